@@ -152,10 +152,10 @@ class TimelineRecorder:
 
 
 def _new_in(before: _Because, now: _Because) -> Iterator[tuple[Ref, tuple[Reason, ...]]]:
-    """Yield subject and reasons of what is new, or now has reasons that read otherwise."""
+    """Yield subject and reasons of what is new, or now has other reasons."""
     for subject, because in now.items():
         old = before.get(subject)
-        if old is None or [why.sentence for why in old] != [why.sentence for why in because]:
+        if old != because:
             yield subject, because
 
 
