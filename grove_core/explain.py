@@ -38,7 +38,7 @@ class ReplicaUrgency(Enum):
     KEEPS = "KEEP"
 
 
-TONES: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
+URGENCY_BY_VERDICT: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
     {
         TERMINATES: ReplicaUrgency.ENDS,
         WAITS: ReplicaUrgency.WAITS,
@@ -48,10 +48,10 @@ TONES: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
         SUSPENDS: ReplicaUrgency.KEEPS,
     }
 )
-"""The tone of each verdict on a termination."""
+"""The urgency of each verdict on a termination."""
 
-_URGENCY: Final[Mapping[ReplicaUrgency, int]] = MappingProxyType(
-    {tone: place for place, tone in enumerate(ReplicaUrgency)}
+_RANK_OF_URGENCY: Final[Mapping[ReplicaUrgency, int]] = MappingProxyType(
+    {urgency: place for place, urgency in enumerate(ReplicaUrgency)}
 )
 
 
@@ -83,7 +83,7 @@ class ExplainedReplica:
             statuses would terminate it (GF-084).
     """
 
-    tone: ReplicaUrgency
+    urgency: ReplicaUrgency
     subject: Ref
     causes: tuple[ExplainedCause, ...]
     until: datetime | None = None
@@ -119,12 +119,12 @@ class ForecastExplanation:
         if self.unpredicted or self.misplaced or self.available < self.replicas:
             return False
         return not any(
-            entry.tone is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
+            entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
         )
 
-    def entries_of_urgency(self, tone: ReplicaUrgency) -> tuple[ExplainedReplica, ...]:
-        """Return the entries of one tone."""
-        return tuple(entry for entry in self.entries if entry.tone is tone)
+    def entries_of_urgency(self, urgency: ReplicaUrgency) -> tuple[ExplainedReplica, ...]:
+        """Return the entries of one urgency."""
+        return tuple(entry for entry in self.entries if entry.urgency is urgency)
 
 
 def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
@@ -143,7 +143,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
     share = next((one.share for one in forecast.findings if one.question == AVAILABILITY and one.share), _NO_SHARE)
     return ForecastExplanation(
         forecast.root,
-        tuple(sorted(entries, key=lambda entry: (_URGENCY[entry.tone], entry.subject.sort_key))),
+        tuple(sorted(entries, key=lambda entry: (_RANK_OF_URGENCY[entry.urgency], entry.subject.sort_key))),
         unrecorded=sum(one.health is SubjectHealth.UNRECORDED for one in breaches.values()),
         available=share.there,
         replicas=share.wanted,
@@ -196,9 +196,9 @@ def _replica_entries(
 def _withheld_entries(withheld: Iterable[Withheld], breaches: Mapping[Ref, Finding]) -> Iterator[ExplainedReplica]:
     for held in withheld:
         if held.obstacle is not StepObstacle.SET_NOT_JUDGED:  # the findings on the set report it
-            tone = ReplicaUrgency.GATED if withholds_scheduling_gate_removal(held) else ReplicaUrgency.HELD
+            urgency = ReplicaUrgency.GATED if withholds_scheduling_gate_removal(held) else ReplicaUrgency.HELD
             delays = (one.delay for one in held.terminates)
-            yield ExplainedReplica(tone, held.target, tuple(_causes(held.because, delays, breaches)))
+            yield ExplainedReplica(urgency, held.target, tuple(_causes(held.because, delays, breaches)))
 
 
 def _is_shown(fate: Finding) -> bool:
@@ -211,10 +211,11 @@ def _is_shown(fate: Finding) -> bool:
 
 
 def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSet[Ref]) -> ReplicaUrgency:
-    """The tone of a replica; one that is terminated without a deletion is withheld, or is being deleted already."""
-    tone = TONES.get(fate.verdict, ReplicaUrgency.UNKNOWN)  # a saved plan may come from rules with other verdicts
-    is_withheld = tone is ReplicaUrgency.ENDS and not steps.get(fate.subject) and fate.subject in blocked
-    return ReplicaUrgency.HELD if is_withheld else tone
+    """The urgency of a replica; one that is terminated without a deletion is withheld, or is being deleted already."""
+    # A saved plan may come from rules with other verdicts.
+    urgency = URGENCY_BY_VERDICT.get(fate.verdict, ReplicaUrgency.UNKNOWN)
+    is_withheld = urgency is ReplicaUrgency.ENDS and not steps.get(fate.subject) and fate.subject in blocked
+    return ReplicaUrgency.HELD if is_withheld else urgency
 
 
 def _degraded(

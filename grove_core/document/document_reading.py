@@ -3,55 +3,37 @@
 For any JSON the only exception is MalformedObject, and every value that is returned is complete (CL-011).
 """
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any, Final
 
-from grove_core.areas.gang_termination import rules as gang_termination
-from grove_core.areas.gang_termination.field import rules as field
-from grove_core.areas.mnnvl import rules as mnnvl
-from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
-from grove_core.areas.topology import rules as topology
-from grove_core.areas.workload import rules as workload
 from grove_core.document.plan_document import (
     AUTO,
-    FOREGROUND,
     FORMAT_VERSION,
     Json,
     MalformedPlanValue,
     PlanDocument,
     RuleSetSource,
     require_boolean,
-    require_fact,
     require_integer,
     require_list,
-    require_object,
     require_text,
     require_time,
 )
+from grove_core.document.step_reading import (
+    integers_at,
+    reason_from_json,
+    reasons_from_json,
+    ref_from_json,
+    step_from_json,
+    withheld_from_json,
+)
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
-from grove_core.kernel.reasons import Reason, Rule
-from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
-    Action,
-    Apply,
     Attempt,
     AttemptOutcome,
-    Create,
-    Delete,
-    DeletionImpact,
-    DropFinalizer,
-    Ensure,
-    GangTermination,
-    SetStatus,
-    Step,
-    StepStage,
-    TerminationReport,
 )
 from grove_core.kernel.time_formats import parse_duration
-from grove_core.kernel.wants import StepObstacle, Withheld
-from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, ForecastRound, RepeatedRounds
 from grove_core.resources.cluster_topology import TopologyLevel
 from grove_core.resources.configuration import (
@@ -63,33 +45,8 @@ from grove_core.resources.configuration import (
     TopologyAwareSettings,
 )
 from grove_core.resources.json_field_reader import short_json
-from grove_core.resources.naming_rules import name_list_text
 from grove_core.version import IMAGE
 
-_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
-    {
-        rule.requirement: rule
-        for rules in (
-            gang_termination.TerminationReason,
-            gang_termination.GangTerminationDenial,
-            field.GoOperatorReason,
-            workload.WorkloadReason,
-            mnnvl.MnnvlReason,
-            mnnvl_scopes.SharedDomainReason,
-            topology.TopologyReason,
-            planning.WithheldStepReason,
-        )
-        for rule in rules
-    }
-)
-_STAGES: Final[Mapping[str, StepStage]] = MappingProxyType(
-    {
-        "apply": StepStage.WORKLOAD,
-        "setStatus": StepStage.STATUS,
-        "delete": StepStage.CLEANUP,
-        "dropFinalizer": StepStage.CLEANUP,
-    }
-)
 _MALFORMED: Final = (KeyError, TypeError, AttributeError, ValueError)
 
 
@@ -158,16 +115,9 @@ def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any J
     return tuple(found)
 
 
-def _got(raw: Any, fault: Exception) -> str:  # noqa: ANN401 - any JSON
-    """The value found, with the problem where the exception has a text for readers."""
-    if isinstance(fault, KeyError):
-        return f"{short_json(raw)}, of which {fault.args[0]!r} is missing or not known"
-    return f"{short_json(raw)}, with {fault}" if isinstance(fault, ValueError) else short_json(raw)
-
-
 def _attempt(raw: Json) -> Attempt:
-    because = tuple(map(_reason, require_list(raw["because"])))
-    return Attempt(_step(raw, because), AttemptOutcome(raw["outcome"]), require_text(raw.get("detail", "")))
+    because = tuple(map(reason_from_json, require_list(raw["because"])))
+    return Attempt(step_from_json(raw, because), AttemptOutcome(raw["outcome"]), require_text(raw.get("detail", "")))
 
 
 def _forecast_from_json(raw: Json) -> Forecast:
@@ -175,14 +125,16 @@ def _forecast_from_json(raw: Json) -> Forecast:
     if not rounds:
         raise MalformedPlanValue("no round instead of at least one")
     return Forecast(
-        root=_ref(raw["root"]),
+        root=ref_from_json(raw["root"]),
         root_uid=require_text(raw["root"]["uid"]),
         rounds=tuple(
             ForecastRound(
                 require_integer(round_["round"]),
                 require_time(round_["at"]),
-                tuple(_step(step, _reasons(step["because"])) for step in require_list(round_["steps"])),
-                tuple(map(_withheld, require_list(round_["withheld"]))),
+                tuple(
+                    step_from_json(step, reasons_from_json(step["because"])) for step in require_list(round_["steps"])
+                ),
+                tuple(map(withheld_from_json, require_list(round_["withheld"]))),
                 None if round_["wakeAt"] is None else require_time(round_["wakeAt"]),
             )
             for round_ in rounds
@@ -197,33 +149,17 @@ def _forecast_from_json(raw: Json) -> Forecast:
 def _findings(raw: object) -> tuple[Finding, ...]:
     return tuple(
         Finding(
-            _ref(item["subject"]),
+            ref_from_json(item["subject"]),
             require_text(item["question"]),
             require_text(item["verdict"]),
-            _reasons(item["because"]),
+            reasons_from_json(item["because"]),
             require_time(item["deadline"]) if "deadline" in item else None,
             health=SubjectHealth(item["health"]) if "health" in item else SubjectHealth.NOT_JUDGED,
-            causes=tuple(map(_ref, require_list(item.get("causes", [])))),
-            within=tuple(map(_ref, require_list(item.get("within", [])))),
-            share=ExistingAndWanted(*_integers(item["share"], "there", "wanted")) if "share" in item else None,
+            causes=tuple(map(ref_from_json, require_list(item.get("causes", [])))),
+            within=tuple(map(ref_from_json, require_list(item.get("within", [])))),
+            share=ExistingAndWanted(*integers_at(item["share"], "there", "wanted")) if "share" in item else None,
         )
         for item in require_list(raw)
-    )
-
-
-def _withheld(raw: Json) -> Withheld:
-    obstacle = StepObstacle(raw["obstacle"]) if "obstacle" in raw else StepObstacle.RULE
-    because = _reasons(raw["because"])
-    return Withheld(_ref(raw["target"]), because, _terminations(raw, because), obstacle)
-
-
-def _terminations(raw: Json, because: tuple[Reason, ...]) -> tuple[GangTermination, ...]:
-    """The gangs that a deletion terminates; its last reasons are two for each: that it is part of it, and the delay."""
-    items = require_list(raw.get("terminates", []))
-    delays = because[-2 * len(items) :][1::2]
-    return tuple(
-        GangTermination(_ref(item["replica"]), _ref(item["trigger"]), require_time(item["deadline"]), delay)
-        for item, delay in zip(items, (*delays, *[None] * len(items)), strict=False)
     )
 
 
@@ -237,72 +173,8 @@ def _again(raw: Json | None) -> RepeatedRounds | None:
     return RepeatedRounds(require_integer(raw["sinceRound"]), every, require_time(raw["until"]))
 
 
-def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
-    name, target = raw["action"], _ref(raw["target"])
-    if name == "create":
-        return Step(StepStage[require_text(raw["stage"])], target, Create(require_object(raw["object"])), because)
-    if name == "ensure":
-        return Step(StepStage.FOUNDATION, target, Ensure(require_object(raw["object"])), because)
-    guard = _guard(raw["guard"])
-    stage = StepStage[require_text(raw["stage"])] if "stage" in raw else _STAGES[name]
-    action: Action
-    if name == "apply":
-        action = Apply(require_object(raw["object"]), guard)
-    elif name == "setStatus":
-        action = SetStatus(require_object(raw["object"]), guard, _report(raw.get("endOf")))
-    elif name == "dropFinalizer":
-        action = DropFinalizer(require_text(raw["object"]["finalizer"]), guard)
-    elif name == "delete":
-        rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in require_list(raw["restsOn"]))
-        foreground = raw.get("propagationPolicy") == FOREGROUND
-        impact, terminates = raw.get("takes"), _terminations(raw, because)
-        if bool(rests_on) != bool(terminates):
-            raise MalformedPlanValue("a deletion with only one of restsOn and terminates (PL-019)")
-        # formats before 1.1 do not contain the impact
-        takes = None if impact is None else DeletionImpact(*_integers(impact, "pods", "ready", "gpus"))
-        action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
-        stage = StepStage.CAUSE if require_boolean(raw["isCause"]) else stage
-    else:
-        raise ValueError(f"{short_json(name)}, which is no action")
-    return Step(stage, target, action, because)
-
-
-def _report(raw: Json | None) -> TerminationReport | None:
-    return None if raw is None else TerminationReport(tuple(map(_ref, require_list(raw))))
-
-
-def _integers(raw: Json, *keys: str) -> Iterator[int]:
-    return (require_integer(raw[key]) for key in keys)
-
-
-def _guard(raw: Json) -> Guard:
-    return Guard(require_text(raw["uid"]), require_text(raw["resourceVersion"]))
-
-
-def _reasons(raw: object) -> tuple[Reason, ...]:
-    found = tuple(map(_reason, require_list(raw)))
-    if not found:
-        raise ValueError("what has no reason (PL-003)")
-    return found
-
-
-def _reason(raw: Json) -> Reason:
-    rule, facts = _RULES[raw["requirement"]], raw["facts"]
-    if not rule.has_fact_names(facts):
-        raise ValueError(
-            f"{rule.requirement}, whose facts are {name_list_text(rule.clause.facts)}, not {name_list_text(facts)}"
-        )
-    return Reason(
-        rule, _ref(raw["subject"]), tuple(sorted((name, require_fact(value)) for name, value in facts.items()))
-    )
-
-
-def _ref(raw: Json) -> Ref:
-    replica = None if raw.get("replica") is None else require_integer(raw["replica"])
-    return Ref(
-        require_text(raw["apiVersion"]),
-        require_text(raw["kind"]),
-        require_text(raw["namespace"]),
-        require_text(raw["name"]),
-        replica,
-    )
+def _got(raw: Any, fault: Exception) -> str:  # noqa: ANN401 - any JSON
+    """The value found, with the problem where the exception has a text for readers."""
+    if isinstance(fault, KeyError):
+        return f"{short_json(raw)}, of which {fault.args[0]!r} is missing or not known"
+    return f"{short_json(raw)}, with {fault}" if isinstance(fault, ValueError) else short_json(raw)

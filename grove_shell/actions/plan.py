@@ -175,18 +175,18 @@ def fail_on_classes_in_forecasts(planned: Sequence[Forecast], until: datetime | 
     classes: set[str] = set()
     for forecast in planned:
         story = explanation_of_forecast(forecast)
-        tones = {entry.tone for entry in story.entries}
+        urgencies = {entry.urgency for entry in story.entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
         withheld = [held for round_ in forecast.rounds for held in round_.withheld]
         deletes = any(isinstance(step.action, Delete) for step in steps)
         waits = (entry.until for entry in story.entries_of_urgency(ReplicaUrgency.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
-            "terminate": ReplicaUrgency.ENDS in tones
+            "terminate": ReplicaUrgency.ENDS in urgencies
             or any(map(is_gang_termination_deletion, steps))
             or (due and bool(story.unpredicted)),
-            "wait": ReplicaUrgency.WAITS in tones,
-            "unknown": ReplicaUrgency.UNKNOWN in tones
+            "wait": ReplicaUrgency.WAITS in urgencies,
+            "unknown": ReplicaUrgency.UNKNOWN in urgencies
             or bool(story.unpredicted)
             or any(map(is_withheld_as_undecided, withheld)),
             "withheld": bool(withheld),

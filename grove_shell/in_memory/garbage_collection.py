@@ -88,7 +88,7 @@ class GarbageCollectedStore:
         return f"{version}+{int(writes) + 1}"
 
     def _note_version(self, version: str) -> None:
-        if version.isdecimal():
+        if self.numbered and version.isdecimal():
             self._version = max(self._version, int(version))
 
     @property

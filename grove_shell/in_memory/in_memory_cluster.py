@@ -93,9 +93,10 @@ class InMemoryCluster(GarbageCollectedStore):
         root = snapshot.root.ref  # pods of a deleted PodClique count as well (WL-231, MN-051)
         orphaned = (uid for uid, pods in snapshot.pods_of.items() if pods_may_belong_to_set(root, pods))
         self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in orphaned if uid not in self.pods}
-        for pods in snapshot.pods_of.values():
-            for pod in pods:
-                self._note_version(pod.resource_version)
+        if self.numbered:
+            for pods in snapshot.pods_of.values():
+                for pod in pods:
+                    self._note_version(pod.resource_version)
 
     def snapshot_of_set(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         """Return the snapshot of a set, None if it does not exist; later objects are created at ``now``."""

@@ -80,18 +80,18 @@ class ReconcileLoop:
     @property
     def queue_depth(self) -> int:
         """How many roots wait for a round."""
-        return sum(requeue.is_dirty for requeue in self._queue.values())
+        return sum(schedule.is_dirty for schedule in self._queue.values())
 
     def enqueue(self, root_key: RootKey) -> None:
         """Ask for a round of a root. Several calls make one round; before ``start`` and after ``close`` none."""
         if not self._is_active or self._closing.is_set():
             return
-        requeue = self._queue.get(root_key)
-        if requeue is None:
-            requeue = self._queue[root_key] = self.new_schedule(partial(self.enqueue, root_key))
-        requeue.is_dirty = True
-        if requeue.task is None:
-            requeue.task = asyncio.get_running_loop().create_task(self._work(root_key, requeue))
+        schedule = self._queue.get(root_key)
+        if schedule is None:
+            schedule = self._queue[root_key] = self.new_schedule(partial(self.enqueue, root_key))
+        schedule.is_dirty = True
+        if schedule.task is None:
+            schedule.task = asyncio.get_running_loop().create_task(self._work(root_key, schedule))
 
     def start(self) -> None:
         """Begin rounds, with one of every root in the cache (OP-030)."""
@@ -106,87 +106,87 @@ class ReconcileLoop:
     async def close(self) -> None:
         """Begin no further round, and wait until those that run have ended."""
         self._closing.set()
-        for requeue in self._queue.values():
-            requeue.cancel_scheduled_round()
-        tasks = [requeue.task for requeue in self._queue.values() if requeue.task is not None]
+        for schedule in self._queue.values():
+            schedule.cancel_scheduled_round()
+        tasks = [schedule.task for schedule in self._queue.values() if schedule.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _work(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
+    async def _work(self, root_key: RootKey, schedule: ReconcileSchedule) -> None:
         try:
-            while requeue.is_dirty:
-                await self._rested(requeue)
+            while schedule.is_dirty:
+                await self._rested(schedule)
                 async with self._slots:
                     if not self._is_active or self._closing.is_set():
                         return
-                    requeue.is_dirty = False
-                    await self._guarded_round(root_key, requeue)
+                    schedule.is_dirty = False
+                    await self._guarded_round(root_key, schedule)
         finally:
-            requeue.task = None
-            if not self.cache.has_anything_of_root(root_key) and not requeue.is_dirty:
-                self._forget(root_key, requeue)
+            schedule.task = None
+            if not self.cache.has_anything_of_root(root_key) and not schedule.is_dirty:
+                self._forget(root_key, schedule)
 
-    async def _rested(self, requeue: ReconcileSchedule) -> None:
+    async def _rested(self, schedule: ReconcileSchedule) -> None:
         """Wait until the root may have a round, or the loop is closed."""
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(requeue.not_before):
+            async with asyncio.timeout_at(schedule.not_before):
                 await self._closing.wait()
 
-    def _forget(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
+    def _forget(self, root_key: RootKey, schedule: ReconcileSchedule) -> None:
         """Keep nothing of a root that is gone (OP-041)."""
-        requeue.cancel_scheduled_round()
+        schedule.cancel_scheduled_round()
         self._queue.pop(root_key, None)
         for listener in self.listeners:
             listener.on_root_deleted(root_key)
 
-    async def _guarded_round(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
+    async def _guarded_round(self, root_key: RootKey, schedule: ReconcileSchedule) -> None:
         """Run one round; an error of one root delays no other (OP-020)."""
         try:
-            await self._round(root_key, requeue)
+            await self._round(root_key, schedule)
         except (NoServerResponse, KindNotListed) as fault:
-            self._round_failed(root_key, requeue, str(fault))
+            self._round_failed(root_key, schedule, str(fault))
         except BrokenInvariant as fault:
-            self._round_failed(root_key, requeue, f"broken invariant: {fault}")
+            self._round_failed(root_key, schedule, f"broken invariant: {fault}")
         except Exception as fault:  # noqa: BLE001 - the root gets its next round after an internal error too (OP-023)
-            self._round_failed(root_key, requeue, f"internal error: {error_on_one_line(fault)}")
+            self._round_failed(root_key, schedule, f"internal error: {error_on_one_line(fault)}")
 
-    def _round_failed(self, root_key: RootKey, requeue: ReconcileSchedule, words: str) -> None:
-        requeue.schedule_retry_of_failed_round()
+    def _round_failed(self, root_key: RootKey, schedule: ReconcileSchedule, words: str) -> None:
+        schedule.schedule_retry_of_failed_round()
         for listener in self.listeners:
             listener.on_round_failed(root_key, words)
 
-    async def _round(self, root_key: RootKey, requeue: ReconcileSchedule) -> None:
+    async def _round(self, root_key: RootKey, schedule: ReconcileSchedule) -> None:
         loop = asyncio.get_running_loop()
         began, relisting = loop.time(), 0.0
-        immediate, requeue.is_immediate = requeue.is_immediate, False
-        planned = self._plan_root(root_key, requeue.attempts_for_next_round(immediate=immediate))
+        immediate, schedule.is_immediate = schedule.is_immediate, False
+        planned = self._plan_root(root_key, schedule.attempts_for_next_round(immediate=immediate))
         if planned is None:
-            await self._drop_finalizers(root_key, requeue, immediate=immediate)
+            await self._drop_finalizers(root_key, schedule, immediate=immediate)
             return
         if self.writer is not None and objects_terminated_by(planned.plan.steps):
             relist_began = loop.time()
-            requeue.pause_after_round(relist_began - began)
-            planned = await self._plan_after_relist(root_key, requeue, self.writer, planned.attempts)
+            schedule.pause_after_round(relist_began - began)
+            planned = await self._plan_after_relist(root_key, schedule, self.writer, planned.attempts)
             relisting = loop.time() - relist_began
             if planned is None:
                 return
         observation, plan, attempts = planned
         if isinstance(observation, Snapshot):
-            requeue.forget_unwanted_writes(plan, observation)
+            schedule.forget_unwanted_writes(plan, observation)
         seconds = loop.time() - began - relisting  # other roots wait for planning, and for nothing else
-        requeue.pause_after_round(seconds)
+        schedule.pause_after_round(seconds)
         planned_round = PlannedReconcileRound(
             root_key=root_key, plan_name=uuid4().hex[:12], observation=observation, plan=plan, planning_seconds=seconds
         )
         for listener in self.listeners:
             listener.on_round_planned(planned_round)
-        requeue.schedule_round_at(plan.wake_at, self.clock())
-        requeue.schedule_withheld_retry(immediate=immediate)
+        schedule.schedule_round_at(plan.wake_at, self.clock())
+        schedule.schedule_withheld_retry(immediate=immediate)
         if self.writer is None or not plan.steps:
-            requeue.reset_backoff()
+            schedule.reset_backoff()
             return
         recheck = self._recheck(planned_round, attempts)
         execute = self.writer.step_executor(recheck.withdrawn_because)
-        await self._execute(planned_round, requeue, execute, immediate=immediate)
+        await self._execute(planned_round, schedule, execute, immediate=immediate)
 
     def _recheck(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> StepCheckBeforeSend:
         return StepCheckBeforeSend(
@@ -198,19 +198,19 @@ class ReconcileLoop:
         )
 
     async def _execute(
-        self, planned_round: PlannedReconcileRound, requeue: ReconcileSchedule, execute: Execute, *, immediate: bool
+        self, planned_round: PlannedReconcileRound, schedule: ReconcileSchedule, execute: Execute, *, immediate: bool
     ) -> None:
         if objects_terminated_by(planned_round.plan.steps):
             await self.flush_events()
-        due = _due(requeue.throttle, planned_round.plan, planned_round.observation)
+        due = _due(schedule.throttle, planned_round.plan, planned_round.observation)
         if due.wait:
-            requeue.schedule_round_in(due.wait)
+            schedule.schedule_round_in(due.wait)
         attempts = await execute_steps_concurrently(execute, due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
-            requeue.pause_after_round()  # a new object causes events, and one round is enough for all of them
+            schedule.pause_after_round()  # a new object causes events, and one round is enough for all of them
         for listener in self.listeners:
             listener.on_steps_executed(planned_round, attempts)
-        requeue.record_attempts(attempts, immediate=immediate, has_moved=self._has_moved)
+        schedule.record_attempts(attempts, immediate=immediate, has_moved=self._has_moved)
 
     def _has_moved(self, step: Step) -> bool:
         """Return whether an object that a deletion depends on is not cached as it was judged (PL-015)."""
@@ -223,7 +223,7 @@ class ReconcileLoop:
         return None if observation is None else _Planned(observation, self._checked_plan(observation), attempts)
 
     async def _plan_after_relist(
-        self, root_key: RootKey, requeue: ReconcileSchedule, writer: ReconcileLoopWriter, attempts: tuple[Attempt, ...]
+        self, root_key: RootKey, schedule: ReconcileSchedule, writer: ReconcileLoopWriter, attempts: tuple[Attempt, ...]
     ) -> _Planned | None:
         """Plan on what the server shows; where it does not answer, defer terminations and nothing else (OP-013)."""
         fault: Exception | None = None
@@ -235,7 +235,7 @@ class ReconcileLoop:
         if fault is None or planned is None or not objects_terminated_by(planned.plan.steps):
             return planned
         deferred = attempt_of_deferred_termination(planned.plan.steps, str(fault))
-        requeue.withhold_terminations(deferred)
+        schedule.withhold_terminations(deferred)
         attempts += deferred
         observation = replace(planned.observation, attempts=attempts)
         return _Planned(observation, self._checked_plan(observation), attempts)
@@ -252,27 +252,27 @@ class ReconcileLoop:
             raise BrokenInvariant(problems[0].law, "; ".join(map(str, problems[:3])))
         return plan
 
-    async def _drop_finalizers(self, root_key: RootKey, requeue: ReconcileSchedule, *, immediate: bool) -> None:
+    async def _drop_finalizers(self, root_key: RootKey, schedule: ReconcileSchedule, *, immediate: bool) -> None:
         """Drop the finalizers of what a deleted set left behind (WL-001); a topology leaves nothing."""
         if self.cache.is_set_known_absent(root_key):  # its parts may stay for good, after a deletion that orphans them
             for listener in self.listeners:
                 listener.on_root_deleted(root_key)
         if self.writer is None:
             return
-        withheld = requeue.backlog.withheld_targets
+        withheld = schedule.backlog.withheld_targets
         steps = [
             step
             for step in finalizer_steps_for_orphans(self.cache.leftovers_of_deleted_set(root_key))
             if step.target not in withheld
         ]
-        requeue.schedule_withheld_retry(immediate=immediate)
+        schedule.schedule_withheld_retry(immediate=immediate)
         if not steps:
-            requeue.reset_backoff()
+            schedule.reset_backoff()
             return
         attempts = await execute_steps_concurrently(self.writer.step_executor(), steps)
         for listener in self.listeners:
             listener.on_finalizers_dropped(root_key, attempts)
-        requeue.record_attempts(attempts, immediate=immediate)
+        schedule.record_attempts(attempts, immediate=immediate)
 
 
 def _due(throttle: WriteThrottle, plan: Plan, observation: Observation) -> StepsDueNow:

@@ -32,7 +32,7 @@ STYLES: Final[Mapping[ReplicaUrgency, str]] = MappingProxyType(
     }
 )
 MAX_NAMES: Final = 8
-_WIDTH: Final = max(len(tone.value) for tone in ReplicaUrgency)
+_WIDTH: Final = max(len(urgency.value) for urgency in ReplicaUrgency)
 INDENT: Final = " " * (_WIDTH + 4)
 
 

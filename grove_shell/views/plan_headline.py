@@ -72,7 +72,7 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
     now = document.as_of
     entries = [entry for story in stories for entry in story.entries]
     found: list[Span] = []
-    ends = sum(entry.tone is ReplicaUrgency.ENDS for entry in entries)
+    ends = sum(entry.urgency is ReplicaUrgency.ENDS for entry in entries)
     if ends:
         goes = deletion_impact_text(
             total_deletion_impact(
@@ -91,11 +91,11 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
         found.append(
             (f"{count_with_noun(sum(soon), 'PodClique')} to terminate in a later round", STYLES[ReplicaUrgency.ENDS])
         )
-    untils = [entry.until for entry in entries if entry.tone is ReplicaUrgency.WAITS and entry.until is not None]
+    untils = [entry.until for entry in entries if entry.urgency is ReplicaUrgency.WAITS and entry.until is not None]
     if untils:
-        waiting = sum(entry.tone is ReplicaUrgency.WAITS for entry in entries)
+        waiting = sum(entry.urgency is ReplicaUrgency.WAITS for entry in entries)
         found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[ReplicaUrgency.WAITS]))
-    undecided = sum(entry.tone is ReplicaUrgency.UNKNOWN for entry in entries)
+    undecided = sum(entry.urgency is ReplicaUrgency.UNKNOWN for entry in entries)
     if undecided:
         found.append((f"{count_with_noun(undecided, 'PodCliqueSet')} undecided", STYLES[ReplicaUrgency.UNKNOWN]))
     sets = [forecast for forecast in document.forecasts if forecast.root.kind == "PodCliqueSet"]
@@ -117,7 +117,7 @@ def _waiting_text(count: int, first: str) -> str:
 
 
 def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> list[Span]:
-    counts = Counter(entry.tone for story in stories for entry in story.entries)
+    counts = Counter(entry.urgency for story in stories for entry in story.entries)
     rounds = [round_ for forecast in document.forecasts for round_ in rounds_before_repeats(forecast)]
     now = [step for round_ in rounds if round_.at == document.as_of for step in round_.steps]
     later = [step for round_ in rounds if round_.at > document.as_of for step in round_.steps]

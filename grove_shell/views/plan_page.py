@@ -90,9 +90,9 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
             (object_display_name(why.subject), "bold"),
             f": {why.sentence}",
         )
-    for tone in ReplicaUrgency:
-        alike = story.entries_of_urgency(tone)
-        if tone is ReplicaUrgency.GATED:
+    for urgency in ReplicaUrgency:
+        alike = story.entries_of_urgency(urgency)
+        if urgency is ReplicaUrgency.GATED:
             add_gated_cliques(
                 page, ((one.subject, tuple((why.subject, why.sentences[0]) for why in one.causes)) for one in alike)
             )
@@ -101,7 +101,9 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
         for entry in shown:
             _entry(page, entry, now, full=full)
         if rest:
-            page.add_line((padded_entry_label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
+            page.add_line(
+                (padded_entry_label(urgency.value), STYLES[urgency]), f"and {_rest(rest, now)} (-v lists all)"
+            )
     add_later_round_terminations(page, forecast, now)
     add_plan_rounds(page, forecast, full=full)
     writes = _counted(forecast.rounds[0].steps)
@@ -115,10 +117,10 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
 
 def _rest(entries: Sequence[ExplainedReplica], now: datetime) -> str:
     """Return the number of entries that are not listed, what they delete, and how long the last of them waits."""
-    text = count_with_noun(len(entries), "more write" if entries[0].tone is ReplicaUrgency.HELD else "more replica")
+    text = count_with_noun(len(entries), "more write" if entries[0].urgency is ReplicaUrgency.HELD else "more replica")
     untils = [entry.until for entry in entries if entry.until is not None]
     deleted = sum(len(entry.deletes) for entry in entries)
-    if entries[0].tone is ReplicaUrgency.WAITS and untils:
+    if entries[0].urgency is ReplicaUrgency.WAITS and untils:
         text += f", the last until {clock_time(max(untils), now)} ({relative_time(max(untils), now)})"
     return f"{text}, with {count_with_noun(deleted, 'PodClique')}" if deleted else text
 
@@ -129,16 +131,16 @@ def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]
 
 def _entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
     most = None if full else MAX_NAMES
-    tone = (padded_entry_label(entry.tone.value), STYLES[entry.tone])
+    label = (padded_entry_label(entry.urgency.value), STYLES[entry.urgency])
     head = object_display_name(entry.subject)
     when = ""
-    match entry.tone:
+    match entry.urgency:
         case ReplicaUrgency.KEEPS:
             _keep(page, entry, now, most)
             return
         case ReplicaUrgency.HELD:
             first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
-            page.add_line(tone, (head, "bold"), ": ", first)
+            page.add_line(label, (head, "bold"), ": ", first)
             for sentence in more[:most]:
                 page.add_line(INDENT, "  ", sentence)
             return
@@ -151,8 +153,8 @@ def _entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full
         case ReplicaUrgency.UNKNOWN | ReplicaUrgency.GATED:
             pass
         case _:
-            assert_never(entry.tone)
-    page.add_line(tone, (head, "bold"), when)
+            assert_never(entry.urgency)
+    page.add_line(label, (head, "bold"), when)
     for cause in entry.causes:
         _cause(page, cause, most)
     if entry.deletes:
@@ -165,7 +167,7 @@ def _keep(page: StyledTextPage, entry: ExplainedReplica, now: datetime, most: in
         when = f"{clock_time(entry.averted, now)} ({relative_time(entry.averted, now)})"
         why = f"it would be terminated at {when}; the steps below prevent that: {why}"
     page.add_line(
-        (padded_entry_label(entry.tone.value), STYLES[entry.tone]), object_display_name(entry.subject), ": ", why
+        (padded_entry_label(entry.urgency.value), STYLES[entry.urgency]), object_display_name(entry.subject), ": ", why
     )
     shown, rest = _cut(entry.degraded, most)
     for cause in shown:

@@ -135,9 +135,9 @@ def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> 
     shown_before = {(held.target, held.because) for held in forecast.rounds[0].withheld}
     late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in shown_before]
     for held in (held for held in late if not withholds_scheduling_gate_removal(held)):
-        tone = (padded_entry_label(ReplicaUrgency.HELD.value), STYLES[ReplicaUrgency.HELD])
+        label = (padded_entry_label(ReplicaUrgency.HELD.value), STYLES[ReplicaUrgency.HELD])
         first, *more = held.because
-        page.add_line(tone, (object_display_name(held.target), "bold"), f": {first.sentence}")
+        page.add_line(label, (object_display_name(held.target), "bold"), f": {first.sentence}")
         for why in more[:MAX_NAMES]:
             page.add_line(INDENT, f"  {why.sentence}")
     add_gated_cliques(
@@ -230,7 +230,7 @@ def add_gated_cliques(page: StyledTextPage, gated: Iterable[tuple[Ref, tuple[tup
         (_, first), *behind = reasons
         alike.setdefault(((Ref("", "", "", ""), first), *behind), []).append(ref.name)
     for ((_, first), *behind), names in alike.items():
-        tone = (padded_entry_label(ReplicaUrgency.GATED.value), STYLES[ReplicaUrgency.GATED])
-        page.add_line(tone, f"{comma_separated_names(names, MAX_NAMES)}: {first}")
+        label = (padded_entry_label(ReplicaUrgency.GATED.value), STYLES[ReplicaUrgency.GATED])
+        page.add_line(label, f"{comma_separated_names(names, MAX_NAMES)}: {first}")
         for subject, sentence in behind[:MAX_NAMES]:
             page.add_line(INDENT, f"  {subject.name}: {sentence}")

@@ -42,7 +42,7 @@ class Health:
 
 
 class HealthHistory:
-    """Of everybody, by name; looked at once in a second.
+    """The health of every PodClique, by name; read once in a second.
 
     Attributes:
         enough: seconds of health that no operator can miss.

@@ -154,7 +154,7 @@ def difference(model: Transcript, server: Transcript) -> Difference | None:
     for name in sorted({*model.reported, *server.reported}):
         both = model.reported.get(name, []), server.reported.get(name, [])
         if not follows(*both):
-            reported = (f"a watcher is told of {name}: {_short(words)}" for words in both)
+            reported = (f"a watcher receives {name}: {_short(words)}" for words in both)
             return Difference(len(model.frames), *reported)
     return None
 

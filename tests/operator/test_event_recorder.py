@@ -48,7 +48,7 @@ def test_op004_replicas_that_wait_for_unread_domains_are_reported_together(lost:
     assert found.note.startswith("ComputeDomain/llm-cd-0, and 5 more: withheld until ComputeDomains can be read: ")
     assert found.note.endswith(lost.get(DOMAIN_KIND, "not all of them can be read"))
     assert reported(blind, lost) == [found], "the next look says the same, so it is one Event"
-    assert not reported(replace(blind, configuration=Configuration()), lost), "with MNNVL off nobody waits"
+    assert not reported(replace(blind, configuration=Configuration()), lost), "with MNNVL off no PodClique waits"
 
 
 def test_op004_a_set_that_cannot_be_let_go_is_reported() -> None:

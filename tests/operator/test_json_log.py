@@ -38,4 +38,4 @@ def test_op064_a_disk_that_is_full() -> None:
 
 def test_op064_a_process_without_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    OperatorJsonLog().write_line("info", "nobody hears it")
+    OperatorJsonLog().write_line("info", "the line is not written")

@@ -192,8 +192,8 @@ class TestScore:
             life.round()
         assert seen is not None
         broken = losing(replace(seen, attempts=()), "llm-0-a")
-        everybody = [one.ref.name for one in seen.cliques]
-        looks = (broken, *(later(broken, seconds) for seconds in (30, 70, 300)), later(broken, 601, *everybody))
+        clique_names = [one.ref.name for one in seen.cliques]
+        looks = (broken, *(later(broken, seconds) for seconds in (30, 70, 300)), later(broken, 601, *clique_names))
         assert scored(*looks) == {"predicted": 3, "asPredicted": 3}
 
     def test_op035_scaled_in_is_no_end(self) -> None:

@@ -220,7 +220,7 @@ class Simulation:
                 self.was_available.add(clique.uid)
 
     def settle(self) -> None:
-        """Faults stop, everybody sees everything, time goes on: what must end, ends (GT6, O1)."""
+        """Faults stop, all caches are up to date, time goes on: what must end, ends (GT6, O1)."""
         self.skew = timedelta()
         for _ in range(16):
             self.quiet_rounds()

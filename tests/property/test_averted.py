@@ -58,7 +58,7 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     is_predicted = all(one.question != PREDICTION for one in forecast.findings)  # other steps avert nothing (GF-133)
     averted = [one.subject for one in forecast.averted if one.question == TERMINATION and is_predicted]
     waiting = [
-        entry.subject for entry in explanation_of_forecast(forecast).entries if entry.tone is ReplicaUrgency.WAITS
+        entry.subject for entry in explanation_of_forecast(forecast).entries if entry.urgency is ReplicaUrgency.WAITS
     ]
     event(f"averted {bool(averted)}")
     assert not set(waiting) & set(averted)
@@ -66,7 +66,7 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     kept = {
         entry.subject: entry.averted
         for entry in explanation_of_forecast(forecast).entries
-        if entry.tone is not ReplicaUrgency.WAITS
+        if entry.urgency is not ReplicaUrgency.WAITS
     }
     assert {subject: until for subject, until in kept.items() if until is not None} == {
         subject: deadlines[subject] for subject in averted if subject in kept
@@ -86,7 +86,7 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert [(one.question, one.verdict) for one in updates.averted] == [(TERMINATION, "Keep"), (BREACH, "Unknown")]
     (waiting,) = (entry for entry in explanation_of_forecast(waits).entries if entry.subject == replica)
     (kept,) = (entry for entry in explanation_of_forecast(updates).entries if entry.subject == replica)
-    assert (waiting.tone, kept.tone) == (ReplicaUrgency.WAITS, ReplicaUrgency.KEEPS)
+    assert (waiting.urgency, kept.urgency) == (ReplicaUrgency.WAITS, ReplicaUrgency.KEEPS)
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
     reported = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
     assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import get_args
 
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
-from grove_core.explain import TONES, ReplicaUrgency, explanation_of_forecast
+from grove_core.explain import URGENCY_BY_VERDICT, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
@@ -18,7 +18,7 @@ FIELD = rule_set("field")
 
 def tones_of_replica_0(seen: Snapshot) -> list[ReplicaUrgency]:
     reported = explanation_of_forecast(one_round_forecast(reconcile(seen, FIELD), seen.now))
-    return [entry.tone for entry in reported.entries if entry.subject == seen.root.ref.at_replica(0)]
+    return [entry.urgency for entry in reported.entries if entry.subject == seen.root.ref.at_replica(0)]
 
 
 def due() -> Snapshot:
@@ -44,7 +44,7 @@ def test_pl012_an_end_that_was_refused_is_held_back() -> None:
 
 def test_every_fate_has_its_tone() -> None:
     fates = {*get_args(ReplicaFate), *get_args(GroupFate)}
-    assert {kind.__name__ for kind in fates} | {"Unknown"} == set(TONES)
+    assert {kind.__name__ for kind in fates} | {"Unknown"} == set(URGENCY_BY_VERDICT)
 
 
 def test_an_unknown_verdict_is_not_reported_as_kept() -> None:
@@ -54,4 +54,4 @@ def test_an_unknown_verdict_is_not_reported_as_kept() -> None:
         reported,
         findings=tuple(one._replace(verdict="Perhaps") for one in reported.findings if one.question == "termination"),
     )
-    assert {entry.tone for entry in explanation_of_forecast(strange).entries} == {ReplicaUrgency.UNKNOWN}
+    assert {entry.urgency for entry in explanation_of_forecast(strange).entries} == {ReplicaUrgency.UNKNOWN}

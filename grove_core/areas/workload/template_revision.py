@@ -48,7 +48,7 @@ _DROPPED: Final = frozenset(
 )
 _VARIABLES: Final = "GROVE_"
 _ANNOTATIONS_OF_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
-_LABELS_OF_GROVE: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET.keys})
+_LABELS_OF_GROVE: Final = frozenset({MANAGED_BY, NAME, COMPONENT, SET.primary})
 
 
 def normalized_pod_spec(pod_spec: FrozenMap) -> FrozenMap:

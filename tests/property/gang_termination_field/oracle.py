@@ -112,11 +112,11 @@ def judge_group_as_released(generated: RandomCluster, group: ScalingGroup, gener
     verdict.conditions[name] = before
     if group.deleting:
         return
-    everybody = members_of(generated, group)
+    all_members = members_of(generated, group)
     replicas: list[list[PodClique]] = []
     for index in range(group.replicas):
         names = [f"{name}-{index}-{short}" for short in group.clique_names]
-        replicas.append([one for one in everybody if one.group_replica_index == index and one.ref.name in names])
+        replicas.append([one for one in all_members if one.group_replica_index == index and one.ref.name in names])
     whole = [found for found in replicas if len([one for one in found if not one.deleting]) == len(group.clique_names)]
     scheduled = len([found for found in whole if all(is_true(verdict, one.ref.name, SCHEDULED) for one in found)])
     if generation == "F3":
