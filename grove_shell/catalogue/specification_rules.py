@@ -19,6 +19,7 @@ from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
+from grove_core.areas.workload.field import rules as workload_field
 from grove_core.kernel.reasons import FORMER_CODES, Rule
 from grove_core.plan import rules as planning
 from grove_core.rule_sets.go_operator import FIELD
@@ -110,7 +111,17 @@ def specification_folder() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "specs"
 
 
-_WITH_CODES: Final = (planning, gang_termination, field, workload, mnnvl, mnnvl_scopes, topology, domain_cliques)
+_WITH_CODES: Final = (
+    planning,
+    gang_termination,
+    field,
+    workload,
+    workload_field,
+    mnnvl,
+    mnnvl_scopes,
+    topology,
+    domain_cliques,
+)
 _FIELD_PREFIX: Final = "GF-"
 
 

@@ -13,6 +13,7 @@ Beside it:
   ``scheduling_gates``.
 - ``rolling_update``: ``judge`` (the update of a set), ``clique_update`` and ``scaling_group_update`` (one round of one
   part).
+- ``field``: what the Go operator does instead, with rules of its own.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
   ``resource_sharing_validation``, ``manifest_defaults`` (and what an applied manifest becomes).
 """

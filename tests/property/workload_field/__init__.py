@@ -1,0 +1,1 @@
+"""Laws of the workload of a set by the Go operator (WF)."""
