@@ -35,6 +35,8 @@ _MEANINGS: Final = {
     "serving.port": "port of health, readiness and metrics",
     "mnnvl.enabled": "whether sets get ComputeDomains",
     "network.autoMNNVLEnabled": "the Go operator's name of `mnnvl.enabled`; used where `mnnvl` is missing",
+    "scheduler.profiles": "enabled schedulers; `default-scheduler` always is",
+    "scheduler.defaultProfileName": "scheduler of pods whose template names none; `default-scheduler` by default",
     "startup.image": "image with the command `grove-initc`; empty for the operator's own",
     "topologyAwareScheduling.enabled": "whether pods are placed by topology",
     "registration.service": "Service that the API server calls; the certificate is issued for it",
@@ -55,6 +57,8 @@ def configuration_page() -> str:
             "# Configuration files\n",
             "Every field has a default, so a file may be empty. An unknown field is an error, and all errors of a file",
             "are reported at once (IN-030). Durations are written as in Go: `15s`, `2h30m`.\n",
+            "A configuration file of the Go operator, which has the same kind, is read as it is (IN-070); only its",
+            "`topologyAwareScheduling`, `network` and `scheduler` are used for decisions.\n",
             *_file("OperatorConfiguration", OperatorSettings, "`grove operator`, `grove plan` and others: `--config`."),
             *_file("WebhookConfiguration", WebhookSettings, "`grove webhooks --config`."),
         )
@@ -85,7 +89,7 @@ def fields_of(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, str
         meaning = prose(meanings.get(name) or _MEANINGS.get(whole, ""))
         yield (
             code(whole),
-            _type(field_schema),
+            _type(field_schema, schema.get("$defs", {})),
             _shown(_default(field_schema, field.default)),
             _limits(field_schema),
             meaning,
@@ -115,7 +119,7 @@ def _default(schema: Schema, default: object) -> object:
     return list(default) if isinstance(default, tuple) else default
 
 
-def _type(schema: Schema) -> str:
+def _type(schema: Schema, parts: Schema) -> str:
     if "const" in schema:
         return code(schema["const"])
     if "enum" in schema:
@@ -123,8 +127,13 @@ def _type(schema: Schema) -> str:
     if schema.get("type") == "string" and isinstance(schema.get("default"), float):
         return "duration"
     if schema.get("type") == "array":
-        return "list of `domain` and `key`"
+        return f"list of {_item_fields(schema, parts)}"
     return str(schema.get("type", ""))
+
+
+def _item_fields(schema: Schema, parts: Schema) -> str:
+    """Return the field names of the objects in a list."""
+    return " and ".join(map(code, parts[schema["items"]["$ref"].rpartition("/")[2]]["properties"]))
 
 
 def _limits(schema: Schema) -> str:

@@ -42,6 +42,7 @@ from grove_core.resources.configuration import (
     Configuration,
     MnnvlConfiguration,
     MnnvlMode,
+    SchedulerProfiles,
     TopologyAwareSettings,
 )
 from grove_core.resources.json_field_reader import short_json
@@ -80,7 +81,17 @@ def _configuration(raw: Json) -> Configuration:
         enabled, MnnvlMode(require_text(fields["mode"])), None if shape == AUTO else ComputeDomainFormatName(shape)
     )
     image = require_text(raw["startup"]["image"]) if "startup" in raw else IMAGE
-    return Configuration(mnnvl=mnnvl_options, init_image=image, topology=_topology(raw.get("topologyAwareScheduling")))
+    return Configuration(
+        mnnvl=mnnvl_options,
+        init_image=image,
+        topology=_topology(raw.get("topologyAwareScheduling")),
+        schedulers=_schedulers(raw["scheduler"]) if "scheduler" in raw else None,
+    )
+
+
+def _schedulers(raw: Json) -> SchedulerProfiles:
+    names = tuple(require_text(profile["name"]) for profile in require_list(raw["profiles"]))
+    return SchedulerProfiles(names, require_text(raw["defaultProfileName"]))
 
 
 def _topology(raw: Any) -> TopologyAwareSettings:  # noqa: ANN401 - any JSON

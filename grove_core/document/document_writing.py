@@ -67,13 +67,16 @@ def _configuration_as_json(configuration: Configuration) -> Json:
     if topology != DEFAULT_CONFIGURATION.topology:
         levels = [level._asdict() for level in topology.levels]
         written["topologyAwareScheduling"] = {"enabled": topology.enabled, "levels": levels}
+    if configuration.schedulers is not None:
+        profiles = [{"name": name} for name in configuration.schedulers.names]
+        written["scheduler"] = {"profiles": profiles, "defaultProfileName": configuration.schedulers.default}
     if image != IMAGE:
         written["startup"] = {"image": image}
     return {"configuration": written}
 
 
 def rule_set_source_as_json(source: RuleSetSource) -> Json:
-    """Return the source of a rule set as JSON; ``because`` only where the cluster chose it."""
+    """Return the source of a rule set as JSON; ``because`` only where the source does not name it."""
     return {"kind": source.kind, **({"because": source.because} if source.because else {})}
 
 

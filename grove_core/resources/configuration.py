@@ -50,11 +50,33 @@ class TopologyAwareSettings:
     """Whether pods are placed by the topology of the cluster.
 
     Attributes:
-        levels: of the default topology, from broad to narrow.
+        levels: of the default topology, from broad to narrow; empty where the operator manages no topology, as the Go
+            operator does not (IN-071).
     """
 
     enabled: bool = False
     levels: Levels = ()
+
+    @property
+    def has_default_topology(self) -> bool:
+        """Whether the operator creates the default topology and keeps its levels."""
+        return self.enabled and bool(self.levels)
+
+
+DEFAULT_SCHEDULER: Final = "default-scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerProfiles:
+    """The scheduler profiles of the Go operator (IN-070).
+
+    Attributes:
+        names: of the enabled schedulers, in the order of the file; ``default-scheduler`` is always one of them.
+        default: the scheduler of pods whose template names none.
+    """
+
+    names: tuple[str, ...] = (DEFAULT_SCHEDULER,)
+    default: str = DEFAULT_SCHEDULER
 
 
 _OFF: Final = MnnvlConfiguration()
@@ -69,11 +91,13 @@ class Configuration:
         mnnvl: of Multi-Node NVLink.
         init_image: of init containers that wait for parents (WL-084).
         topology: of topology-aware placement.
+        schedulers: of the Go operator; None where no file of it was read.
     """
 
     mnnvl: MnnvlConfiguration = _OFF
     init_image: str = IMAGE
     topology: TopologyAwareSettings = _BLIND
+    schedulers: SchedulerProfiles | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             partial(gang_termination_by_go_operator, generation=generation),
             DEFAULT_DELAY,
             unpredicted_behaviour_findings,
+            keeps_topologies=False,
         )
         for release, generation in RELEASES.items()
     }

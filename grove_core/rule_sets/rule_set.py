@@ -28,6 +28,7 @@ class RuleSet:
         unpredicted: finds what the operator does differently than the plan shows, given the snapshot and whether some
             part of the set has an older template; None where the plan shows everything.
         workload: creates, updates, scales and deletes the parts of a set.
+        keeps_topologies: whether the operator writes to topologies (GF-137).
     """
 
     name: str
@@ -35,6 +36,7 @@ class RuleSet:
     default_delay: timedelta | None = None
     unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None
     workload: WorkloadBehaviour = workload_result_by_design
+    keeps_topologies: bool = True
 
 
 DESIGN: Final = RuleSet("design", gang_termination_by_design)

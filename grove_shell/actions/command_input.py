@@ -18,7 +18,11 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.configuration_files import (
+    FIELD,
+    OperatorConfigurationFile,
+    read_operator_configuration,
+)
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
@@ -98,6 +102,7 @@ class CommandInput:
         problems: everything that is wrong with the input.
         usable: whether to decide: there are no problems, or ``--keep-going`` was given.
         rules: the rule set that the configuration names; None where it names none.
+        note: on the configuration file; empty without one (IN-072).
     """
 
     loaded: LoadedInput
@@ -106,6 +111,7 @@ class CommandInput:
     attempts: tuple[Attempt, ...]
     usable: bool
     rules: str | None
+    note: str = ""
 
     def snapshots_of_selected_sets(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
         """Yield a snapshot of each selected PodCliqueSet, sorted by namespace and name."""
@@ -141,7 +147,7 @@ def read_command_input(source: InputSource) -> CommandInput:
             raising=False,
         )
     attempts, problems = _attempts(source.attempts) if source.attempts else ((), ())
-    every = (*configured.problems, *_preflight_problems(source, loaded), *loaded.faults, *problems)
+    every = (*configured.problems, *_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
     return CommandInput(
         loaded=loaded,
         problems=every,
@@ -149,6 +155,7 @@ def read_command_input(source: InputSource) -> CommandInput:
         attempts=attempts,
         usable=not every or source.keep_going,
         rules=configured.rules,
+        note=configured.note,
     )
 
 
@@ -165,10 +172,14 @@ def read_input_and_print_problems(source: InputSource) -> CommandInput:
         if not inputs.usable:
             raise CommandFailed(page)
         print_error(page)
+    if inputs.note:
+        print_error(inputs.note)
     return inputs
 
 
-def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[InputFault]:
+def _preflight_problems(
+    source: InputSource, loaded: LoadedInput, configured: OperatorConfigurationFile
+) -> Iterator[InputFault]:
     """Yield why an operator with that configuration would not start on the cluster (MN-061)."""
     if source.config is None:
         return
@@ -180,7 +191,7 @@ def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[In
             file=source.config,
             document=1,
             object="OperatorConfiguration",
-            path="mnnvl.enabled",
+            path="network.autoMNNVLEnabled" if configured.note else "mnnvl.enabled",
             expected="false",
             got=f"true ({objection.sentence})",
         )
@@ -202,6 +213,7 @@ def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[InputFault, ...]]:
 
 
 AUTO: Final = "auto"
+_OF_FILE: Final = "the configuration file is the Go operator's"
 
 
 def choose_rule_set(
@@ -211,14 +223,21 @@ def choose_rule_set(
 
     Args:
         option: the value of ``--rules``; None or ``auto`` where none is named.
-        configured: the rule set that the file of ``--config`` names; None where it names none.
+        configured: the rule set that the file of ``--config`` names; None where it names none. A file of the Go
+            operator stands for the release that the cluster shows, else for the newest (IN-073).
         newer: marks of a newer release that are in the input and not in the cluster.
     """
     shown = recognised(cluster, newer) if cluster is not None else None
-    named = configured if option is None else option
+    named, source = (
+        configured if option is None else option,
+        RuleSetSource("configuration" if option is None else "option"),
+    )
+    if option is None and configured == FIELD:
+        shows_release = shown is not None and shown.go_operator is not None
+        named, source = AUTO if shows_release else FIELD, RuleSetSource("configuration", _OF_FILE)
     if named not in {None, AUTO}:
         shown = replace(shown, doubtful=frozenset()) if shown is not None else None  # the user named it
-        return rule_set(str(named)), RuleSetSource("configuration" if option is None else "option"), shown
+        return rule_set(str(named)), source, shown
     if shown is None:
         return rule_set("design"), RuleSetSource("default"), shown
     return rule_set(shown.rules), RuleSetSource("cluster" if shown.is_shown else "default", shown.because), shown

@@ -1,7 +1,7 @@
 """Reads configuration files, with the reader and the fault reports of manifests."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
@@ -10,6 +10,8 @@ from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 
 T = TypeVar("T")
+FIELD: Final = "field"
+"""The rule set of a file of the Go operator, whatever its release."""
 Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[ObjectProblem, ...]]]
 
 
@@ -37,14 +39,26 @@ class OperatorConfigurationFile(NamedTuple):
 
     Attributes:
         configuration: the part that decisions depend on.
-        rules: the rule set that the file names; None where it names none.
+        rules: the rule set that the file names; ``field`` for a file of the Go operator; None where it names none.
         raw: the file as it is written.
+        note: which fields of a file of the Go operator are not used; empty for other files (IN-072).
     """
 
     configuration: Configuration
     rules: str | None
     raw: Mapping[str, Any]
     problems: tuple[InputFault, ...]
+    note: str = ""
+
+
+def go_operator_file_note(path: str, raw: Mapping[str, Any]) -> str:
+    """Return which fields of a file of the Go operator are not used; empty for another file (IN-072)."""
+    from grove_shell.settings.go_operator_settings import is_go_operator_file, unused_go_operator_fields  # noqa: PLC0415 - brings pydantic
+
+    if not is_go_operator_file(raw):
+        return ""
+    unused = ", ".join(unused_go_operator_fields(raw))
+    return f"{path}: the Go operator's configuration" + (f"; not used: {unused}" if unused else "")
 
 
 def read_operator_configuration(path: str | None) -> OperatorConfigurationFile:
@@ -59,4 +73,5 @@ def read_operator_configuration(path: str | None) -> OperatorConfigurationFile:
 
     (settings, raw), problems = read_one_configuration(path, read)
     named = settings.rules if "rules" in settings.model_fields_set else None
-    return OperatorConfigurationFile(settings.configuration, named, raw, problems)
+    note = go_operator_file_note(path, raw) if not problems else ""
+    return OperatorConfigurationFile(settings.configuration, FIELD if note else named, raw, problems, note)

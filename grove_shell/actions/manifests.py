@@ -10,7 +10,8 @@ from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, grove_crd_manifests
 from grove_shell.manifests.deployments import operator_manifests, webhook_manifests
 from grove_shell.manifests.installation import InstallationOptions, daemon_rbac_roles, namespace_and_role_manifests
-from grove_shell.styled_text_page import write_stdout
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.styled_text_page import print_error, write_stdout
 from grove_shell.views.formatting import NOTHING_PRINTED, input_problems_page
 from grove_shell.views.renderers import SERIALIZERS
 
@@ -39,6 +40,18 @@ def installation_objects(
     return [json.loads(json.dumps(one)) for one in made]
 
 
+def _no_levels(config: str | None) -> InputFault:
+    """Return the fault of a file of the Go operator: what is installed keeps a default topology (TP-050)."""
+    return InputFault(
+        file=str(config),
+        document=1,
+        object="OperatorConfiguration",
+        path="topologyAwareScheduling.levels",
+        expected="the levels of the default topology, which the operator of Grove keeps",
+        got="none: it is the Go operator's configuration",
+    )
+
+
 def print_installation_manifests(
     parts: tuple[str, ...],
     output: str,
@@ -55,6 +68,10 @@ def print_installation_manifests(
     if configured.problems:
         raise CommandFailed(input_problems_page(configured.problems, NOTHING_PRINTED))
     features = configured.configuration
+    if features.topology.enabled and not features.topology.levels:
+        raise CommandFailed(input_problems_page([_no_levels(config)], NOTHING_PRINTED))
+    if configured.note:
+        print_error(configured.note)
     whole = replace(installation, mnnvl=features.mnnvl, topology=features.topology, operator=configured.raw)
     objects = installation_objects(whole, parts, more)
     write_stdout(SERIALIZERS[output].objects(objects))

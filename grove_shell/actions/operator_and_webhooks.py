@@ -1,13 +1,16 @@
 """``grove operator`` and ``grove webhooks``: read the configuration, connect to the cluster, run."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
+from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
-from grove_shell.actions.configuration_files import Reader, T, read_one_configuration
+from grove_core.rule_sets.named import rule_set
+from grove_shell.actions.configuration_files import FIELD, Reader, T, go_operator_file_note, read_one_configuration
 from grove_shell.client.api_discovery import check_connection, discover_optional_apis
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
@@ -17,13 +20,14 @@ from grove_shell.operator.operator_process import OperatorProcess
 from grove_shell.replay.decision_log_format import DecisionLog, NotADecisionLog, open_decision_log
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
 from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings
+from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 from grove_shell.webhooks.webhook_process import WebhookProcess
 
 
 def run_operator(config: str | None, decision_log: str | None, **options: Any) -> int:  # noqa: ANN401 - as _operate has them
     """Run until it is stopped; return the exit code (CL-001). Options are those of ``grove operator``."""
-    settings = _read_settings(config, parse_operator_settings)
+    settings = _read_operator_settings(config, observe=bool(options["observe"]))
     with ExitStack() as stack:
         decisions = None
         if decision_log is not None:
@@ -95,6 +99,24 @@ async def _serve(
         url_host=url_host,
         served=served,
     ).run()
+
+
+def _read_operator_settings(path: str | None, *, observe: bool) -> OperatorSettings:
+    """Return the operator's configuration. Raises CommandFailed with all its faults.
+
+    An observer with a file of the Go operator predicts that operator (IN-073).
+    """
+
+    def read(raw: Mapping[str, Any]) -> tuple[tuple[OperatorSettings, Mapping[str, Any]], tuple[ObjectProblem, ...]]:
+        settings, problems = parse_operator_settings(raw)
+        return (settings, raw), problems
+
+    settings, raw = _read_settings(path, read)
+    note = go_operator_file_note(str(path), raw)
+    if not note:
+        return settings
+    print_error(note)
+    return settings.model_copy(update={"rules": rule_set(FIELD).name}) if observe else settings
 
 
 def _read_settings(path: str | None, read: Reader[T]) -> T:

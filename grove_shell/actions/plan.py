@@ -69,7 +69,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         inputs.loaded.nodes,
         recognition,
     )
-    if source.namespace is None and not options.sets:
+    if rules.keeps_topologies and source.namespace is None and not options.sets:
         planned += forecasts_of_topologies(inputs.loaded.cluster, inputs.now, inputs.attempts)
     document = PlanDocument(
         rules=rules.name,

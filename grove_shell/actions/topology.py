@@ -106,6 +106,8 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
     """
     configured = read_operator_configuration(source.config)
     configuration = configured.configuration
+    if configured.note:
+        print_error(configured.note)
     if source.config is None:
         configuration = Configuration(topology=TopologyAwareSettings(enabled=True))
     collected = None

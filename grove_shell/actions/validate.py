@@ -45,6 +45,8 @@ def validate_manifests(
 ) -> int:
     """Judge and print; returns the exit code (CL-001, CL-056)."""
     settings = read_operator_configuration(config)
+    if settings.note:
+        print_error(settings.note)
     faults: list[InputFault] = [*settings.problems]
     before, given = read_validation_input(old, faults), read_validation_input(filenames, faults)
     faults += conflicting_manifest_faults(given)
@@ -110,6 +112,8 @@ def check_operator_preflight(source: InputSource) -> int:
     except CommandFailed:
         print_page(taken_crd_names_page(installed))
         raise
+    if inputs.note:
+        print_error(inputs.note)
     cluster, page = inputs.loaded.cluster, taken_crd_names_page([*installed, *inputs.loaded.definitions])
     settings, served = cluster.configuration, cluster.served
     objection = mnnvl_preflight_objection(settings, served)

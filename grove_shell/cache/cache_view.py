@@ -162,7 +162,7 @@ class CacheView(StoresByKind):
 
     def _has_topology(self, name: str) -> bool:
         """Return whether a topology exists, or is the default one that the operator creates."""
-        is_default = name == DEFAULT_TOPOLOGY and self.configuration.topology.enabled
+        is_default = name == DEFAULT_TOPOLOGY and self.configuration.topology.has_default_topology
         is_to_be = is_default and self.topologies.knows_if_topology_exists(name)
         return is_to_be or name in self.topologies.by_name
 

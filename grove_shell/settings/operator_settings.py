@@ -10,6 +10,12 @@ from pydantic import model_validator as validator
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
+from grove_shell.settings.go_operator_settings import (
+    GoOperatorSettings,
+    GoSchedulerSettings,
+    is_go_operator_file,
+    parse_go_operator_settings,
+)
 from grove_shell.settings.rule_set_names import RuleSetName
 from grove_shell.settings.shared_settings import (
     API_VERSION,
@@ -64,6 +70,7 @@ class OperatorSettings(StrictSettingsModel):
 
     Attributes:
         network: the Go operator's field for ``mnnvl``; used if ``mnnvl`` is not set.
+        scheduler: the Go operator's schedulers; used by the rule sets ``field``.
     """
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
@@ -77,6 +84,7 @@ class OperatorSettings(StrictSettingsModel):
     network: GoOperatorNetworkSettings = GoOperatorNetworkSettings()
     startup: InitContainerSettings = InitContainerSettings()
     topology_aware_scheduling: TopologySettings = TopologySettings()
+    scheduler: GoSchedulerSettings = GoSchedulerSettings()
 
     @property
     def configuration(self) -> Configuration:
@@ -85,9 +93,35 @@ class OperatorSettings(StrictSettingsModel):
         if "mnnvl" not in self.model_fields_set and self.network.auto_mnnvl_enabled:
             found = replace(found, enabled=True)
         image, topology = self.startup.image or IMAGE, self.topology_aware_scheduling.as_configuration
-        return Configuration(mnnvl=found, init_image=image, topology=topology)
+        schedulers = self.scheduler.as_profiles if "scheduler" in self.model_fields_set else None
+        return Configuration(mnnvl=found, init_image=image, topology=topology, schedulers=schedulers)
+
+
+def operator_settings_of_go_operator(settings: GoOperatorSettings) -> OperatorSettings:
+    """Return the settings of an operator that does what a configuration of the Go operator says, as far as it can."""
+    election = settings.leader_election
+    return OperatorSettings().model_copy(
+        update={
+            "leader_election": LeaderElectionSettings().model_copy(
+                update={
+                    "enabled": election.enabled,
+                    "namespace": election.resource_namespace,
+                    **({"name": election.resource_name} if election.resource_name else {}),
+                    **election.durations,
+                }
+            ),
+            "network": settings.network,
+            "scheduler": settings.scheduler,
+            "topology_aware_scheduling": TopologySettings.model_construct(
+                enabled=settings.topology_aware_scheduling.enabled
+            ),
+        }
+    )
 
 
 def parse_operator_settings(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[ObjectProblem, ...]]:
     """Return the configuration and its problems; with problems, the defaults."""
+    if is_go_operator_file(raw):
+        settings, problems = parse_go_operator_settings(raw)
+        return (OperatorSettings() if problems else operator_settings_of_go_operator(settings)), problems
     return parse_settings_strictly(OperatorSettings, raw, OperatorSettings)

@@ -52,6 +52,8 @@ OptionalNamespace = Annotated[str, AfterValidator(lambda text: text and _label(t
 """A namespace; empty for the process's own."""
 _Duration = BeforeValidator(_seconds, json_schema_input_type=str)
 Seconds = Annotated[float, _Duration, Field(gt=0, le=3600)]
+GoSeconds = Annotated[float, _Duration, Field(ge=0)]
+"""A duration of the Go operator's configuration, where zero stands for the default."""
 Lifetime = Annotated[float, _Duration, Field(gt=0, le=_CENTURY)]
 Port = Annotated[int, Field(ge=0, le=_PORTS)]
 

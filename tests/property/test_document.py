@@ -19,7 +19,7 @@ from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import Configuration
+from grove_core.resources.configuration import Configuration, SchedulerProfiles
 from tests.property.resources.manifests import almost, outcome, replaced
 from tests.property.strategies.worlds import START, RandomCluster, cluster_of, clusters
 from tests.property.terminating_sets import ENDING
@@ -48,6 +48,16 @@ def test_cl011_another_init_image_is_read_back() -> None:
     document = replace(document_of(plan), configuration=Configuration(init_image="a/b:1"))
     written = plan_document_as_json(document, decisions=True)
     assert written["configuration"]["startup"] == {"image": "a/b:1"}
+    assert plan_document_from_json(written) == document
+
+
+@pytest.mark.req("IN-071")
+def test_cl011_the_schedulers_of_the_go_operator_are_read_back() -> None:
+    plan = reconcile(cluster_of(ENDING).snapshot)
+    schedulers = SchedulerProfiles(("kai-scheduler", "default-scheduler"), "kai-scheduler")
+    document = replace(document_of(plan), configuration=Configuration(schedulers=schedulers))
+    written = plan_document_as_json(document, decisions=True)
+    assert written["configuration"]["scheduler"]["defaultProfileName"] == "kai-scheduler"
     assert plan_document_from_json(written) == document
 
 

@@ -40,7 +40,7 @@ def topology_level_violations(
             f"{LEVELS}{problem.path}", problem.got, TopologyDenial.LEVELS_INVALID, {"expected": problem.expected}
         )
     settings = configuration.topology
-    if settings.enabled and new.ref.name == DEFAULT_TOPOLOGY and new.levels != settings.levels:
+    if settings.has_default_topology and new.ref.name == DEFAULT_TOPOLOGY and new.levels != settings.levels:
         yield Violation(
             LEVELS,
             topology_levels_text(new.levels),
@@ -129,7 +129,7 @@ def _drop_shadowed_finalizer(snapshot: TopologySnapshot) -> Iterator[FieldsToApp
 
 def _default_to_create(snapshot: TopologySnapshot) -> DesiredChanges:
     """Create the default topology; users create all others (TP-050)."""
-    if not snapshot.is_default or not snapshot.settings.enabled:
+    if not snapshot.is_default or not snapshot.settings.has_default_topology:
         return DesiredChanges()
     ref = topology_ref(snapshot.name)
     manifest = FrozenMap(
@@ -182,7 +182,7 @@ def _default_to_restore(
     snapshot: TopologySnapshot, found: ClusterTopology
 ) -> tuple[tuple[Reason, ...], tuple[Withheld, ...]]:
     """Return why the default topology is rewritten, and why a rewrite is withheld (TP-051, TP-052, TP-054)."""
-    if not snapshot.is_default or not snapshot.settings.enabled or found.deleting:
+    if not snapshot.is_default or not snapshot.settings.has_default_topology or found.deleting:
         return (), ()
     if found.ref.kind != TOPOLOGY_KIND:
         named = TopologyReason.NAME_IS_A_BINDING.because(found.ref, kind=found.ref.kind, topology=snapshot.name)

@@ -101,7 +101,7 @@ def topology_snapshots(
     users = sets_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
     settings, complete_kinds = cluster.configuration.topology, {kind for kind, _ in cluster.complete}
     names = set(cluster.topologies)
-    if settings.enabled and TOPOLOGY_KIND in complete_kinds:
+    if settings.has_default_topology and TOPOLOGY_KIND in complete_kinds:
         names.add(DEFAULT_TOPOLOGY)
     not_collected = incomplete_topology_user_kinds(cluster)
     return tuple(
