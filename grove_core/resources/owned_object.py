@@ -52,6 +52,7 @@ class NewObjectMetadata:
         owner: its controller.
         finalizer: Grove's own for the kind; empty where it needs none.
         blocks: whether the owner's foreground deletion waits for it.
+        generate_name: what a name that the API server makes up begins with; empty where it makes up none.
     """
 
     api_version: str
@@ -62,6 +63,7 @@ class NewObjectMetadata:
     annotations: FrozenMap = EMPTY
     finalizer: str = ""
     blocks: bool = True
+    generate_name: str = ""
 
     @property
     def ref(self) -> Ref:
@@ -76,6 +78,8 @@ class NewObjectMetadata:
             "labels": FrozenMap(dict(sorted(self.labels.items()))),
             "ownerReferences": (owner_reference_to(self.owner, blocks=self.blocks),),
         }
+        if self.generate_name:
+            metadata["generateName"] = self.generate_name
         if self.annotations:
             metadata["annotations"] = FrozenMap(dict(sorted(self.annotations.items())))
         if self.finalizer:

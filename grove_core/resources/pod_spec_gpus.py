@@ -61,6 +61,12 @@ def pod_spec_with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
     )
 
 
+def claim_names_in(pod_spec: FrozenMap) -> Iterator[str]:
+    """Return the names of the claims of a pod."""
+    claims = (one for one in list_at(pod_spec, "resourceClaims") if isinstance(one, FrozenMap))
+    return (str(one.get("name", "")) for one in claims)
+
+
 def _using(container: FrozenMap, name: str) -> FrozenMap:
     if gpus_requested_by_container(container) == 0:
         return container

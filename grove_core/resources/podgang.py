@@ -68,10 +68,14 @@ class PodGangConstraints(NamedTuple):
             found[_FIELD] = self.gang.as_json
         if self.packed_groups:
             found[_CONFIGS] = tuple(
-                FrozenMap({"name": one.name, "podGroupNames": one.cliques, _FIELD: one.pack.as_json})
+                FrozenMap({"name": one.name, "podGroupNames": one.cliques, **_field_of(one.pack)})
                 for one in self.packed_groups
             )
         return found
+
+
+def _field_of(pack: GangPackConstraint) -> Mapping[str, FrozenMap]:
+    return {_FIELD: pack.as_json} if pack != NO_PACK else {}
 
 
 NO_PLACEMENT: Final = PodGangConstraints()

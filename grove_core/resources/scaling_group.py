@@ -76,7 +76,7 @@ class ScalingGroup(Resource):
         clique_names: short names of its cliques, in order.
         generation: increases with every change of the spec; None where absent.
         created_at: None where absent.
-        annotations: as stored.
+        labels, annotations: as stored.
     """
 
     replica_index: int
@@ -85,6 +85,7 @@ class ScalingGroup(Resource):
     clique_names: tuple[str, ...]
     generation: int | None = None
     created_at: datetime | None = None
+    labels: FrozenMap = EMPTY
     annotations: FrozenMap = EMPTY
     status: GroupStatus
 
@@ -98,6 +99,7 @@ def scaling_group_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, 
     """Read a scaling group; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, GROVE, "PodCliqueScalingGroup", shared)
+    labels = read_labels(top)
     meta, spec, status = top.inner_object("metadata"), top.inner_object("spec"), top.inner_object("status")
     replicas = spec.integer("replicas")
     updating, progress = read_update_progress(status)
@@ -105,12 +107,13 @@ def scaling_group_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, 
     return top.result_or_problems(
         ScalingGroup(
             **identity,
-            replica_index=read_replica_index(read_labels(top), SET_REPLICA, in_owner),
+            replica_index=read_replica_index(labels, SET_REPLICA, in_owner),
             replicas=1 if replicas is None else replicas,
             min_available=spec.integer("minAvailable", at_least=1) or 1,
             clique_names=spec.text_list("cliqueNames"),
             generation=meta.integer("generation"),
             created_at=read_creation_time(meta),
+            labels=stored_inner_object(labels),
             annotations=stored_inner_object(meta.inner_object("annotations")),
             status=GroupStatus(
                 updating=updating,

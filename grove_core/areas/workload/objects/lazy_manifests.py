@@ -1,7 +1,7 @@
 """Lazily built manifests; labels (WL-030) and environment variables (WL-061) of PodCliques and pods."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_at
 from grove_core.kernel.reasons import Reason
@@ -17,6 +17,8 @@ _POSITION_LABELS: Final = frozenset(
     (*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG)
 )  # scaling groups and gates go by them
 Variable = dict[str, Any]
+ObjectLabels: TypeAlias = Callable[[str, str, str], dict[str, str]]
+"""Makes the labels of an object of a set: from the names of set and object and the component."""
 
 
 class LazyManifest(NamedTuple):

@@ -2,12 +2,13 @@
 
 from typing import Any, Final
 
-from grove_core.areas.workload.objects.lazy_manifests import labels_of_clique, object_to_create
+from grove_core.areas.workload.objects.lazy_manifests import ObjectLabels, labels_of_clique, object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.template_revision import wanted_clique_annotations, wanted_clique_pod_spec
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import (
     AUTOSCALING,
@@ -25,7 +26,7 @@ from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.pod_spec_gpus import pod_spec_with_gpu_claim
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration
+from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration, ScalingGroupTemplate
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
@@ -35,7 +36,12 @@ _METRICS_OF_SERVER: Final = freeze(
 
 
 def autoscaler_manifest_for(
-    root: PodCliqueSet, kind: str, name: str, scaling: AutoScalingConfiguration, replicas: int
+    root: PodCliqueSet,
+    kind: str,
+    name: str,
+    scaling: AutoScalingConfiguration,
+    replicas: int,
+    labels_of: ObjectLabels = labels_of_set_object,
 ) -> ObjectToCreate:
     """Return the autoscaler of the clique or scaling group of this kind and name, which is its own name too (WL-018).
 
@@ -48,7 +54,7 @@ def autoscaler_manifest_for(
         kind="HorizontalPodAutoscaler",
         name=name,
         owner=root,
-        labels=labels_of_set_object(root.ref.name, name, "pcs-hpa"),
+        labels=labels_of(root.ref.name, name, "pcs-hpa"),
     )
     because = WorkloadReason.AUTOSCALED.because(
         root.ref, name=f"{kind}/{name}", least=bounds["minReplicas"], most=scaling.max_replicas
@@ -106,15 +112,18 @@ def podclique_manifest_for(
         annotations=_with_claim_template(FrozenMap({**wanted_clique_annotations(part), **inherited}), claim_template),
         finalizer=CLIQUE_FINALIZER,
     )
+    return object_to_create(blank, {"spec": body}, (reason_of_new_clique(owner, part),))
+
+
+def reason_of_new_clique(owner: PodCliqueSet | ScalingGroup, part: ExpectedClique) -> Reason:
+    """Return why a PodClique is created (WL-013, WL-015, WL-220)."""
     if part.surplus:
-        because = WorkloadReason.SURGE_REPLICA.because(owner.ref, replica=part.group_replica, group=part.group)
-    elif part.group:
-        because = WorkloadReason.CLIQUE_OF_GROUP_REPLICA.because(
-            owner.ref, replica=part.group_replica, group=part.group, clique=template.name
+        return WorkloadReason.SURGE_REPLICA.because(owner.ref, replica=part.group_replica, group=part.group)
+    if part.group:
+        return WorkloadReason.CLIQUE_OF_GROUP_REPLICA.because(
+            owner.ref, replica=part.group_replica, group=part.group, clique=part.template.name
         )
-    else:
-        because = WorkloadReason.CLIQUE_OF_REPLICA.because(owner.ref, replica=part.replica, clique=template.name)
-    return object_to_create(blank, {"spec": body}, (because,))
+    return WorkloadReason.CLIQUE_OF_REPLICA.because(owner.ref, replica=part.replica, clique=part.template.name)
 
 
 def podclique_changes_without_rollout(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:
@@ -184,11 +193,6 @@ def _with_claim_template(annotations: FrozenMap, joined: str) -> FrozenMap:
 def scaling_group_manifest_for(root: PodCliqueSet, part: ExpectedGroup, inputs: WorkloadInputs) -> ObjectToCreate:
     """Return the PodCliqueScalingGroup of one replica of the set; it joins the domain of the replica (WL-014)."""
     template = part.template
-    spec = {
-        "replicas": template.replicas,
-        "minAvailable": template.min_available,
-        "cliqueNames": list(template.clique_names),
-    }
     blank = NewObjectMetadata(
         api_version=GROVE,
         kind=GROUP_KIND,
@@ -204,4 +208,10 @@ def scaling_group_manifest_for(root: PodCliqueSet, part: ExpectedGroup, inputs: 
         finalizer=GROUP_FINALIZER,
     )
     because = WorkloadReason.GROUP_OF_REPLICA.because(root.ref, replica=part.replica, group=template.name)
-    return object_to_create(blank, {"spec": spec}, (because,))
+    return object_to_create(blank, {"spec": scaling_group_spec(template)}, (because,))
+
+
+def scaling_group_spec(template: ScalingGroupTemplate) -> FrozenMap:
+    """Return the spec of a new PodCliqueScalingGroup."""
+    names, least = template.clique_names, template.min_available
+    return FrozenMap({"replicas": template.replicas, "minAvailable": least, "cliqueNames": names})

@@ -105,11 +105,14 @@ def podgang_manifest_for(
         labels=_labels_of(root, part),
         annotations=FrozenMap({**_without_groves(root.annotations), **_topology_annotation(placement)}),
     )
+    return object_to_create(blank, {"spec": spec}, (reason_of_new_gang(root, part),))
+
+
+def reason_of_new_gang(root: PodCliqueSet, part: ExpectedGang) -> Reason:
+    """Return why a PodGang is created (WL-016, WL-017)."""
     if part.group:
-        because = WorkloadReason.SCALED_GANG.because(root.ref, replica=part.group_replica, group=part.group)
-    else:
-        because = WorkloadReason.BASE_GANG.because(root.ref, replica=part.replica, cliques=len(part.cliques))
-    return object_to_create(blank, {"spec": spec}, (because,))
+        return WorkloadReason.SCALED_GANG.because(root.ref, replica=part.group_replica, group=part.group)
+    return WorkloadReason.BASE_GANG.because(root.ref, replica=part.replica, cliques=len(part.cliques))
 
 
 def changes_of_podgang(
@@ -125,7 +128,7 @@ def changes_of_podgang(
     """
     placement = move.to if move is not None else gang.placement
     wanted_groups = tuple(
-        PodGroup(clique.name, _pods_needed(clique), tuple(pods.get(clique.name, ()))) for clique in part.cliques
+        PodGroup(clique.name, pods_needed(clique), tuple(pods.get(clique.name, ()))) for clique in part.cliques
     )
     because: list[Reason] = []
     fields: dict[str, Json] = {}
@@ -175,7 +178,7 @@ def _pod_groups(
     return [
         {
             "name": clique.name,
-            "minReplicas": _pods_needed(clique),
+            "minReplicas": pods_needed(clique),
             "podReferences": [{"namespace": root.ref.namespace, "name": name} for name in pods.get(clique.name, ())],
             **({"topologyConstraint": packs[clique.name].as_json} if clique.name in packs else {}),
         }
@@ -183,7 +186,7 @@ def _pod_groups(
     ]
 
 
-def _pods_needed(clique: ExpectedClique) -> int:
+def pods_needed(clique: ExpectedClique) -> int:
     """Return how many pods of a clique the gang needs. A negative number, which admission refuses, counts as 0."""
     return max(clique.template.min_available, 0)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from grove_core.areas.workload.objects.lazy_manifests import LazyManifest, object_to_create
+from grove_core.areas.workload.objects.lazy_manifests import LazyManifest, ObjectLabels, object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
@@ -40,46 +40,49 @@ from grove_core.snapshot.snapshot import Snapshot
 
 _RBAC_GROUP: Final = RBAC.partition("/")[0]
 _ACCOUNT: Final = "kubernetes.io/service-account.name"
+CLAIM_COMPONENT: Final = "resource-claim"
 Shared: TypeAlias = Iterator[LazyManifest | Withheld]
 
 
-def rbac_manifests(root: PodCliqueSet) -> Iterator[LazyManifest]:
+def rbac_manifests(root: PodCliqueSet, labels_of: ObjectLabels = labels_of_set_object) -> Iterator[LazyManifest]:
     """Return ServiceAccount, Role, RoleBinding and token Secret, which start-up init containers use (WL-011)."""
     name, role = root.ref.name, rbac_role_name(root.ref.name)
-    yield LazyManifest("ServiceAccount", name, partial(_account, root))
-    yield LazyManifest("Role", role, partial(_role, root))
-    yield LazyManifest("RoleBinding", role, partial(_binding, root))
-    yield LazyManifest("Secret", service_account_token_name(name), partial(_token, root))
+    yield LazyManifest("ServiceAccount", name, partial(_account, root, labels_of))
+    yield LazyManifest("Role", role, partial(_role, root, labels_of))
+    yield LazyManifest("RoleBinding", role, partial(_binding, root, labels_of))
+    yield LazyManifest("Secret", service_account_token_name(name), partial(_token, root, labels_of))
 
 
-def _account(root: PodCliqueSet) -> ObjectToCreate:
-    blank = _blank(root, CORE, "ServiceAccount", root.ref.name, "pod-service-account")
+def _account(root: PodCliqueSet, labels_of: ObjectLabels) -> ObjectToCreate:
+    blank = _blank(root, labels_of, CORE, "ServiceAccount", root.ref.name, "pod-service-account")
     return _wanted(root, blank, {"automountServiceAccountToken": True}, is_foundation=True)
 
 
-def _role(root: PodCliqueSet) -> ObjectToCreate:
+def _role(root: PodCliqueSet, labels_of: ObjectLabels) -> ObjectToCreate:
     watched = {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "list", "watch"]}
-    blank = _blank(root, RBAC, "Role", rbac_role_name(root.ref.name), "pod-role")
+    blank = _blank(root, labels_of, RBAC, "Role", rbac_role_name(root.ref.name), "pod-role")
     return _wanted(root, blank, {"rules": [watched]}, is_foundation=True)
 
 
-def _binding(root: PodCliqueSet) -> ObjectToCreate:
+def _binding(root: PodCliqueSet, labels_of: ObjectLabels) -> ObjectToCreate:
     role = rbac_role_name(root.ref.name)
     body = {
         "roleRef": {"apiGroup": _RBAC_GROUP, "kind": "Role", "name": role},
         "subjects": [{"kind": "ServiceAccount", "name": root.ref.name, "namespace": root.ref.namespace}],
     }
-    return _wanted(root, _blank(root, RBAC, "RoleBinding", role, "pod-role-binding"), body)
+    return _wanted(root, _blank(root, labels_of, RBAC, "RoleBinding", role, "pod-role-binding"), body)
 
 
-def _token(root: PodCliqueSet) -> ObjectToCreate:
-    blank = _blank(root, CORE, "Secret", service_account_token_name(root.ref.name), "pod-sa-token-secret")
+def _token(root: PodCliqueSet, labels_of: ObjectLabels) -> ObjectToCreate:
+    blank = _blank(root, labels_of, CORE, "Secret", service_account_token_name(root.ref.name), "pod-sa-token-secret")
     of_account = replace(blank, annotations=FrozenMap({_ACCOUNT: root.ref.name}))
     return _wanted(root, of_account, {"type": "kubernetes.io/service-account-token"})
 
 
-def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component: str) -> NewObjectMetadata:
-    labels = labels_of_set_object(root.ref.name, name, component)
+def _blank(
+    root: PodCliqueSet, labels_of: ObjectLabels, api_version: str, kind: str, name: str, component: str
+) -> NewObjectMetadata:
+    labels = labels_of(root.ref.name, name, component)
     return NewObjectMetadata(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
 
 
@@ -107,13 +110,15 @@ def replica_service_spec(root: PodCliqueSet, replica: int) -> FrozenMap:
 def shared_claims_of_set(context: WorkloadContext) -> Shared:
     """Return the claims that a set owns: one for all its replicas, or one for each."""
     root = context.root
-    return _claims(context, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA.keys)
+    labels, sharing = labels_of_claims(root), root.spec.template.resource_sharing
+    return claims_of_owner(context, root, sharing, range(root.spec.replicas), labels, SET_REPLICA.keys)
 
 
 def shared_claims_of_scaling_group(context: WorkloadContext, group: ScalingGroup, part: ExpectedGroup) -> Shared:
     """Return the claims that a scaling group owns: one for all its replicas, or one for each."""
-    labels = {**labels_of_set_replica(part.replica), **GROUP.under_every_key(part.name)}
-    return _claims(context, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA.keys)
+    labels = labels_of_claims(context.root) | labels_of_set_replica(part.replica) | GROUP.under_every_key(part.name)
+    sharing = part.template.resource_sharing
+    return claims_of_owner(context, group, sharing, range(part.replicas), labels, GROUP_REPLICA.keys)
 
 
 def shared_claims_of_podclique(
@@ -123,8 +128,13 @@ def shared_claims_of_podclique(
 
     The indices are those of its pods, including those that are to be created; they may have gaps.
     """
-    labels = {**labels_of_set_replica(part.replica), **CLIQUE.under_every_key(part.name)}
-    return _claims(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
+    labels = labels_of_claims(context.root) | labels_of_set_replica(part.replica) | CLIQUE.under_every_key(part.name)
+    return claims_of_owner(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
+
+
+def labels_of_claims(root: PodCliqueSet) -> dict[str, str]:
+    """Return the labels that all shared claims of a set have."""
+    return {**labels_of_set(root.ref.name), COMPONENT: CLAIM_COMPONENT}
 
 
 def pod_spec_with_shared_claims(
@@ -159,7 +169,7 @@ def _claims_of_pod(root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> 
                     yield shared_claim_name(owner, None if scope == ALL_REPLICAS else index, entry.name)
 
 
-def _claims(
+def claims_of_owner(
     context: WorkloadContext,
     owner: Resource,
     entries: Iterable[ResourceSharing],
@@ -167,7 +177,7 @@ def _claims(
     labels: Mapping[str, str],
     index_keys: Iterable[str],
 ) -> Shared:
-    """Return the claims of one owner; claims of a single replica carry its index under ``index_keys``."""
+    """Return the claims of one owner with these labels; those of one replica have its index under ``index_keys``."""
     every = tuple(indices)
     for entry in entries:
         if entry.scope == ALL_REPLICAS:
@@ -186,7 +196,7 @@ def _claim(
         ref = Ref(CLAIMS, CLAIM_KIND, root.ref.namespace, name)
         full = f"{entry.namespace or root.ref.namespace}/{entry.name}"
         return Withheld(ref, (WorkloadReason.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
-    return LazyManifest(CLAIM_KIND, name, partial(_claim_for, root, owner, entry, name, template, labels))
+    return LazyManifest(CLAIM_KIND, name, partial(_claim_for, owner, entry, name, template, labels))
 
 
 def claim_template_spec(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
@@ -203,7 +213,6 @@ def claim_template_spec(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap
 
 
 def _claim_for(
-    root: PodCliqueSet,
     owner: Resource,
     entry: ResourceSharing,
     name: str,
@@ -215,7 +224,7 @@ def _claim_for(
         kind=CLAIM_KIND,
         name=name,
         owner=owner,
-        labels={**labels_of_set(root.ref.name), COMPONENT: "resource-claim", **labels},
+        labels=labels,
     )
     because = WorkloadReason.SHARED_CLAIM.because(owner.ref, template=entry.name, scope=entry.scope)
     return object_to_create(blank, {"spec": template.get("spec")}, (because,), is_foundation=True)

@@ -13,7 +13,7 @@ from grove_core.areas.workload.pods.pod_slots import FreePodSlot
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.template_hash import short_text_hash
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import FrozenMap, freeze, list_at
+from grove_core.kernel.frozen import EMPTY, FrozenMap, freeze, list_at
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
 from grove_core.resources.labels import CLIQUE
@@ -137,33 +137,49 @@ def _with_init_container(
     pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str
 ) -> FrozenMap:
     """Return the pod spec with the init container that waits for the parents' pods, after all others (WL-084)."""
-    container = {
-        "name": INIT_CONTAINER,
-        "image": image,
-        "command": [INIT_CONTAINER],
-        "args": [f"{PARENTS_FLAG}{name}:{pods}" for name, pods in parents],
-        "securityContext": _CONFINED,
-        "volumeMounts": [
-            {"name": "pod-info-vol", "mountPath": _INFO_PATH, "readOnly": True},
-            {"name": "sa-token-secret-vol", "mountPath": _TOKEN_PATH, "readOnly": True},
-        ],
-    }
+    container = FrozenMap(
+        {
+            **init_container_waiting_for(parents, image),
+            "command": (INIT_CONTAINER,),
+            "securityContext": _CONFINED,
+        }
+    )
+    return pod_spec_with_init_container(pod_spec, container, secret, FrozenMap({"defaultMode": _READABLE}))
+
+
+def init_container_waiting_for(parents: Iterable[tuple[str, int]], image: str) -> FrozenMap:
+    """Return the init container without its program and its confinement (WL-084)."""
+    mounts = (("pod-info-vol", _INFO_PATH), ("sa-token-secret-vol", _TOKEN_PATH))
+    return FrozenMap(
+        {
+            "name": INIT_CONTAINER,
+            "image": image,
+            "args": tuple(f"{PARENTS_FLAG}{name}:{pods}" for name, pods in parents),
+            "volumeMounts": tuple(
+                FrozenMap({"name": name, "mountPath": path, "readOnly": True}) for name, path in mounts
+            ),
+        }
+    )
+
+
+def pod_spec_with_init_container(
+    pod_spec: FrozenMap, container: FrozenMap, secret: str, info_mode: FrozenMap = EMPTY
+) -> FrozenMap:
+    """Return the pod spec with an init container after all others, and the volumes that it mounts (WL-084).
+
+    ``info_mode`` is the mode of the files with the namespace and the name of the gang.
+    """
     gang = f"metadata.labels['{POD_GANG}']"
     fields = [("namespace", "metadata.namespace"), ("podgangname", gang)]
+    items = [{"path": path, "fieldRef": {"fieldPath": field}} for path, field in fields]
     volumes = [
         {"name": "sa-token-secret-vol", "secret": {"secretName": secret, "defaultMode": _READABLE}},
-        {
-            "name": "pod-info-vol",
-            "downwardAPI": {
-                "defaultMode": _READABLE,
-                "items": [{"path": path, "fieldRef": {"fieldPath": field}} for path, field in fields],
-            },
-        },
+        {"name": "pod-info-vol", "downwardAPI": {**info_mode, "items": items}},
     ]
     return FrozenMap(
         {
             **pod_spec,
-            "initContainers": (*list_at(pod_spec, "initContainers"), freeze(container)),
+            "initContainers": (*list_at(pod_spec, "initContainers"), container),
             "volumes": (*list_at(pod_spec, "volumes"), *map(freeze, volumes)),
         }
     )

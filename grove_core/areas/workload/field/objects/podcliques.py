@@ -1,0 +1,153 @@
+"""PodCliques as the Go operator writes them (WF-110 to WF-115), and what it changes in an existing one (WF-102)."""
+
+from typing import Any, Final
+
+from grove_core.areas.workload.field.objects.metadata_texts import (
+    metadata_changes,
+    replica_labels_by_go_operator,
+)
+from grove_core.areas.workload.field.objects.used_templates import with_used_template
+from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
+from grove_core.areas.workload.objects.lazy_manifests import object_to_create
+from grove_core.areas.workload.objects.podcliques_and_groups import autoscaling_bounds, reason_of_new_clique
+from grove_core.areas.workload.template_revision import normalized_pod_spec, wanted_clique_pod_spec
+from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import ObjectToCreate
+from grove_core.resources.api_names import (
+    BASE_GANG,
+    CLIQUE_FINALIZER,
+    GROVE,
+    MNNVL_CLAIM,
+    POD_GANG,
+    TEMPLATE_HASH,
+    TOPOLOGY_NAME,
+)
+from grove_core.resources.labels import GROUP, GROUP_REPLICA
+from grove_core.resources.merge_patch import changed_fields, replacement_patch
+from grove_core.resources.owned_object import NewObjectMetadata
+from grove_core.resources.pod_spec_gpus import claim_names_in, pod_spec_with_gpu_claim, requests_gpus
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.expected_replicas import ExpectedClique
+
+MNNVL_GROUP: Final = "grove.io/mnnvl-group"
+_WITHDRAWN: Final = "none"
+
+
+def podclique_manifest_by_go_operator(
+    context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, part: ExpectedClique, template_hash: str
+) -> ObjectToCreate:
+    """Return a PodClique of the set or of one of its scaling groups (WF-110 to WF-115)."""
+    used = with_used_template(context.root, part)
+    blank = NewObjectMetadata(
+        api_version=GROVE,
+        kind="PodClique",
+        name=part.name,
+        owner=owner,
+        labels=_labels(context.root, used, template_hash),
+        annotations=_annotations(used),
+        finalizer=CLIQUE_FINALIZER,
+    )
+    body = {**_spec(context, owner, used), "replicas": used.template.spec.replicas}
+    return object_to_create(blank, {"spec": body}, (reason_of_new_clique(owner, part), *_defects(part, used, owner)))
+
+
+def podclique_changes_by_go_operator(
+    context: WorkloadContext,
+    clique: PodClique,
+    owner: PodCliqueSet | ScalingGroup,
+    part: ExpectedClique,
+    template_hash: str,
+) -> FrozenMap:
+    """Return the fields to change of an existing PodClique; empty for none (WF-102).
+
+    Labels and annotations are replaced as a whole. Of the spec all but ``replicas`` is compared, in normal form.
+    """
+    used = with_used_template(context.root, part)
+    labels = FrozenMap(_labels(context.root, used, template_hash))
+    metadata = metadata_changes(labels, _annotations(used), clique.labels, clique.annotations)
+    wanted = _spec(context, owner, used)
+    spec: dict[str, Json] = {}
+    pod_spec = wanted["podSpec"]
+    if normalized_pod_spec(pod_spec) != normalized_pod_spec(clique.pod_spec):
+        spec["podSpec"] = replacement_patch(pod_spec, clique.pod_spec)
+    if wanted["minAvailable"] != clique.min_available:
+        spec["minAvailable"] = wanted["minAvailable"]
+    parents = wanted.get("startsAfter", ())
+    if parents != clique.starts_after:
+        spec["startsAfter"] = parents or None
+    bounds = wanted.get("autoScalingConfig", EMPTY)
+    if changed_fields(bounds, clique.auto_scaling) or bounds.keys() != clique.auto_scaling.keys():
+        spec["autoScalingConfig"] = replacement_patch(bounds, clique.auto_scaling) if bounds else None
+    return FrozenMap(
+        {
+            **({"metadata": metadata} if metadata else {}),
+            **({"spec": FrozenMap(spec)} if spec else {}),
+        }
+    )
+
+
+def _spec(context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique) -> dict[str, Any]:
+    """Return the spec without ``replicas``; fields that are empty are left out (WF-111)."""
+    template = used.template.spec
+    body: dict[str, Any] = {
+        "roleName": template.role_name,
+        "podSpec": _pod_spec(context.root, owner, used),
+        "minAvailable": used.template.min_available,
+    }
+    parents = context.parents.parents_of_clique(used)
+    if parents:
+        body["startsAfter"] = tuple(name for name, _ in parents)
+    if template.auto_scaling_config is not None:
+        body["autoScalingConfig"] = freeze(autoscaling_bounds(template.auto_scaling_config, template.replicas))
+    return body
+
+
+def _pod_spec(root: PodCliqueSet, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique) -> FrozenMap:
+    """Return the pod spec: the template's, with the variables of its group and the claim of its MNNVL group.
+
+    The priority class of the set is not written into it (WF-112, WF-115).
+    """
+    pod_spec = wanted_clique_pod_spec(used, "")
+    group = _mnnvl_group(used, owner)
+    if not group or not requests_gpus(pod_spec) or MNNVL_CLAIM in claim_names_in(pod_spec):
+        return pod_spec
+    template = f"{root.ref.name}-{used.replica}-{group}"
+    claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": template})
+    return pod_spec_with_gpu_claim(pod_spec, claim)
+
+
+def _mnnvl_group(used: ExpectedClique, owner: PodCliqueSet | ScalingGroup) -> str:
+    """Return the MNNVL group by the annotations of the template, else of the owner; empty where there is none."""
+    named = used.template.annotations.get(MNNVL_GROUP, owner.annotations.get(MNNVL_GROUP, _WITHDRAWN))
+    return "" if named == _WITHDRAWN else str(named)
+
+
+def _labels(root: PodCliqueSet, used: ExpectedClique, template_hash: str) -> dict[str, str]:
+    """Return the template's labels, overridden by the operator's (WF-101, WF-113)."""
+    component = "pcsg-podclique" if used.group else "pcs-podclique"
+    own = replica_labels_by_go_operator(root.ref.name, used.name, component, used.replica)
+    own |= {POD_GANG: used.gang, TEMPLATE_HASH: template_hash}
+    if used.group:
+        own |= {GROUP.primary: used.group, GROUP_REPLICA.primary: str(used.group_replica)}
+    if used.base_gang:
+        own[BASE_GANG] = used.base_gang
+    return {str(key): str(text) for key, text in used.template.labels.items()} | own
+
+
+def _annotations(used: ExpectedClique) -> FrozenMap:
+    """Return the template's annotations without the name of a topology (WF-114)."""
+    return FrozenMap({key: text for key, text in used.template.annotations.items() if key != TOPOLOGY_NAME})
+
+
+def _defects(part: ExpectedClique, used: ExpectedClique, owner: PodCliqueSet | ScalingGroup) -> tuple[Reason, ...]:
+    """Return the reason that names another clique's template, which is a defect of the operator (WF-110)."""
+    if used is part:
+        return ()
+    because = GoOperatorWorkloadReason.TEMPLATE_OF_ANOTHER_CLIQUE.because(
+        owner.ref, clique=part.template.name, other=used.template.name
+    )
+    return (because,)
