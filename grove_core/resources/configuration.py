@@ -99,6 +99,11 @@ class Configuration:
     topology: TopologyAwareSettings = _BLIND
     schedulers: SchedulerProfiles | None = None
 
+    @property
+    def default_scheduler(self) -> str:
+        """The scheduler of pods whose template names none (WF-152)."""
+        return DEFAULT_SCHEDULER if self.schedulers is None else self.schedulers.default
+
 
 @dataclass(frozen=True, slots=True)
 class ServedApis:

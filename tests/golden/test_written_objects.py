@@ -18,7 +18,7 @@ import yaml
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.merge_patch import parse_quantity
-from tests.property.workload_field.expansion import DEFAULT_SCHEDULER, Expansion, root_of
+from tests.property.workload_field.expansion import Expansion, root_of
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "written_objects"
@@ -51,7 +51,7 @@ def expanded(case: str) -> dict[str, Json]:
         root_of(by_kind["PodCliqueSet"]),
         claim_templates=[template] if template else [],
         topology=GangTopology("cluster", FrozenDict(keys)) if binding else GangTopology(),
-        scheduler=scheduler.get("defaultProfileName", DEFAULT_SCHEDULER),
+        scheduler=scheduler.get("defaultProfileName", ""),
     )
     return {name_of(item): without_uids(item) for item in found.manifests}
 

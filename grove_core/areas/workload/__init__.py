@@ -13,7 +13,9 @@ Beside it:
   ``scheduling_gates``.
 - ``rolling_update``: ``judge`` (the update of a set), ``clique_update`` and ``scaling_group_update`` (one round of one
   part).
-- ``field``: what the Go operator does instead, with rules of its own.
+- ``field``: what the Go operator does instead, with rules of its own. Its ``objects``: ``podcliques``,
+  ``scaling_groups``, ``podgangs``, ``services_rbac_and_claims``, ``pods``, and for several of them ``metadata_texts``
+  and ``used_templates``.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
   ``resource_sharing_validation``, ``manifest_defaults`` (and what an applied manifest becomes).
 """

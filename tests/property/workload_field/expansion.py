@@ -24,6 +24,7 @@ from grove_core.areas.workload.template_hash import template_hash_of_clique
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, freeze, thaw_json
 from grove_core.kernel.wants import ObjectToCreate, Withheld
+from grove_core.resources.configuration import Configuration, SchedulerProfiles
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
@@ -32,7 +33,6 @@ from grove_core.snapshot.snapshot import Snapshot
 
 Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
-DEFAULT_SCHEDULER: Final = "default-scheduler"
 NO_TOPOLOGY: Final = GangTopology()
 
 
@@ -52,7 +52,6 @@ class Expansion:
     Attributes:
         root, context: the set, alone in its snapshot.
         topology: of its gangs.
-        scheduler: of pods that name none.
     """
 
     def __init__(
@@ -61,15 +60,18 @@ class Expansion:
         *,
         claim_templates: Sequence[Json] = (),
         topology: GangTopology = NO_TOPOLOGY,
-        scheduler: str = DEFAULT_SCHEDULER,
+        scheduler: str = "",
     ) -> None:
         known = {
             (one["metadata"]["namespace"], one["metadata"]["name"]): freeze(one["spec"]) for one in claim_templates
         }
         self.root = root
-        self.context = WorkloadContext(Snapshot(root=root, now=NOW, claim_templates=FrozenDict(known)))
+        profiles = SchedulerProfiles((scheduler,), scheduler) if scheduler else None
+        configuration = Configuration(schedulers=profiles)
+        self.context = WorkloadContext(
+            Snapshot(root=root, now=NOW, claim_templates=FrozenDict(known), configuration=configuration)
+        )
         self.topology = topology
-        self.scheduler = scheduler
 
     @property
     def manifests(self) -> list[Json]:
@@ -93,7 +95,7 @@ class Expansion:
             for group in replica.groups:
                 yield from self._group(group)
             for gang in replica.gangs:
-                yield podgang_manifest_by_go_operator(root, gang, {}, self.topology, self.scheduler)
+                yield podgang_manifest_by_go_operator(self.context, gang, {}, self.topology)
 
     def _group(self, part: ExpectedGroup) -> Iterator[ObjectToCreate]:
         if part.template.scale_config is not None:
@@ -112,7 +114,7 @@ class Expansion:
         yield from _made(claims_of_podclique_by_go_operator(self.context, clique, part))
         for index in range(clique.replicas):
             name = f"{part.name}-{index}"
-            yield pod_manifest_by_go_operator(self.context, clique, part, index, name, self.scheduler)
+            yield pod_manifest_by_go_operator(self.context, clique, part, index, name)
 
     def group(self, part: ExpectedGroup) -> ScalingGroup:
         """The scaling group as stored after its creation."""

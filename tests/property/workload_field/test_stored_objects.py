@@ -36,7 +36,6 @@ NAMES: Final = [
     "s6b-pcsg-scaled-out.yaml",
     "s9a-termination-without-capacity.yaml",
 ]
-SCHEDULER: Final = "default-scheduler"
 
 
 def snapshots_in(name: str) -> Iterator[Snapshot]:
@@ -92,7 +91,7 @@ def test_wf102_no_stored_podgang_is_changed(name: str) -> None:
             for part in replica.gangs:
                 gang = gangs[part.name]
                 pods = {group.name: group.pods for group in gang.groups}
-                change = podgang_changes_by_go_operator(snapshot.root, gang, part, pods, GangTopology(), SCHEDULER)
+                change = podgang_changes_by_go_operator(WorkloadContext(snapshot), gang, part, pods, GangTopology())
                 assert change is None, change
 
 
@@ -164,7 +163,7 @@ def test_wf132_a_podgang_follows_its_pods_its_set_and_the_topology() -> None:
 
     def change_of(**fields: Any) -> tuple[Any, list[str]]:
         stored = replace(gang, **fields)
-        change = podgang_changes_by_go_operator(snapshot.root, stored, part, pods, GangTopology(), SCHEDULER)
+        change = podgang_changes_by_go_operator(WorkloadContext(snapshot), stored, part, pods, GangTopology())
         assert change is not None
         return thaw_json(change.fields), [reason.rule.requirement for reason in change.because]
 
@@ -184,4 +183,4 @@ def test_wf132_a_podgang_follows_its_pods_its_set_and_the_topology() -> None:
     fields, rules = change_of(placement=placed, annotations=annotations)
     assert fields["metadata"] == {"annotations": {"grove.io/topology-name": None}}
     assert fields["spec"]["topologyConstraint"] is None
-    assert rules == ["WF-132", "WL-026"]
+    assert rules == ["WL-025", "WL-026"]

@@ -1,13 +1,16 @@
 """What the Go operator writes into the objects of a set, rule by rule (WF-101 to WF-155)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 
 from grove_core.areas.topology.verdicts import GangTopology
-from grove_core.kernel.frozen import FrozenDict
+from grove_core.areas.workload.field.objects.pods import pod_manifest_by_go_operator
+from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
+from grove_core.snapshot.expected_replicas import ExpectedSet
 from tests.property.few_examples import RARELY
 from tests.property.workload.sets import clique_raw, raw_sets, set_raw
 from tests.property.workload_field.expansion import Expansion, root_of
@@ -47,16 +50,10 @@ def test_wf103_names_of_pods_begin_with_that_of_their_clique() -> None:
 
 
 class TestWF110:
-    """A PodClique MUST be made from the first template with whose name its own name ends. If that is another clique's
-    template, a reason names both.
-    """
+    """A PodClique MUST be made from the first template with whose name its own name ends."""
 
     def test_wf110_the_later_clique_gets_the_template_of_the_first(self) -> None:
         raw = set_raw(clique_raw("worker", 1), clique_raw("decode-worker", 2))
-        wants = {want.target.short: want for want in Expansion(root_of(raw)).wants}
-        alike = wants["PodClique/llm-0-decode-worker"]
-        assert [reason.rule.requirement for reason in alike.because] == ["WL-013", "WF-110"]
-        assert [reason.rule.requirement for reason in wants["PodClique/llm-0-worker"].because] == ["WL-013"]
         found = expanded(raw)
         assert found["PodClique/llm-0-decode-worker"]["spec"] == found["PodClique/llm-0-worker"]["spec"]
         assert "Pod/llm-0-decode-worker-1" not in found
@@ -257,13 +254,13 @@ def test_wf150_a_pod_is_made_from_its_podclique() -> None:
 @pytest.mark.parametrize(
     ("named", "default", "texts"),
     [
-        ("", "default-scheduler", {}),
+        ("", "", {}),
         ("lpx-scheduler", "kai-scheduler", {}),
-        ("kai-scheduler", "default-scheduler", {"kai.scheduler/skip-podgrouper": "true", "pod-group-name": "llm-0"}),
+        ("kai-scheduler", "", {"kai.scheduler/skip-podgrouper": "true", "pod-group-name": "llm-0"}),
         ("", "kai-scheduler", {"kai.scheduler/skip-podgrouper": "true", "pod-group-name": "llm-0"}),
         (
             "volcano",
-            "default-scheduler",
+            "",
             {"scheduling.volcano.sh/group-name": "llm-0", "scheduling.k8s.io/group-name": "llm-0"},
         ),
     ],
@@ -271,7 +268,7 @@ def test_wf150_a_pod_is_made_from_its_podclique() -> None:
 def test_wf152_schedulers_find_the_gang_by_texts_of_the_pod(named: str, default: str, texts: dict[str, str]) -> None:
     spec = {"containers": [{"name": "main"}], **({"schedulerName": named} if named else {})}
     pod = expanded(set_raw(clique_raw("a", pod_spec=spec)), scheduler=default)["Pod/llm-0-a-0"]
-    assert pod["spec"]["schedulerName"] == (named or default)
+    assert pod["spec"]["schedulerName"] == (named or default or "default-scheduler")
     assert pod["metadata"].get("annotations", {}) == texts
     is_kai = (named or default) == "kai-scheduler"
     assert pod["metadata"]["labels"].get("kai.scheduler/subgroup-name") == ("llm-0-a" if is_kai else None)
@@ -291,6 +288,14 @@ def test_wf153_the_init_container_comes_after_all_others() -> None:
     assert container["args"] == ["--podcliques=llm-0-a:2", "--podcliques=llm-0-b:1"]
     assert container.keys() == {"name", "image", "args", "volumeMounts"}
     assert [one["name"] for one in pod["volumes"]] == ["own", "sa-token-secret-vol", "pod-info-vol"]
+
+
+def test_wf153_a_parent_that_no_template_fits_is_left_out() -> None:
+    expansion = Expansion(root_of(set_raw(clique_raw("a"))))
+    (part,) = ExpectedSet(expansion.root).replica(0).cliques
+    clique = replace(expansion.clique(expansion.root, part), starts_after=("llm-0-gone",))
+    pod = pod_manifest_by_go_operator(expansion.context, clique, part, 0, "llm-0-a-bcdfg")
+    assert thaw_json(pod.manifest)["spec"]["initContainers"][0]["args"] == []
 
 
 def test_wf154_variables_and_claims_of_pods_are_those_of_the_design() -> None:

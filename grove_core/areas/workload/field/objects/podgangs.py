@@ -5,10 +5,10 @@ from typing import Any
 
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.objects.metadata_texts import labels_by_go_operator, metadata_changes
-from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.objects.podgangs import gang_topology_constraints, pods_needed, reason_of_new_gang
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
@@ -22,34 +22,31 @@ from grove_core.snapshot.expected_replicas import ExpectedGang
 
 
 def podgang_manifest_by_go_operator(
-    root: PodCliqueSet,
-    part: ExpectedGang,
-    pods: Mapping[str, Sequence[str]],
-    topology: GangTopology,
-    default_scheduler: str,
+    context: WorkloadContext, part: ExpectedGang, pods: Mapping[str, Sequence[str]], topology: GangTopology
 ) -> ObjectToCreate:
     """Return a PodGang that refers to these pods, which are sorted, by clique (WF-130, WF-131)."""
+    root = context.root
     placement = gang_topology_constraints(root, part, topology)
     blank = NewObjectMetadata(
         api_version=SCHEDULER,
         kind="PodGang",
         name=part.name,
         owner=root,
-        labels={key: str(text) for key, text in _labels(root, default_scheduler, EMPTY).items()},
+        labels={key: str(text) for key, text in _labels(context, EMPTY).items()},
         annotations=_annotations(root, placement, EMPTY),
     )
     return object_to_create(blank, {"spec": _spec(root, part, pods, placement)}, (reason_of_new_gang(root, part),))
 
 
 def podgang_changes_by_go_operator(
-    root: PodCliqueSet,
+    context: WorkloadContext,
     gang: PodGang,
     part: ExpectedGang,
     pods: Mapping[str, Sequence[str]],
     topology: GangTopology,
-    default_scheduler: str,
 ) -> FieldsToApply | None:
     """Return the change of an existing PodGang; None where nothing differs (WF-102, WF-132)."""
+    root = context.root
     placement = gang_topology_constraints(root, part, topology)
     wanted, because = _spec(root, part, pods, placement), list[Reason]()
     groups = tuple(PodGroup(one.name, pods_needed(one), tuple(pods.get(one.name, ()))) for one in part.cliques)
@@ -58,7 +55,7 @@ def podgang_changes_by_go_operator(
         named = sum(len(group.pods) for group in groups)
         because.append(WorkloadReason.GANG_FOLLOWS_PODS.because(gang.ref, pods=named))
     if gang.placement._replace(topology=placement.topology) != placement:
-        because.append(GoOperatorWorkloadReason.GANG_FOLLOWS_TOPOLOGY.because(gang.ref))
+        because.append(WorkloadReason.FOLLOWS_TEMPLATE.because(gang.ref))
         constraints = FrozenMap(_in_template_order(placement, part).spec_fields)
         spec |= replacement_patch(constraints, FrozenMap(gang.placement.spec_fields))
     if because:
@@ -66,7 +63,7 @@ def podgang_changes_by_go_operator(
     priority = root.spec.template.priority_class_name
     if gang.priority != priority:
         spec["priorityClassName"] = priority or None
-    labels = _labels(root, default_scheduler, gang.labels)
+    labels = _labels(context, gang.labels)
     annotations = _annotations(root, placement, gang.annotations)
     metadata = metadata_changes(labels, annotations, gang.labels, gang.annotations)
     if metadata or "priorityClassName" in spec:
@@ -105,12 +102,13 @@ def _in_template_order(placement: PodGangConstraints, part: ExpectedGang) -> Pod
     return placement._replace(packed_groups=tuple(packed))
 
 
-def _labels(root: PodCliqueSet, default_scheduler: str, stored: FrozenMap) -> FrozenMap:
+def _labels(context: WorkloadContext, stored: FrozenMap) -> FrozenMap:
     """Return the set's labels and the operator's; those stored under Grove's domain stay (WF-130)."""
+    root = context.root
     own = {
         **labels_by_go_operator(root.ref.name),
         COMPONENT: "podgang",
-        SCHEDULER_NAME: _scheduler(root) or default_scheduler,
+        SCHEDULER_NAME: _scheduler(root) or context.snapshot.configuration.default_scheduler,
     }
     return FrozenMap({**_of_grove(stored), **_mirrored(root.labels), **own})
 

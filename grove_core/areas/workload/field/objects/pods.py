@@ -1,4 +1,4 @@
-"""Pods as the Go operator writes them: made of what the PodClique holds, not of the template (WF-150 to WF-155)."""
+"""Pods as the Go operator writes them: made of what the PodClique holds, not of the template (WF-150 to WF-154)."""
 
 from collections.abc import Iterator
 from types import MappingProxyType
@@ -34,9 +34,9 @@ _KAI_LABEL: Final = "kai.scheduler/subgroup-name"
 
 
 def pod_manifest_by_go_operator(
-    context: WorkloadContext, clique: PodClique, part: ExpectedClique, index: int, name: str, default_scheduler: str
+    context: WorkloadContext, clique: PodClique, part: ExpectedClique, index: int, name: str
 ) -> ObjectToCreate:
-    """Return one pod of a PodClique (WF-150 to WF-155).
+    """Return one pod of a PodClique (WF-150 to WF-154).
 
     Args:
         context: the indexed snapshot.
@@ -44,11 +44,10 @@ def pod_manifest_by_go_operator(
         part: the same clique as the template has it.
         index: in the clique.
         name: one that the API server could make up.
-        default_scheduler: the scheduler where the clique names none.
     """
-    root = context.root
+    root, configuration = context.root, context.snapshot.configuration
     named = clique.pod_spec.get("schedulerName")
-    scheduler = named if isinstance(named, str) and named else default_scheduler
+    scheduler = named if isinstance(named, str) and named else configuration.default_scheduler
     blank = NewObjectMetadata(
         api_version=CORE,
         kind="Pod",
@@ -64,7 +63,7 @@ def pod_manifest_by_go_operator(
     spec = FrozenMap({**spec, "hostname": hostname, "subdomain": subdomain})
     spec = pod_spec_with_shared_claims(spec, root, part, index)
     if clique.starts_after:
-        container = init_container_waiting_for(_parents(root, clique), context.snapshot.configuration.init_image)
+        container = init_container_waiting_for(_parents(root, clique), configuration.init_image)
         spec = pod_spec_with_init_container(spec, container, service_account_token_name(root.ref.name))
     because = WorkloadReason.POD_OF_CLIQUE.because(clique.ref, index=index, replicas=clique.replicas)
     return object_to_create(blank, {"spec": spec}, (because,))
