@@ -137,24 +137,23 @@ def _with_init_container(
     pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str
 ) -> FrozenMap:
     """Return the pod spec with the init container that waits for the parents' pods, after all others (WL-084)."""
-    container = FrozenMap(
-        {
-            **init_container_waiting_for(parents, image),
-            "command": (INIT_CONTAINER,),
-            "securityContext": _CONFINED,
-        }
-    )
+    program, confinement = FrozenMap({"command": (INIT_CONTAINER,)}), FrozenMap({"securityContext": _CONFINED})
+    container = init_container_waiting_for(parents, image, program, confinement)
     return pod_spec_with_init_container(pod_spec, container, secret, FrozenMap({"defaultMode": _READABLE}))
 
 
-def init_container_waiting_for(parents: Iterable[tuple[str, int]], image: str) -> FrozenMap:
-    """Return the init container without its program and its confinement (WL-084)."""
+def init_container_waiting_for(
+    parents: Iterable[tuple[str, int]], image: str, program: FrozenMap = EMPTY, confinement: FrozenMap = EMPTY
+) -> FrozenMap:
+    """Return the init container that waits for the parents' pods, with these further fields (WL-084)."""
     mounts = (("pod-info-vol", _INFO_PATH), ("sa-token-secret-vol", _TOKEN_PATH))
     return FrozenMap(
         {
             "name": INIT_CONTAINER,
             "image": image,
+            **program,
             "args": tuple(f"{PARENTS_FLAG}{name}:{pods}" for name, pods in parents),
+            **confinement,
             "volumeMounts": tuple(
                 FrozenMap({"name": name, "mountPath": path, "readOnly": True}) for name, path in mounts
             ),
