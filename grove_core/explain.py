@@ -10,7 +10,13 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.termination_findings import (
+    AVAILABILITY,
+    BREACH,
+    LOST_NODE,
+    PREDICTION,
+    TERMINATION,
+)
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import ConditionStatus
@@ -102,6 +108,7 @@ class ForecastExplanation:
         unrecorded: how many PodCliques are kept only because no record says that they ever were available (GT-015).
         available, replicas: of the set (GT-044); 0 and 0 where they are not known.
         unpredicted: what the rule set does not predict about the set, a sentence each (GF-130 to GF-132).
+        lost: pods on nodes that do not answer, by PodClique (GF-015).
         misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).
     """
 
@@ -112,11 +119,12 @@ class ForecastExplanation:
     replicas: int = 0
     unpredicted: tuple[str, ...] = ()
     misplaced: tuple[Reason, ...] = ()
+    lost: tuple[Finding, ...] = ()
 
     @property
     def needs_no_attention(self) -> bool:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
-        if self.unpredicted or self.misplaced or self.available < self.replicas:
+        if self.unpredicted or self.misplaced or self.lost or self.available < self.replicas:
             return False
         return not any(
             entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
@@ -149,6 +157,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
         replicas=share.wanted,
         unpredicted=tuple(why.sentence for why in unpredicted),
         misplaced=reasons_for_question(MISPLACEMENT, forecast.findings),
+        lost=tuple(one for one in forecast.findings if one.question == LOST_NODE),
     )
 
 

@@ -17,6 +17,7 @@ from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET, first_label_value
 from grove_core.resources.metadata_readers import read_label, read_labels, read_metadata
 from grove_core.resources.naming_rules import parse_replica_index
+from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_signs
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
@@ -42,12 +43,12 @@ class Pod:
         has_grove_gate: whether Grove's scheduling gate is on it.
         index: among the pods of its clique, from its label; -1 where that has none.
         set_name: of the set, from its label; empty where absent.
-        trouble: for a pod that is not ready, the API server's shortest reason (``CrashLoopBackOff``,
-            ``Unschedulable``); empty where there is none.
+        trouble: why a pod is not ready (``CrashLoopBackOff``, ``Unschedulable``); empty where no reason is given.
         deleting: whether a deletion was accepted.
         scheduled, gated, ready: GT-002.
         crashed, unready: of a pod that is not ready: GF-012.
         gpus: that it holds while it runs.
+        node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
     """
 
     namespace: str
@@ -70,6 +71,7 @@ class Pod:
     crashed: bool = False
     unready: bool = False
     gpus: int = 0
+    node_signs: UnreadyPodSigns | None = None
 
     @property
     def guard(self) -> Guard:
@@ -130,6 +132,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         crashed,
         unready,
         _gpus_in(spec),
+        unready_pod_signs(spec, status) if node and not ready else None,
     )
 
 

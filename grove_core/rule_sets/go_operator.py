@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import DEFAULT_DELAY, RELEASES
+from grove_core.areas.gang_termination.field.lost_nodes import lost_node_result
 from grove_core.areas.gang_termination.field.wants import (
     gang_termination_by_go_operator,
     unpredicted_behaviour_findings,
@@ -22,6 +23,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             partial(gang_termination_by_go_operator, generation=generation),
             DEFAULT_DELAY,
             unpredicted_behaviour_findings,
+            lost_node_result,
             keeps_topologies=False,
         )
         for release, generation in RELEASES.items()

@@ -6,10 +6,11 @@ from datetime import timedelta
 from typing import Final, TypeAlias
 
 from grove_core.areas.gang_termination.design.wants import gang_termination_by_design
-from grove_core.areas.gang_termination.termination_result import TerminationResult
+from grove_core.areas.gang_termination.termination_result import LostNodeResult, TerminationResult
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.wants import workload_result_by_design
 from grove_core.kernel.decisions import Finding
+from grove_core.resources.node_loss import NodesByName
 from grove_core.snapshot.snapshot import Snapshot
 
 WorkloadBehaviour: TypeAlias = Callable[[Snapshot, WorkloadInputs], WorkloadResult]
@@ -27,6 +28,8 @@ class RuleSet:
             none.
         unpredicted: finds what the operator does differently than the plan shows, given the snapshot and whether some
             part of the set has an older template; None where the plan shows everything.
+        lost_nodes: finds pods on nodes that do not answer, given the snapshot and the Nodes of the input; None where
+            their loss is no special case.
         workload: creates, updates, scales and deletes the parts of a set.
         keeps_topologies: whether the operator writes to topologies (GF-137).
     """
@@ -35,6 +38,7 @@ class RuleSet:
     gang_termination: Callable[[Snapshot], TerminationResult]
     default_delay: timedelta | None = None
     unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None
+    lost_nodes: Callable[[Snapshot, NodesByName], LostNodeResult] | None = None
     workload: WorkloadBehaviour = workload_result_by_design
     keeps_topologies: bool = True
 

@@ -16,7 +16,7 @@ from grove_shell.actions.command_input import (
     read_input_and_print_problems,
     selected_sets_not_found,
 )
-from grove_shell.actions.input_findings import forecasts_with_input_findings, nothing_decided_message
+from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
 from grove_shell.actions.plan import time_after, uncollected_kind_names
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
@@ -55,7 +55,11 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         return USAGE
     forecasts_by_rules = [
         forecasts_with_input_findings(
-            snapshots, forecasts_of_snapshots(snapshots, rules, limit=None, until=until), {}, shown
+            snapshots,
+            forecasts_of_snapshots(snapshots, rules, limit=None, until=until, nodes=loaded.node_readiness),
+            InputNodes(),
+            rules,
+            shown,
         )
         for rules, _, shown in choices
     ]

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.topology.wants import NodeLabels
 from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation, root_has_object
@@ -15,7 +14,7 @@ from grove_core.resources.naming_rules import most_similar_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import InputSource, choose_rule_set, read_input_and_print_problems
-from grove_shell.actions.input_findings import with_input_findings
+from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.exit_codes import DONE, ERROR, USAGE
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
@@ -51,7 +50,7 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     found = inputs.snapshots_of_selected_sets(source.namespace)
     snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
     having = tuple(snapshot for snapshot in snapshots if root_has_object(snapshot, kind, name))
-    nodes = inputs.loaded.nodes
+    nodes = nodes_in_input(inputs.loaded)
     every = (
         ObjectExplanation(snapshot, _planned(snapshot, rule_set, nodes, recognition), kind, name)
         for snapshot in having or snapshots
@@ -78,9 +77,9 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     return ERROR if inputs.problems else DONE
 
 
-def _planned(snapshot: Snapshot, rule_set: RuleSet, nodes: NodeLabels, shown: RecognisedOperator | None) -> Plan:
+def _planned(snapshot: Snapshot, rule_set: RuleSet, nodes: InputNodes, shown: RecognisedOperator | None) -> Plan:
     plan = reconcile(snapshot, rule_set)
-    return replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, shown))
+    return replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, rule_set, shown))
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -1,16 +1,39 @@
 """What the input shows besides the plan: misplaced pods, an operator of a newer release, nothing to decide about."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.wants import NodeLabels, is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.kernel.decisions import Finding
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
+from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.topology_usage import SET_KIND
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.views.formatting import count_with_noun
+
+_NO_NODES: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class InputNodes(NamedTuple):
+    """What the Nodes of an input show, by their names.
+
+    Attributes:
+        labels: of each node.
+        readiness: whether it answers, of each node whose status is in the input.
+    """
+
+    labels: NodeLabels = _NO_NODES
+    readiness: NodesByName = _NO_NODES
+
+
+def nodes_in_input(loaded: LoadedInput) -> InputNodes:
+    """Return what the Nodes of an input show."""
+    return InputNodes(loaded.nodes, loaded.node_readiness)
 
 
 def nothing_decided_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -> str:
@@ -33,14 +56,16 @@ def _does_something(forecast: Forecast) -> bool:
 
 
 def with_input_findings(
-    findings: Sequence[Finding], snapshot: Snapshot, nodes: NodeLabels, shown: RecognisedOperator | None
+    findings: Sequence[Finding], snapshot: Snapshot, nodes: InputNodes, rules: RuleSet, shown: RecognisedOperator | None
 ) -> tuple[Finding, ...]:
-    """Return the findings of a plan, with those on misplaced pods (TP-131) and on a newer release (GF-134).
+    """Return the findings of a plan, with those by the input's nodes (TP-131, GF-015) and on a newer release (GF-134).
 
     Args:
         shown: the operator that the input shows; None where there is nothing to recognise one by.
     """
-    more = [*misplaced_gang_findings(snapshot, nodes)] if nodes else []
+    more = [*misplaced_gang_findings(snapshot, nodes.labels)] if nodes.labels else []
+    if rules.lost_nodes is not None:
+        more += rules.lost_nodes(snapshot, nodes.readiness).findings
     newer = unpredicted_set_finding(shown, snapshot.root.ref) if shown is not None else None
     if newer is None:
         return (*findings, *more)
@@ -50,11 +75,15 @@ def with_input_findings(
 
 
 def forecasts_with_input_findings(
-    snapshots: Sequence[Snapshot], planned: Iterable[Forecast], nodes: NodeLabels, shown: RecognisedOperator | None
+    snapshots: Sequence[Snapshot],
+    planned: Iterable[Forecast],
+    nodes: InputNodes,
+    rules: RuleSet,
+    shown: RecognisedOperator | None,
 ) -> tuple[Forecast, ...]:
     """Return the forecasts of some snapshots with the findings of `with_input_findings`."""
     return tuple(
-        replace(forecast, findings=with_input_findings(forecast.findings, snapshot, nodes, shown))
+        replace(forecast, findings=with_input_findings(forecast.findings, snapshot, nodes, rules, shown))
         for forecast, snapshot in zip(planned, snapshots, strict=True)
     )
 

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from grove_core.resources.api_names import CORE
 from grove_core.resources.crd_names import CrdNames, crd_names_in
+from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
@@ -49,7 +50,7 @@ async def _installed_names(live: LiveClusterOptions) -> list[CrdNames]:
 Json = dict[str, Any]
 T = TypeVar("T")
 NODES: Final = ApiKind("Node", CORE, "nodes", clustered=True)
-"""Listed where a set has topology constraints: their labels show which constraints hold (TP-131)."""
+"""Listed where a set has topology constraints, whose labels show which of them hold (TP-131), or a node seems lost."""
 _CLIQUE: Final = "PodClique"
 _POD: Final = "Pod"
 _RELISTED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
@@ -103,9 +104,9 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None]) -> Co
             elif not isinstance(found, KindNotListed):
                 raise found
         items = await _with_relisted(api, items, complete, count)
-        if any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets):
+        if any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets) or any(map(_shows_a_loss, items)):
             try:
-                items += map(_labels_of, await _listed(api, NODES, EVERYWHERE, count))
+                items += map(_node_in_capture, await _listed(api, NODES, EVERYWHERE, count))
             except KindNotListed as fault:
                 not_listed[NODES.kind, EVERYWHERE] = str(fault)
     return CollectedObjects(
@@ -154,10 +155,24 @@ def _short_of_pods(items: Iterable[Json]) -> set[str]:
     }
 
 
-def _labels_of(node: Json) -> Json:
-    """Return a node with only its name and labels, which is what a capture holds."""
+def _node_in_capture(node: Json) -> Json:
+    """Return a node with its name and labels, and with its taints and whether it is ready (GF-015)."""
     metadata = {key: node["metadata"][key] for key in ("name", "labels") if key in node["metadata"]}
-    return {"apiVersion": CORE, "kind": NODES.kind, "metadata": metadata}
+    known: Json = {"apiVersion": CORE, "kind": NODES.kind, "metadata": metadata}
+    readiness = node_readiness_from_json(node)
+    if readiness is None:
+        return known
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    shown = {"conditions": [one for one in conditions if one.get("type") == "Ready"]}
+    return known | {"spec": {"taints": (node.get("spec") or {}).get("taints") or []}, "status": shown}
+
+
+def _shows_a_loss(item: Json) -> bool:
+    """Return whether an object is a pod whose node seems not to answer (GF-015)."""
+    if item["kind"] != _POD or _is_ready(item):
+        return False
+    signs = unready_pod_signs(item.get("spec") or {}, item.get("status") or {})
+    return signs is not None and signs.written_for_node
 
 
 def _is_ready(pod: Json) -> bool:

@@ -24,6 +24,7 @@ from grove_shell.actions.command_input import (
 )
 from grove_shell.actions.input_findings import (
     forecasts_with_input_findings,
+    nodes_in_input,
     nothing_decided_message,
     sets_with_unknown_nodes,
 )
@@ -63,10 +64,12 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     rules, rules_from, recognition = choose_rule_set(
         options.rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer
     )
+    nodes = nodes_in_input(inputs.loaded)
     planned = forecasts_with_input_findings(
         snapshots,
-        forecasts_of_snapshots(snapshots, rules, limit=options.rounds, until=until),
-        inputs.loaded.nodes,
+        forecasts_of_snapshots(snapshots, rules, limit=options.rounds, until=until, nodes=nodes.readiness),
+        nodes,
+        rules,
         recognition,
     )
     if rules.keeps_topologies and source.namespace is None and not options.sets:

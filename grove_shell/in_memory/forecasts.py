@@ -1,9 +1,10 @@
 """Forecasts: plan a root, execute every step in memory, observe, and plan again, until nothing is left to do."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.kernel.errors import BrokenInvariant
@@ -22,6 +23,8 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.node_loss import NodesByName
+from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
@@ -32,10 +35,18 @@ from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _FEW: Final = 20
+NO_NODES: Final[NodesByName] = MappingProxyType({})
+Eviction: TypeAlias = tuple[datetime, Pod]
+"""The time of an eviction, and the pod."""
 
 
 def forecasts_of_snapshots(
-    snapshots: Iterable[Snapshot], rules: RuleSet, *, limit: int | None, until: datetime | None
+    snapshots: Iterable[Snapshot],
+    rules: RuleSet,
+    *,
+    limit: int | None,
+    until: datetime | None,
+    nodes: NodesByName = NO_NODES,
 ) -> Iterator[Forecast]:
     """Yield what happens to each root if every write succeeds and nothing else acts, in the order of the snapshots.
 
@@ -44,14 +55,29 @@ def forecasts_of_snapshots(
         rules: the rule set.
         limit: the most rounds with steps; None for no limit.
         until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
+        nodes: those of the input; pods of a node that does not answer are evicted in time (GF-018).
     """
     for given in snapshots:
         snapshot = snapshot_with_set_as_stored(given, rules)
         plan = reconcile(snapshot, rules)
-        if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
+        evictions = _evictions_in_forecast(snapshot, rules, nodes, until)
+        if plan.settled and not evictions and (until is None or plan.wake_at is None or plan.wake_at > until):
             yield one_round_forecast(plan, snapshot.now)
         else:
-            yield forecast_until_settled(InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until)
+            yield forecast_until_settled(
+                InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until, evictions=evictions
+            )
+
+
+def _evictions_in_forecast(
+    snapshot: Snapshot, rules: RuleSet, nodes: NodesByName, until: datetime | None
+) -> tuple[Eviction, ...]:
+    """Return the evictions after the snapshot and until the end of the forecast, the first one last."""
+    if rules.lost_nodes is None or until is None:
+        return ()
+    found = rules.lost_nodes(snapshot, nodes).evictions
+    coming = (one for one in found if snapshot.now < one[0] <= until)
+    return tuple(sorted(coming, key=lambda one: (one[0], one[1].name), reverse=True))
 
 
 def forecasts_of_topologies(
@@ -112,7 +138,13 @@ def snapshot_of_newly_created_set(snapshot: Snapshot, rules: RuleSet = DESIGN) -
 
 
 def forecast_until_settled(
-    cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
+    cluster: InMemoryCluster,
+    start: Snapshot,
+    rules: RuleSet,
+    *,
+    limit: int | None,
+    until: datetime | None,
+    evictions: Iterable[Eviction] = (),
 ) -> Forecast:
     """Run rounds until nothing is left to do, no delay expires before ``until``, or the limit is reached.
 
@@ -124,6 +156,7 @@ def forecast_until_settled(
         rules: the rule set.
         limit: the most rounds with steps; None for no limit.
         until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
+        evictions: of pods, by time, the first one last; an evicted pod is being deleted and does not end (GF-018).
 
     Raises:
         BrokenInvariant: a round has the same steps as the one before, or as one of many before it at the same moment,
@@ -133,16 +166,17 @@ def forecast_until_settled(
     forecast = one_round_forecast(plan, start.now)
     now, rounds = start.now, [plan_as_forecast_round(plan, 1, start.now)]
     refused: tuple[Attempt, ...] = ()
-    tracker = _RecurrenceTracker(start.now)
+    tracker, coming = _RecurrenceTracker(start.now), [*evictions]
     while True:
         if now == start.now and not plan.steps:
             forecast = replace(forecast, averted=averted_termination_findings(forecast.findings, plan.findings))
         if plan.steps:
             attempts = execute_steps_sequentially(cluster.attempt_step, plan.steps)
-        elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
-            now, attempts = plan.wake_at, ()
+        elif until is not None and (moment := _next_moment(plan, coming, now, until)) is not None:
+            now, attempts = moment, ()
+            _evict_due_pods(cluster, coming, now)
             again = tracker.begin_lap(now, len(rounds), until)
-            if again is not None:
+            if again is not None and not coming:
                 return replace(forecast, rounds=tuple(rounds), complete=True, again=again)
         else:
             break
@@ -161,6 +195,19 @@ def forecast_until_settled(
                 return replace(forecast, rounds=tuple(rounds), complete=False)
             rounds.append(plan_as_forecast_round(plan, len(rounds) + 1, now))
     return replace(forecast, rounds=tuple(rounds), complete=True)
+
+
+def _next_moment(plan: Plan, evictions: Sequence[Eviction], now: datetime, until: datetime) -> datetime | None:
+    """Return the next time at which a delay ends or a pod is evicted; None where there is none until the end."""
+    wakes = plan.wake_at is not None and now < plan.wake_at <= until
+    moments = [plan.wake_at] if wakes and plan.wake_at is not None else []
+    return min((*moments, *(at for at, _ in evictions[-1:])), default=None)
+
+
+def _evict_due_pods(cluster: InMemoryCluster, coming: list[Eviction], now: datetime) -> None:
+    """Evict the pods whose time has come, and remove them from the list."""
+    while coming and coming[-1][0] == now:
+        cluster.evict_pod(coming.pop()[1].ref)
 
 
 class _RecurrenceTracker:

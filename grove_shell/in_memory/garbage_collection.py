@@ -175,6 +175,12 @@ class GarbageCollectedStore:
         elif not pod.deleting:
             self.put_pod(replace(pod, deleting=True))
 
+    def evict_pod(self, ref: Ref) -> None:
+        """Delete a pod whose node does not answer: it is being deleted until the node ends it (GF-018)."""
+        pod = self.get_pod(ref)
+        if pod is not None and not pod.deleting:
+            self.put_pod(replace(pod, deleting=True))
+
     def _keep(self, item: StoredObject) -> None:
         """Store an object; the version stays where nothing has changed."""
         if item != self.items[item.ref]:

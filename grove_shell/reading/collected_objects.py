@@ -10,6 +10,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.node_loss import NodesByName
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
 
@@ -144,6 +145,7 @@ class LoadedInput:
         newer: fields and kinds of a Go operator newer than the newest known release (GF-134).
         server_errors: errors of an API server in place of objects (IN-053).
         nodes: name of each Node in the input -> its labels.
+        node_readiness: name of each Node whose status is in the input -> whether it answers (GF-015).
         definitions: names of the custom resource definitions in it.
     """
 
@@ -163,4 +165,5 @@ class LoadedInput:
     newer: tuple[str, ...] = ()
     server_errors: tuple[str, ...] = ()
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    node_readiness: NodesByName = field(default_factory=dict)
     definitions: tuple[CrdNames, ...] = ()

@@ -209,6 +209,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         taken_at=collector.snapshot_headers.taken_at,
         server_errors=tuple(sorted(set(collector.server_errors))),
         nodes=collector.nodes,
+        node_readiness=collector.node_readiness,
         newer=tuple(sorted(collector.newer)),
         definitions=tuple(found.definitions),
     )

@@ -122,6 +122,8 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
     now = [step for round_ in rounds if round_.at == document.as_of for step in round_.steps]
     later = [step for round_ in rounds if round_.at > document.as_of for step in round_.steps]
     found: list[Span] = []
+    if lost := sum(len(story.lost) for story in stories):
+        found.append((f"pods of {count_with_noun(lost, 'PodClique')} on nodes that do not answer", "bold red"))
     if misplaced := len({why.subject for story in stories for why in story.misplaced}):
         found.append(
             (f"pods of {count_with_noun(misplaced, 'gang')} outside their required topology domain", "bold red")

@@ -90,6 +90,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
             (object_display_name(why.subject), "bold"),
             f": {why.sentence}",
         )
+    _lost_nodes(page, story)
     for urgency in ReplicaUrgency:
         alike = story.entries_of_urgency(urgency)
         if urgency is ReplicaUrgency.GATED:
@@ -113,6 +114,16 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
         page.add_line(INDENT, (f"now: {writes}{more}", "dim"))
     if not forecast.complete:
         page.add_line(INDENT, ("more rounds would follow: their number is limited", "dim"))
+
+
+def _lost_nodes(page: StyledTextPage, story: ForecastExplanation) -> None:
+    """Add the PodCliques with pods on nodes that do not answer (GF-015)."""
+    for finding in story.lost:
+        first, *more = finding.because
+        label = (padded_entry_label("LOST NODE"), "bold red")
+        page.add_line(label, (object_display_name(finding.subject), "bold"), f": {first.sentence}")
+        for why in more:
+            page.add_line(INDENT, f"  {why.sentence}")
 
 
 def _rest(entries: Sequence[ExplainedReplica], now: datetime) -> str:

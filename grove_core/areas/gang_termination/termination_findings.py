@@ -24,6 +24,7 @@ TERMINATION: Final = "termination"
 SCHEDULED: Final = "scheduled"
 AVAILABILITY: Final = "availability"
 PREDICTION: Final = "prediction"
+LOST_NODE: Final = "lostNode"
 
 
 def termination_finding(

@@ -11,6 +11,7 @@ from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StepObstacle, Withheld
+from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -41,6 +42,17 @@ class TerminationResult(NamedTuple):
             self.wake_at,
             self.deferred,
         )
+
+
+class LostNodeResult(NamedTuple):
+    """What becomes of the pods of a set on nodes that do not answer (GF-015 to GF-018).
+
+    Attributes:
+        evictions: the time of each eviction, and the pod.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    evictions: tuple[tuple[datetime, Pod], ...] = ()
 
 
 def defer_unconfirmed_terminations(result: TerminationResult, snapshot: Snapshot) -> TerminationResult:

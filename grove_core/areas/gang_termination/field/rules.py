@@ -16,6 +16,22 @@ class GoOperatorReason(Rule):
         "GF-002", "the stored set has no terminationDelay; the operator fails on it, so nothing is terminated"
     )
 
+    POD_OF_LOST_NODE = RuleSentence(
+        "GF-015",
+        "node {node} has not answered since {since}; until they are gone, these pods count as {counted}: {names}",
+    )
+    EVICTED = RuleSentence(
+        "GF-016",
+        "unless the node answers, these pods are due for eviction at {until}: {names}; new pods are created then, and "
+        "the evicted ones count as before until the node answers or is removed",
+    )
+    NEVER_EVICTED = RuleSentence("GF-019", "their tolerations keep these pods from ever being evicted: {names}")
+    BREACHED_WITHOUT_LOST_PODS = RuleSentence(
+        "GF-017",
+        "once they are gone, {left} of its pods are scheduled and at least {needed} needed: without new pods that is a "
+        "breach",
+    )
+
     NOT_OBSERVED = RuleSentence("GF-021", "the operator has not observed it yet, so its conditions stay as they are")
     SUFFICIENT_SCHEDULED_PODS = RuleSentence("GF-022", "{scheduled} scheduled, at least {needed} needed")
     INSUFFICIENT_SCHEDULED_PODS = RuleSentence("GF-023", "{scheduled} scheduled, at least {needed} needed")

@@ -1,0 +1,179 @@
+"""Pods on nodes that do not answer: which ones these are, when they are evicted, and what a forecast makes of it."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.termination_findings import LOST_NODE
+from grove_core.kernel.time_formats import format_time
+from grove_core.resources.node_loss import (
+    NOT_READY,
+    UNREACHABLE,
+    NodeReadiness,
+    node_readiness_from_json,
+    unready_pod_signs,
+)
+from grove_core.resources.pod import pod_from_json
+from grove_core.rule_sets.named import rule_set
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from tests.property.few_examples import RARELY
+from tests.property.gang_termination_field.worlds import field_clusters, field_storm
+from tests.property.strategies.worlds import START, RandomCluster
+
+Json = dict[str, Any]
+SINCE = START - timedelta(seconds=20)
+FIELD = rule_set("field")
+
+
+def tolerating(seconds: int | None, key: str = UNREACHABLE) -> Json:
+    limited = {} if seconds is None else {"tolerationSeconds": seconds}
+    return {"effect": "NoExecute", "key": key, "operator": "Exists", **limited}
+
+
+def pod(tolerations: list[Json], *, reason: str = "", is_container_ready: bool = True, **spec: Any) -> Json:
+    ready = {"type": "Ready", "status": "False", "reason": reason, "lastTransitionTime": format_time(SINCE)}
+    return {
+        "metadata": {"name": "p", "uid": "p"},
+        "spec": {"nodeName": "n1", "tolerations": tolerations, **spec},
+        "status": {"conditions": [ready], "containerStatuses": [{"name": "main", "ready": is_container_ready}]},
+    }
+
+
+class TestGF015:
+    """Unready pods of a node that does not answer MUST be reported with the node and with what they count as. A
+    Node of the input answers if it is `Ready` without an evicting taint. Without its Node, an unready pod whose
+    containers all are ready shows the loss.
+    """
+
+    @pytest.mark.parametrize(
+        ("raw", "expected"),
+        [
+            (pod([]), True),
+            (pod([], reason="ContainersNotReady", is_container_ready=False), False),
+            (pod([], is_container_ready=False), False),
+            (pod([], reason="ReadinessGatesNotReady"), False),
+            (pod([], readinessGates=[{"conditionType": "example.com/a"}]), False),
+        ],
+    )
+    def test_the_control_plane_leaves_the_containers_as_they_were(self, raw: Json, expected: bool) -> None:
+        signs = pod_from_json(raw, {}).node_signs
+        assert signs is not None
+        assert signs.written_for_node is expected
+        assert signs.since == SINCE
+
+    def test_a_ready_pod_and_one_without_a_node_show_nothing(self) -> None:
+        ready = pod([])
+        ready["status"]["conditions"][0]["status"] = "True"
+        assert pod_from_json(ready, {}).node_signs is None
+        assert pod_from_json(pod([], nodeName=""), {}).node_signs is None
+
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            {"tolerations": [1]},
+            {"tolerations": 7},
+            {"tolerations": [tolerating(1) | {"tolerationSeconds": "x"}]},
+            {"tolerations": [tolerating(1) | {"tolerationSeconds": "x"}, tolerating(2)]},
+        ],
+    )
+    def test_a_pod_is_read_whose_tolerations_are_not(self, spec: Json) -> None:
+        raw = pod([])
+        raw["spec"] |= spec
+        assert pod_from_json(raw, {}).node_signs is None
+
+    @pytest.mark.parametrize(
+        ("raw", "expected"),
+        [
+            ({}, None),
+            ({"status": 1}, None),
+            ({"spec": {"taints": ["x"]}}, None),
+            ({"status": {"conditions": [{"type": "MemoryPressure", "status": "True"}]}}, None),
+            ({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, NodeReadiness("")),
+            ({"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, NodeReadiness(NOT_READY)),
+            ({"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}, NodeReadiness(UNREACHABLE)),
+            ({"spec": {"taints": [{"key": UNREACHABLE, "effect": "NoSchedule"}]}}, None),
+            (
+                {
+                    "spec": {
+                        "taints": [{"key": UNREACHABLE, "effect": "NoExecute", "timeAdded": "2026-11-20T09:00:00Z"}]
+                    },
+                    "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+                },
+                NodeReadiness(UNREACHABLE, START),
+            ),
+        ],
+    )
+    def test_what_a_node_shows(self, raw: Json, expected: NodeReadiness | None) -> None:
+        assert node_readiness_from_json(raw) == expected
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "expected"),
+    [
+        ([], 0),
+        ([tolerating(300)], 300),
+        ([tolerating(300), tolerating(60)], 60),
+        ([tolerating(300), tolerating(None)], 300),
+        ([tolerating(-5)], 0),
+        ([tolerating(300, NOT_READY)], 0),
+        ([{"operator": "Exists"}], None),
+        ([tolerating(10**12)], None),
+        ([{"key": UNREACHABLE, "effect": "NoSchedule", "operator": "Exists"}], 0),
+        ([{"key": UNREACHABLE, "value": ""}], None),
+        ([{"key": UNREACHABLE, "value": "x"}], 0),
+    ],
+)
+@pytest.mark.req("GF-019")
+def test_gf016_the_shortest_matching_toleration_counts(tolerations: list[Json], expected: int | None) -> None:
+    signs = unready_pod_signs({"tolerations": tolerations}, {})
+    assert signs is not None
+    at = signs.evicted_at(UNREACHABLE, SINCE)
+    assert at == (None if expected is None else SINCE + timedelta(seconds=expected))
+
+
+def with_lost_pods(generated: RandomCluster, tolerations: list[Json]) -> Snapshot:
+    """Return the snapshot with every unready scheduled pod on a lost node."""
+    signs = unready_pod_signs({"tolerations": tolerations}, pod([])["status"])
+    lost = (
+        replace(one, node_signs=signs, node="n1") if one.scheduled and not one.ready else one for one in generated.pods
+    )
+    return replace(generated, pods=tuple(lost)).snapshot
+
+
+@RARELY
+@given(field_clusters(), st.sampled_from([300, 60, 30, 10, None]))
+def test_gf018_an_evicted_pod_is_being_deleted_until_the_end(generated: RandomCluster, seconds: int | None) -> None:
+    snapshot = with_lost_pods(generated, [tolerating(seconds)])
+    begun, until = snapshot.now, snapshot.now + timedelta(minutes=10)
+    assert FIELD.lost_nodes is not None
+    result = FIELD.lost_nodes(snapshot, {})
+    lost = [one for _, one in snapshot.pods() if one.node_signs and not one.deleting and one.phase == "Running"]
+    assert sorted(one.name for _, one in result.evictions) == sorted(one.name for one in lost if seconds is not None)
+    assert {one.question for one in result.findings} <= {LOST_NODE}
+    coming = [at for at, _ in result.evictions if begun < at <= until]
+    cluster = InMemoryCluster((snapshot,))
+    (whole,) = forecasts_of_snapshots((snapshot,), FIELD, limit=None, until=until)
+    assert whole.complete
+    if coming:
+        before = min(coming) - timedelta(microseconds=1)
+        (first,) = forecasts_of_snapshots((snapshot,), FIELD, limit=None, until=before)
+        assert whole.rounds[: len(first.rounds)] == first.rounds or first.again is not None
+    for evicted in lost:
+        cluster.evict_pod(evicted.ref)
+        cluster.evict_pod(evicted.ref)
+        there = cluster.get_pod(evicted.ref)
+        assert there is not None
+        assert there.deleting
+
+
+def test_gf017_a_node_that_is_ready_has_lost_no_pod() -> None:
+    generated = field_storm(bytes(range(64)), b"")
+    snapshot = with_lost_pods(generated, [tolerating(300)])
+    assert FIELD.lost_nodes is not None
+    assert FIELD.lost_nodes(snapshot, {"n1": NodeReadiness("")}) == ((), ())
