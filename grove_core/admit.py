@@ -5,9 +5,6 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import GangTerminationDenial
-from grove_core.areas.mnnvl import admit as mnnvl
-from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
-from grove_core.areas.mnnvl_scopes.admission_warnings import mnnvl_annotation_warnings as sharing_warnings
 from grove_core.areas.topology import admit as topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.workload import admit as workload
@@ -27,6 +24,8 @@ from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest, read_podcliqueset_manifest
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.resources.unreadable_value_placeholders import with_value_placeholders
+from grove_core.rule_sets.mnnvl import MnnvlManifest
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 
 _NAMED: Final = frozenset(
     {
@@ -50,6 +49,7 @@ def admit(
     configuration: Configuration = DEFAULT_CONFIGURATION,
     classes: Collection[str] | None = None,
     around: KnownTopologiesForAdmission = NOTHING_KNOWN,
+    rules: RuleSet = DESIGN,
 ) -> Decision[AdmissionVerdict]:
     """Validate a PodCliqueSet manifest, or an update, and return the verdict with all objections and warnings.
 
@@ -63,10 +63,11 @@ def admit(
         configuration: of the operator; some warnings depend on it.
         classes: names of the DeviceClasses; None where they are not known.
         around: topologies, for the set's topology constraints (TP-060).
+        rules: the operator that admits; others by name with :func:`grove_core.rule_sets.named.rule_set`.
     """
     subject, raw = ref_in_manifest(new, GROVE, SET_KIND), podcliqueset_with_defaults(new)
     before = read_podcliqueset_manifest(podcliqueset_with_defaults(old))[0] if old is not None else None
-    objections, warnings = _found_in(subject, raw, _Beside(before, used_names, configuration, classes, around))
+    objections, warnings = _found_in(subject, raw, _Beside(before, used_names, configuration, classes, around, rules))
     return admission_decision(objections, warnings, GangTerminationDenial.ADMITTED.because(subject))
 
 
@@ -95,6 +96,7 @@ class _Beside(NamedTuple):
     configuration: Configuration
     classes: Collection[str] | None
     around: KnownTopologiesForAdmission
+    rules: RuleSet
 
 
 def _found_in(
@@ -129,6 +131,7 @@ def _judged(
 ) -> tuple[frozenset[DenialReason], frozenset[AdmissionWarning]]:
     """Return all objections and warnings of one reading of a manifest."""
     before, used_names = beside.before, beside.used_names
+    mnnvl = MnnvlManifest(subject, new, before, beside.configuration, beside.classes)
     earlier = before.spec if before is not None else None
     kinds_not_created = (
         () if beside.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)
@@ -141,15 +144,13 @@ def _judged(
     objections = (
         *gang_termination.gang_termination_objections(subject, new.spec, earlier),
         *workload.workload_objections(subject, new, before),
-        *mnnvl.mnnvl_objections(subject, new, before),
-        *mnnvl_scopes.mnnvl_annotation_objections(subject, new, before, beside.configuration),
+        *beside.rules.mnnvl.objections(mnnvl),
         *topology.topology_objections(subject, new, before, beside.configuration, beside.around),
         *collisions,
     )
     warnings = (
         *workload.workload_warnings(subject, new, before),
-        *mnnvl.mnnvl_warnings(subject, new, beside.configuration),
-        *sharing_warnings(subject, new, beside.configuration, beside.classes),
+        *beside.rules.mnnvl.warnings(mnnvl),
         *topology.topology_warnings(subject, new, before, beside.configuration, beside.around),
     )
     return frozenset(objections), frozenset(warnings)

@@ -19,6 +19,7 @@ from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import CORE, GROVE, SCHEDULER
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.mnnvl_groups import required_group_domains
 from grove_core.resources.naming_rules import replica_index_of_compute_domain
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod
@@ -47,7 +48,7 @@ def root_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Whether a root has an object of that kind and name."""
     refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
     if kind == DOMAIN_KIND:
-        return _replica_of_domain(snapshot, name) is not None or shared_domain_ref(snapshot, name) is not None
+        return _domain_ref(snapshot, name) is not None
     return bool(podcliques_of_object(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
 
 
@@ -57,6 +58,17 @@ def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
     there = any(domain.ref.name == name for domain in snapshot.domains)
     index = replica_index_of_compute_domain(root, name)
     return index if index is not None and (there or index < snapshot.root.spec.replicas) else None
+
+
+def _domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
+    """The address of a ComputeDomain that the root needs or has, by any operator's names; None where there is none."""
+    root, replica = snapshot.root, _replica_of_domain(snapshot, name)
+    shared = shared_domain_ref(snapshot, name)
+    if shared is not None or replica is not None:
+        return shared or compute_domain_ref_of_replica(snapshot, replica or 0)
+    required = required_group_domains(root.annotations, root.spec.template, root.spec.replicas)
+    refs = (*(one.ref_in(root.ref) for one in required), *(domain.ref for domain in snapshot.domains))
+    return next((ref for ref in refs if ref.name == name), None)
 
 
 @dataclass(frozen=True)
@@ -76,11 +88,9 @@ class ObjectExplanation:
     @cached_property
     def ref(self) -> Ref:
         """The address of the object."""
-        if self.kind == DOMAIN_KIND:
-            shared = shared_domain_ref(self.snapshot, self.name)
-            return shared or compute_domain_ref_of_replica(
-                self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0
-            )
+        found = _domain_ref(self.snapshot, self.name) if self.kind == DOMAIN_KIND else None
+        if found is not None:
+            return found
         version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
         return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
 
@@ -97,9 +107,9 @@ class ObjectExplanation:
         """Yield the findings on the object, on its PodCliques, and on every owner whose termination would delete it."""
         if self.kind == DOMAIN_KIND:
             found, root = [one for one in self.plan.findings if one.question == FABRIC], self.snapshot.root.ref
-            subjects, sharers = {root, root.at_replica(_replica_of_domain(self.snapshot, self.name) or 0)}, set[str]()
-            if self.ref == shared_domain_ref(self.snapshot, self.name):
-                subjects, sharers = {root, self.ref}, {one.subject.name for one in found if self.ref in one.causes}
+            replica = _replica_of_domain(self.snapshot, self.name)
+            sharers = {one.subject.name for one in found if self.ref in one.causes}
+            subjects = {root, self.ref, *(() if replica is None else (root.at_replica(replica),))}
             yield from (one for one in found if one.subject in subjects or one.subject.name in sharers)
             return
         above = set(self._above())

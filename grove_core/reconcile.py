@@ -3,10 +3,6 @@
 from collections.abc import Iterable
 
 from grove_core.areas.gang_termination.termination_result import defer_unconfirmed_terminations
-from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
-from grove_core.areas.mnnvl.wants import result_of_mnnvl
-from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
-from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains
 from grove_core.areas.topology.judge import judge_topology, topology_of_new_gangs
 from grove_core.areas.topology.wants import result_of_topology
 from grove_core.areas.workload.deletions import finalizer_removals
@@ -58,18 +54,14 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     """
     seen = with_unwritten_breach_changes(with_own_writes(snapshot))
     termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
-    mnnvl, shared, topology = judge_mnnvl(seen), judge_shared_domains(seen), judge_topology(seen)  # MN, MS, TP
+    mnnvl, topology = rules.mnnvl.decide(seen), judge_topology(seen)  # MN and MS or NF, TP
     inputs = WorkloadInputs(
-        termination.terminating,
-        compute_domains_of_new_parts(seen, mnnvl),
-        shared.annotations,
-        topology_of_new_gangs(seen, topology),
+        termination.terminating, mnnvl.clique_domains, mnnvl.annotations, topology_of_new_gangs(seen, topology)
     )
     workload = rules.workload(seen, inputs)  # WL
     others = union_of_area_results(
         (
-            result_of_mnnvl(seen, mnnvl),
-            result_of_shared_domains(seen, shared, workload.of_area),
+            mnnvl.result(workload.of_area),
             result_of_topology(seen, topology, workload.misplaced),
             AreaResult(findings=rules.unpredicted(seen, workload.is_outdated) if rules.unpredicted else ()),
         )

@@ -32,6 +32,7 @@ MNNVL_SCOPE: Final = "grove.io/mnnvl-scope"
 MNNVL_DEVICE_CLASS: Final = "grove.io/mnnvl-device-class"
 MNNVL_MANAGED: Final = "grove.io/mnnvl-managed"
 MNNVL_ADOPTED: Final = "grove.io/mnnvl-resources-adopted"
+MNNVL_GROUP: Final = "grove.io/mnnvl-group"  # of the Go operator: an annotation, and a label of its ComputeDomains
 MNNVL_CLAIM: Final = "mnnvl-claim"  # in pods that the operator gives a channel
 SHARED_CLAIM: Final = "mnnvl"  # in PodCliques that join a ComputeDomain by annotation
 
@@ -39,6 +40,7 @@ SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"
 GROUP_FINALIZER: Final = "grove.io/podcliquescalinggroup.grove.io"
 CLIQUE_FINALIZER: Final = "grove.io/podclique.grove.io"
 TOPOLOGY_FINALIZER: Final = "grove.io/clustertopology"
+DOMAIN_FINALIZER: Final = "grove.io/computedomain-finalizer"  # of the Go operator
 
 DOMAIN: Final = "resource.nvidia.com/computeDomain"
 DOMAIN_CLIQUE: Final = "resource.nvidia.com/computeDomain.cliqueID"

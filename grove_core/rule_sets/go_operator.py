@@ -1,6 +1,6 @@
 """The rule sets of the Go operator, one for each release (GF-100)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -11,9 +11,42 @@ from grove_core.areas.gang_termination.field.wants import (
     gang_termination_by_go_operator,
     unpredicted_behaviour_findings,
 )
+from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withheld_for_domains
+from grove_core.areas.mnnvl.field.wants import result_of_group_domains
+from grove_core.kernel.admission import AdmissionWarning, DenialReason
+from grove_core.kernel.decisions import union_of_area_results
+from grove_core.kernel.frozen import FrozenDict
+from grove_core.rule_sets.mnnvl import MnnvlBehaviour, MnnvlDecision, MnnvlManifest
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.snapshot import Snapshot
 
 FIELD: Final = "field"
+
+
+def _decide_mnnvl(snapshot: Snapshot) -> MnnvlDecision:
+    judgement = judge_group_domains(snapshot)
+    of_domains = result_of_group_domains(snapshot, judgement)
+    return MnnvlDecision(
+        parts_withheld_for_domains(snapshot, judgement),
+        FrozenDict(),
+        lambda workload: union_of_area_results((of_domains, workload)),
+    )
+
+
+def _mnnvl_objections(given: MnnvlManifest) -> Iterator[DenialReason]:
+    from grove_core.areas.mnnvl.field.admit import group_annotation_objections  # noqa: PLC0415 - dumps have no manifests (P11)
+
+    return group_annotation_objections(given.subject, given.new, given.old, given.configuration)
+
+
+def _mnnvl_warnings(given: MnnvlManifest) -> Iterator[AdmissionWarning]:
+    from grove_core.areas.mnnvl.field.admit import group_annotation_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
+
+    return group_annotation_warnings(given.subject, given.new, given.configuration)
+
+
+MNNVL_BY_GO_OPERATOR: Final = MnnvlBehaviour(_decide_mnnvl, _mnnvl_objections, _mnnvl_warnings)
+"""MNNVL of every release whose rules are known (NF)."""
 
 
 BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
@@ -24,6 +57,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             DEFAULT_DELAY,
             unpredicted_behaviour_findings,
             lost_node_result,
+            mnnvl=MNNVL_BY_GO_OPERATOR,
             keeps_topologies=False,
         )
         for release, generation in RELEASES.items()

@@ -11,6 +11,7 @@ from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.wants import workload_result_by_design
 from grove_core.kernel.decisions import Finding
 from grove_core.resources.node_loss import NodesByName
+from grove_core.rule_sets.mnnvl import MNNVL_BY_DESIGN, MnnvlBehaviour
 from grove_core.snapshot.snapshot import Snapshot
 
 WorkloadBehaviour: TypeAlias = Callable[[Snapshot, WorkloadInputs], WorkloadResult]
@@ -31,6 +32,7 @@ class RuleSet:
         lost_nodes: finds pods on nodes that do not answer, given the snapshot and the Nodes of the input; None where
             their loss is no special case.
         workload: creates, updates, scales and deletes the parts of a set.
+        mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
         keeps_topologies: whether the operator writes to topologies (GF-137).
     """
 
@@ -40,6 +42,7 @@ class RuleSet:
     unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None
     lost_nodes: Callable[[Snapshot, NodesByName], LostNodeResult] | None = None
     workload: WorkloadBehaviour = workload_result_by_design
+    mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
     keeps_topologies: bool = True
 
 

@@ -16,6 +16,7 @@ from grove_core.areas.gang_termination import rules as gang_termination
 from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES
 from grove_core.areas.mnnvl import rules as mnnvl
+from grove_core.areas.mnnvl.field import rules as mnnvl_field
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
@@ -117,6 +118,7 @@ _WITH_CODES: Final = (
     field,
     workload,
     workload_field,
+    mnnvl_field,
     mnnvl,
     mnnvl_scopes,
     topology,

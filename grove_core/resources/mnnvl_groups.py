@@ -1,0 +1,67 @@
+"""MNNVL groups of the Go operator: the group of a clique, and the ComputeDomains that a set needs (NF-002, NF-003)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import MNNVL_GROUP, NVIDIA
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.pod_spec_gpus import requests_gpus
+from grove_core.resources.podcliqueset_spec import SetTemplate
+
+OPT_OUT: Final = "none"
+"""The value of the annotation that stands for no group, whatever the level above says."""
+
+
+class GroupDomain(NamedTuple):
+    """The ComputeDomain that the cliques of one MNNVL group share in one replica of a set."""
+
+    replica: int
+    group: str
+
+    def name_in(self, set_name: str) -> str:
+        """Return the name of the domain, which is that of its ResourceClaimTemplate too (NF-005)."""
+        return f"{set_name}-{self.replica}-{self.group}"
+
+    def ref_in(self, root: Ref) -> Ref:
+        """Return the address of the domain."""
+        return Ref(NVIDIA, DOMAIN_KIND, root.namespace, self.name_in(root.name))
+
+
+def mnnvl_group_in(*levels: Mapping[str, object]) -> str:
+    """Return the group that the first level with the annotation names; empty where that is none, or no level has it.
+
+    Args:
+        levels: annotations, those of the innermost level first.
+    """
+    for annotations in levels:
+        if MNNVL_GROUP in annotations:
+            named = str(annotations[MNNVL_GROUP])
+            return "" if named == OPT_OUT else named
+    return ""
+
+
+def mnnvl_groups_of_cliques(annotations: Mapping[str, object], template: SetTemplate) -> dict[str, str]:
+    """Return name of a clique with GPUs -> its group; cliques without a group are left out.
+
+    Args:
+        annotations: of the set.
+        template: of the set.
+    """
+    groups = template.groups_by_clique
+    found: dict[str, str] = {}
+    for clique in template.cliques:
+        if requests_gpus(clique.spec.pod_spec):
+            group = groups.get(clique.name)
+            named = mnnvl_group_in(clique.annotations, group.annotations if group is not None else {}, annotations)
+            found |= {clique.name: named} if named else {}
+    return found
+
+
+def required_group_domains(
+    annotations: Mapping[str, object], template: SetTemplate, replicas: int
+) -> Iterator[GroupDomain]:
+    """Yield the domains that a set needs: one for each replica and each group of a clique with GPUs."""
+    groups = sorted(set(mnnvl_groups_of_cliques(annotations, template).values()))
+    for replica in range(max(replicas, 0)):
+        yield from (GroupDomain(replica, group) for group in groups)

@@ -1,0 +1,88 @@
+"""MNNVL as a part of a rule set: the decision about the ComputeDomains of a set, and the admission of its manifest."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
+from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
+from grove_core.areas.mnnvl.wants import result_of_mnnvl
+from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
+from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains
+from grove_core.kernel.admission import AdmissionWarning, DenialReason
+from grove_core.kernel.decisions import AreaResult, union_of_area_results
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class MnnvlDecision(NamedTuple):
+    """The decision about the ComputeDomains of a set.
+
+    Attributes:
+        clique_domains: the domains of new PodCliques and scaling groups, or why these are withheld.
+        annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques.
+        result: returns the wants and findings for the parts of the set, given as argument, and for its domains.
+    """
+
+    clique_domains: ComputeDomainsOfNewParts
+    annotations: FrozenDict[str, FrozenMap]
+    result: Callable[[AreaResult], AreaResult]
+
+
+class MnnvlManifest(NamedTuple):
+    """A manifest of a set, as the admission of its MNNVL annotations sees it.
+
+    Attributes:
+        subject: the set.
+        new, old: the manifest, and the one before an update; None for a new set.
+        configuration: of the operator.
+        classes: names of the DeviceClasses; None where they are not known.
+    """
+
+    subject: Ref
+    new: PodCliqueSetManifest
+    old: PodCliqueSetManifest | None
+    configuration: Configuration
+    classes: Collection[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class MnnvlBehaviour:
+    """MNNVL by one operator: decisions about domains, and objections to manifests and warnings about them."""
+
+    decide: Callable[[Snapshot], MnnvlDecision]
+    objections: Callable[[MnnvlManifest], Iterable[DenialReason]]
+    warnings: Callable[[MnnvlManifest], Iterable[AdmissionWarning]]
+
+
+def _decide_by_design(snapshot: Snapshot) -> MnnvlDecision:
+    mnnvl, shared = judge_mnnvl(snapshot), judge_shared_domains(snapshot)  # MN, MS
+
+    def result(workload: AreaResult) -> AreaResult:
+        of_shared = result_of_shared_domains(snapshot, shared, workload)
+        return union_of_area_results((result_of_mnnvl(snapshot, mnnvl), of_shared))
+
+    return MnnvlDecision(compute_domains_of_new_parts(snapshot, mnnvl), shared.annotations, result)
+
+
+def _objections_by_design(given: MnnvlManifest) -> Iterator[DenialReason]:
+    from grove_core.areas.mnnvl.admit import mnnvl_objections  # noqa: PLC0415 - dumps have no manifests (P11)
+    from grove_core.areas.mnnvl_scopes.admit import mnnvl_annotation_objections  # noqa: PLC0415 - as above
+
+    yield from mnnvl_objections(given.subject, given.new, given.old)
+    yield from mnnvl_annotation_objections(given.subject, given.new, given.old, given.configuration)
+
+
+def _warnings_by_design(given: MnnvlManifest) -> Iterator[AdmissionWarning]:
+    from grove_core.areas.mnnvl.admit import mnnvl_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
+    from grove_core.areas.mnnvl_scopes.admission_warnings import mnnvl_annotation_warnings  # noqa: PLC0415 - as above
+
+    yield from mnnvl_warnings(given.subject, given.new, given.configuration)
+    yield from mnnvl_annotation_warnings(given.subject, given.new, given.configuration, given.classes)
+
+
+MNNVL_BY_DESIGN: Final = MnnvlBehaviour(_decide_by_design, _objections_by_design, _warnings_by_design)
+"""MNNVL of the design documents, in either mode."""
