@@ -20,6 +20,7 @@ from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.expected_replicas import ExpectedClique
+from grove_core.version import IMAGE
 
 _KAI: Final = "kai-scheduler"
 _GANG_ANNOTATIONS: Final = MappingProxyType(
@@ -29,6 +30,7 @@ _GANG_ANNOTATIONS: Final = MappingProxyType(
     }
 )
 """Scheduler -> the annotations that name the pod's gang to it."""
+_RELEASED_IMAGE: Final = "ghcr.io/ai-dynamo/grove/grove-initc:v0.1.0-alpha.12-rc1"
 _KAI_ANNOTATION: Final = "kai.scheduler/skip-podgrouper"
 _KAI_LABEL: Final = "kai.scheduler/subgroup-name"
 
@@ -63,7 +65,8 @@ def pod_manifest_by_go_operator(
     spec = FrozenMap({**spec, "hostname": hostname, "subdomain": subdomain})
     spec = pod_spec_with_shared_claims(spec, root, part, index)
     if clique.starts_after:
-        container = init_container_waiting_for(_parents(root, clique), configuration.init_image)
+        image = _RELEASED_IMAGE if configuration.init_image == IMAGE else configuration.init_image
+        container = init_container_waiting_for(_parents(root, clique), image)
         spec = pod_spec_with_init_container(spec, container, service_account_token_name(root.ref.name))
     because = WorkloadReason.POD_OF_CLIQUE.because(clique.ref, index=index, replicas=clique.replicas)
     return object_to_create(blank, {"spec": spec}, (because,))
