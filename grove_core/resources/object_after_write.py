@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar, assert_never
 
-from grove_core.kernel.frozen import EMPTY, FrozenMap, thaw_json
+from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at, object_at, thaw_json
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
 from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import ClusterTopology, topology_levels_in
@@ -97,7 +97,7 @@ def _with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
         case PodClique():
             return _clique(item, fields)
         case ScalingGroup():
-            return replace(item, annotations=_merged(item.annotations, fields, "metadata", "annotations"))
+            return _group(item, fields)
         case PodGang():
             return _gang(item, fields)
         case OwnedObject():
@@ -117,10 +117,14 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
         annotations=_merged(clique.annotations, fields, "metadata", "annotations"),
         pod_spec=_merged(clique.pod_spec, fields, "spec", "podSpec"),
         auto_scaling=_merged(clique.auto_scaling, fields, "spec", "autoScalingConfig"),
+        min_available=_number(clique.min_available, fields, "minAvailable"),
+        starts_after=_texts(clique.starts_after, fields, "startsAfter"),
     )
     if clique.generation is not None:
-        moved = (changed.pod_spec, changed.auto_scaling) != (clique.pod_spec, clique.auto_scaling)
-        changed = replace(changed, generation=clique.generation + moved)
+        before, after = (
+            (one.pod_spec, one.auto_scaling, one.min_available, one.starts_after) for one in (clique, changed)
+        )
+        changed = replace(changed, generation=clique.generation + (before != after))
     fields_of_labels = read_clique_labels(
         JsonFieldReader(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name
     )
@@ -129,6 +133,32 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
     ):  # only its scaling group has the index, which the snapshot already took from it
         fields_of_labels["replica_index"] = clique.replica_index
     return replace(changed, **fields_of_labels)
+
+
+def _group(group: ScalingGroup, fields: FrozenMap) -> ScalingGroup:
+    changed = replace(
+        group,
+        labels=_merged(group.labels, fields, "metadata", "labels"),
+        annotations=_merged(group.annotations, fields, "metadata", "annotations"),
+        min_available=_number(group.min_available, fields, "minAvailable"),
+        clique_names=_texts(group.clique_names, fields, "cliqueNames"),
+    )
+    if group.generation is None:
+        return changed
+    moved = (changed.min_available, changed.clique_names) != (group.min_available, group.clique_names)
+    return replace(changed, generation=group.generation + moved)
+
+
+def _number(stored: int, fields: FrozenMap, key: str) -> int:
+    """Return a number of the spec after the fields were applied."""
+    found = object_at(fields, "spec").get(key)
+    return found if isinstance(found, int) else stored
+
+
+def _texts(stored: tuple[str, ...], fields: FrozenMap, key: str) -> tuple[str, ...]:
+    """Return a list of texts of the spec after the fields were applied."""
+    spec = object_at(fields, "spec")
+    return tuple(map(str, list_at(spec, key))) if key in spec else stored
 
 
 def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:

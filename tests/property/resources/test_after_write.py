@@ -50,6 +50,8 @@ def of_clique(gone: bool) -> st.SearchStrategy[Json]:
     labels = texts(TEMPLATE_HASH, BASE_GANG, indexes=(*SET_REPLICA.keys, *GROUP_REPLICA.keys), gone=gone)
     scaling = st.fixed_dictionaries({"maxReplicas": NUMBERS}, optional={"minReplicas": NUMBERS})
     spec = {"autoScalingConfig": st.none() | scaling if gone else scaling}
+    parents = st.lists(TEXTS, min_size=1, max_size=2)
+    spec |= {"minAvailable": st.integers(1, 3), "startsAfter": st.none() | parents if gone else parents}
     more = {"podSpec": st.builds(lambda name: {"priorityClassName": name}, TEXTS)}
     return maybe(
         metadata=maybe(labels=labels, annotations=texts(gone=gone)),
@@ -97,8 +99,9 @@ def of_topology(gone: bool) -> st.SearchStrategy[Json]:
     )
 
 
-def annotated(gone: bool) -> st.SearchStrategy[Json]:
-    return maybe(metadata=maybe(annotations=texts(gone=gone)))
+def of_group(gone: bool) -> st.SearchStrategy[Json]:
+    spec = maybe(minAvailable=st.integers(1, 3), cliqueNames=st.lists(TEXTS, min_size=1, max_size=2))
+    return maybe(metadata=maybe(labels=texts(gone=gone), annotations=texts(gone=gone)), spec=spec)
 
 
 def owned(api_version: str, kind: str, name: str) -> Json:
@@ -110,7 +113,7 @@ ALONE: Final = clique("llm-0-a", owned_by=owner("s", kind="PodCliqueSet", name="
 KINDS: Final[Mapping[str, tuple[Callable[[Json], Any], Json, Callable[[bool], st.SearchStrategy[Json]]]]] = {
     "PodClique": (podclique_from_json, ALONE, of_clique),
     "PodClique of a group": (podclique_from_json, MEMBER, of_clique),
-    "PodCliqueScalingGroup": (scaling_group_from_json, group(), annotated),
+    "PodCliqueScalingGroup": (scaling_group_from_json, group(), of_group),
     "PodGang": (podgang_from_json, gang(), of_gang),
     "HorizontalPodAutoscaler": (
         owned_object_from_json,
@@ -125,7 +128,9 @@ KINDS: Final[Mapping[str, tuple[Callable[[Json], Any], Json, Callable[[bool], st
     ),
 }
 
-COUNTED: Final = frozenset({"PodClique", "PodClique of a group"})  # of which a write of ours moves the generation
+COUNTED: Final = frozenset(
+    {"PodClique", "PodClique of a group", "PodCliqueScalingGroup"}
+)  # of which a write of ours moves the generation
 
 
 def patched(stored: Any, fields: Any) -> Any:

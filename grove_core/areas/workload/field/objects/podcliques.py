@@ -1,6 +1,6 @@
 """PodCliques as the Go operator writes them (WF-110 to WF-115), and what it changes in an existing one (WF-102)."""
 
-from typing import Any, Final
+from typing import Any
 
 from grove_core.areas.workload.field.objects.metadata_texts import (
     metadata_changes,
@@ -24,15 +24,13 @@ from grove_core.resources.api_names import (
 )
 from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_core.resources.merge_patch import changed_fields, replacement_patch
+from grove_core.resources.mnnvl_groups import GroupDomain, mnnvl_group_in
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.pod_spec_gpus import claim_names_in, pod_spec_with_gpu_claim, requests_gpus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import ExpectedClique
-
-MNNVL_GROUP: Final = "grove.io/mnnvl-group"
-_WITHDRAWN: Final = "none"
 
 
 def podclique_manifest_by_go_operator(
@@ -70,7 +68,7 @@ def podclique_changes_by_go_operator(
     wanted = _spec(context, owner, used)
     spec: dict[str, Json] = {}
     pod_spec = wanted["podSpec"]
-    if normalized_pod_spec(pod_spec) != normalized_pod_spec(clique.pod_spec):
+    if pod_spec != clique.pod_spec and normalized_pod_spec(pod_spec) != normalized_pod_spec(clique.pod_spec):
         spec["podSpec"] = replacement_patch(pod_spec, clique.pod_spec)
     if wanted["minAvailable"] != clique.min_available:
         spec["minAvailable"] = wanted["minAvailable"]
@@ -110,18 +108,12 @@ def _pod_spec(root: PodCliqueSet, owner: PodCliqueSet | ScalingGroup, used: Expe
     The priority class of the set is not written into it (WF-112, WF-115).
     """
     pod_spec = wanted_clique_pod_spec(used, "")
-    group = _mnnvl_group(used, owner)
+    group = mnnvl_group_in(used.template.annotations, owner.annotations)
     if not group or not requests_gpus(pod_spec) or MNNVL_CLAIM in claim_names_in(pod_spec):
         return pod_spec
-    template = f"{root.ref.name}-{used.replica}-{group}"
+    template = GroupDomain(used.replica, group).name_in(root.ref.name)
     claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": template})
     return pod_spec_with_gpu_claim(pod_spec, claim)
-
-
-def _mnnvl_group(used: ExpectedClique, owner: PodCliqueSet | ScalingGroup) -> str:
-    """Return the MNNVL group by the annotations of the template, else of the owner; empty where there is none."""
-    named = used.template.annotations.get(MNNVL_GROUP, owner.annotations.get(MNNVL_GROUP, _WITHDRAWN))
-    return "" if named == _WITHDRAWN else str(named)
 
 
 def _labels(root: PodCliqueSet, used: ExpectedClique, template_hash: str) -> dict[str, str]:

@@ -1,13 +1,12 @@
 """PodCliqueScalingGroups as the Go operator writes them (WF-120), and what it changes in an existing one (WF-102)."""
 
 from grove_core.areas.workload.field.objects.metadata_texts import metadata_changes, replica_labels_by_go_operator
-from grove_core.areas.workload.field.objects.podcliques import MNNVL_GROUP
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.objects.podcliques_and_groups import scaling_group_spec
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.wants import ObjectToCreate
-from grove_core.resources.api_names import GROUP_FINALIZER, GROVE
+from grove_core.resources.api_names import GROUP_FINALIZER, GROVE, MNNVL_GROUP
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
