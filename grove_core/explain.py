@@ -13,6 +13,7 @@ from grove_core.areas.gang_termination.termination_deletions import termination_
 from grove_core.areas.gang_termination.termination_findings import (
     AVAILABILITY,
     BREACH,
+    LATE_START,
     LOST_NODE,
     PREDICTION,
     TERMINATION,
@@ -109,6 +110,7 @@ class ForecastExplanation:
         available, replicas: of the set (GT-044); 0 and 0 where they are not known.
         unpredicted: what the rule set does not predict about the set, a sentence each (GF-130 to GF-132).
         lost: pods on nodes that do not answer, by PodClique (GF-015).
+        late_starts: parts that would be terminated when their pods start at last (GF-124).
         misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).
     """
 
@@ -120,11 +122,12 @@ class ForecastExplanation:
     unpredicted: tuple[str, ...] = ()
     misplaced: tuple[Reason, ...] = ()
     lost: tuple[Finding, ...] = ()
+    late_starts: tuple[Finding, ...] = ()
 
     @property
     def needs_no_attention(self) -> bool:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
-        if self.unpredicted or self.misplaced or self.lost or self.available < self.replicas:
+        if self.unpredicted or self.misplaced or self.lost or self.late_starts or self.available < self.replicas:
             return False
         return not any(
             entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
@@ -157,6 +160,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
         replicas=share.wanted,
         unpredicted=tuple(why.sentence for why in unpredicted),
         misplaced=reasons_for_question(MISPLACEMENT, forecast.findings),
+        late_starts=tuple(one for one in forecast.findings if one.question == LATE_START),
         lost=tuple(one for one in forecast.findings if one.question == LOST_NODE),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from grove_core.areas.gang_termination.termination_findings import (
+    LATE_START,
     LOST_NODE,
     PREDICTION,
     TerminationAssumption,
@@ -132,6 +133,8 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         shown["notPredicted"] = _reasons_as_json(unpredicted)
     if misplaced := reasons_for_question(MISPLACEMENT, forecast.findings):
         shown["misplaced"] = _reasons_as_json(misplaced)
+    if late := reasons_for_question(LATE_START, forecast.findings):
+        shown["lateStarts"] = _reasons_as_json(late)
     if lost := reasons_for_question(LOST_NODE, forecast.findings):
         shown["lostNodes"] = _reasons_as_json(lost)
     if forecast.averted:

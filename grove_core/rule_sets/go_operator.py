@@ -58,6 +58,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             unpredicted_behaviour_findings,
             lost_node_result,
             mnnvl=MNNVL_BY_GO_OPERATOR,
+            computes_status_when_scheduled=False,
             keeps_topologies=False,
         )
         for release, generation in RELEASES.items()

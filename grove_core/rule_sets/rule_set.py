@@ -33,6 +33,7 @@ class RuleSet:
             their loss is no special case.
         workload: creates, updates, scales and deletes the parts of a set.
         mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
+        computes_status_when_scheduled: whether a pod that is scheduled leads to new statuses (GF-084).
         keeps_topologies: whether the operator writes to topologies (GF-137).
     """
 
@@ -43,6 +44,7 @@ class RuleSet:
     lost_nodes: Callable[[Snapshot, NodesByName], LostNodeResult] | None = None
     workload: WorkloadBehaviour = workload_result_by_design
     mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
+    computes_status_when_scheduled: bool = True
     keeps_topologies: bool = True
 
 

@@ -26,6 +26,7 @@ from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.operator.simulated_operator_process import SimulatedOperatorObserver
 from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
+from grove_shell.simulator.operator.status_recomputation import StatusRecomputation
 from grove_shell.simulator.promise_violation import PromiseViolated, PromiseViolation
 from grove_shell.simulator.recording.pod_clique_states import pod_clique_states_of
 from grove_shell.simulator.recording.simulation_history import (
@@ -108,15 +109,19 @@ class Simulation:
         return AllSimulationChecks(state, self.options.checks)
 
     def _operator(self, observers: Iterable[SimulatedOperatorObserver]) -> SimulatedOperator:
-        return SimulatedOperator(
+        decide = self.options.decide or partial(reconcile, rules=self.options.rules)
+        statuses = StatusRecomputation(decide)
+        operator = SimulatedOperator(
             self.cluster,
             self.scenario.spec.start,
             self.scenario.spec.operator,
-            self.options.decide or partial(reconcile, rules=self.options.rules),
+            decide if self.options.rules.computes_status_when_scheduled else statuses.plan,
             decide_topology=self.options.decide_topology,
             preflight=self.options.preflight,
             observers=observers,
         )
+        operator.on_start = statuses.forget
+        return operator
 
     def run(self) -> SimulationResult:
         """Run the scenario to its end, a violation, or its stop."""

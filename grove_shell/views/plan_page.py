@@ -13,6 +13,7 @@ from grove_core.explain import (
     ReplicaUrgency,
     explanation_of_forecast,
 )
+from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast
@@ -90,7 +91,8 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
             (object_display_name(why.subject), "bold"),
             f": {why.sentence}",
         )
-    _lost_nodes(page, story)
+    _warnings(page, "LOST NODE", story.lost)
+    _warnings(page, "RISK", story.late_starts)
     for urgency in ReplicaUrgency:
         alike = story.entries_of_urgency(urgency)
         if urgency is ReplicaUrgency.GATED:
@@ -116,11 +118,11 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
         page.add_line(INDENT, ("more rounds would follow: their number is limited", "dim"))
 
 
-def _lost_nodes(page: StyledTextPage, story: ForecastExplanation) -> None:
-    """Add the PodCliques with pods on nodes that do not answer (GF-015)."""
-    for finding in story.lost:
+def _warnings(page: StyledTextPage, word: str, findings: Iterable[Finding]) -> None:
+    """Add findings about pods on lost nodes (GF-015), or about late starts (GF-124)."""
+    for finding in findings:
         first, *more = finding.because
-        label = (padded_entry_label("LOST NODE"), "bold red")
+        label = (padded_entry_label(word), "bold red")
         page.add_line(label, (object_display_name(finding.subject), "bold"), f": {first.sentence}")
         for why in more:
             page.add_line(INDENT, f"  {why.sentence}")

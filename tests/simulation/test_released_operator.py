@@ -14,6 +14,7 @@ from grove_core.rule_sets.named import rule_set
 from grove_shell.cli.main import run_command_line as grove
 from grove_shell.reading.input_items import newest_timestamp_in_object
 from grove_shell.simulator.recording.simulation_history import WriteKind
+from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec, ScenarioPodTimings
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
@@ -60,12 +61,29 @@ def test_terminations_count_by_every_rule_set(rules: str) -> None:
     assert len(entries_of(found, WriteKind.TERMINATED)) == 1
 
 
-@pytest.mark.parametrize(("probe", "started"), [({}, True), ({"startupProbe": {"tcpSocket": {"port": 80}}}, False)])
+PROBE: Final = {"tcpSocket": {"port": 80}}
+SLOW: Final = ScenarioPodTimings(ready=7_000)
+
+
+@pytest.mark.parametrize(
+    ("probes", "kubelet", "started"),
+    [
+        ({"readinessProbe": PROBE}, ScenarioKubeletSpec(), True),
+        ({}, ScenarioKubeletSpec(), False),
+        ({}, ScenarioKubeletSpec(ready=5_000), True),
+        ({}, ScenarioKubeletSpec(cliques={"a": SLOW}), True),
+        ({}, ScenarioKubeletSpec(cliques={"b": SLOW}), False),
+        ({"startupProbe": PROBE, "readinessProbe": PROBE}, ScenarioKubeletSpec(ready=5_000), False),
+    ],
+)
 @pytest.mark.req("GF-012")
-def test_sm030_a_pod_is_started_before_it_is_ready_unless_a_probe_says_when(probe: Json, *, started: bool) -> None:
+def test_sm030_a_pod_is_started_before_it_is_ready_unless_a_probe_says_when(
+    probes: Json, kubelet: ScenarioKubeletSpec, *, started: bool
+) -> None:
     manifest = set_raw(clique_raw("a", 1, 1))
-    manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0] |= probe
-    pods = [one.after for one in changes_of_pods(played(manifest=manifest)) if isinstance(one.after, Pod)]
+    manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0] |= probes
+    run = played(manifest=manifest, kubelet=kubelet)
+    pods = [one.after for one in changes_of_pods(run) if isinstance(one.after, Pod)]
     running = [pod for pod in pods if pod.phase == "Running" and not pod.ready]
     assert {pod.unready for pod in running} == {started}
     assert not any(pod.unready or pod.crashed for pod in pods if pod.ready)

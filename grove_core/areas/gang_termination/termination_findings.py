@@ -25,6 +25,7 @@ SCHEDULED: Final = "scheduled"
 AVAILABILITY: Final = "availability"
 PREDICTION: Final = "prediction"
 LOST_NODE: Final = "lostNode"
+LATE_START: Final = "lateStart"
 
 
 def termination_finding(

@@ -176,14 +176,28 @@ class SimulatedKubelets:
         return tuple(found)
 
     def _starts_at_once(self, pod: Pod) -> bool:
-        """Return whether a main container has no startup probe: it counts as started before it is ready (SM-030)."""
-        return any("startupProbe" not in container for container in self._containers(pod, "containers"))
+        """Return whether a main container is started before it is ready (SM-030).
+
+        A container with a startup probe starts when it is ready. One without a readiness probe is ready when it starts,
+        unless the scenario gives the time between the two.
+        """
+        name = self._clique_of(pod)[0]
+        own = max((key for key in self.spec.cliques if name.endswith(f"-{key}")), key=len, default="")
+        given = "ready" in self.spec.model_fields_set or (own and self.spec.cliques[own].ready is not None)
+        return any(
+            "startupProbe" not in container and (given or "readinessProbe" in container)
+            for container in self._containers(pod, "containers")
+        )
 
     def _containers(self, pod: Pod, key: str) -> list[FrozenMap]:
-        """Return the containers of a pod; empty for a pod of the dump, whose manifest is unknown."""
+        """Return the containers of a pod; those of its PodClique for a pod of the dump, whose manifest is unknown."""
         manifest = self.cluster.server.manifests.get(pod.ref)
-        spec = manifest.get("spec") if manifest is not None else None
+        spec = manifest.get("spec") if manifest is not None else self._template_of(pod)
         return [one for one in list_at(spec, key) if isinstance(one, FrozenMap)] if isinstance(spec, FrozenMap) else []
+
+    def _template_of(self, pod: Pod) -> FrozenMap | None:
+        owner = self.cluster.find_clique(f"{pod.namespace}/{self._clique_of(pod)[0]}")
+        return owner.pod_spec if owner is not None else None
 
     def _ready_of(self, namespace: str, clique: str) -> int:
         owner = self.cluster.find_clique(f"{namespace}/{clique}")

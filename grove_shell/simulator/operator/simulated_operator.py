@@ -40,6 +40,7 @@ class SimulatedOperator:
         configuration: the configuration at the start of its process.
         watches: feed the cache of its process.
         clock_offset: milliseconds that its clock is ahead.
+        on_start: called before each process after the first one begins.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class SimulatedOperator:
         self.decide_topology = decide_topology
         self.preflight = preflight
         self.observers = tuple(observers)
+        self.on_start: Callable[[], None] | None = None
         self._process: SimulatedOperatorProcess | None = None
         self.watches = SimulatedListsAndWatches(cluster, spec.watch, self._enqueue)
         self.connection = SimulatedApiConnection(cluster, spec.write)
@@ -142,6 +144,8 @@ class SimulatedOperator:
             self._start_at(now + _RESTART_AFTER)
             return
         self.watches.list_into_empty_cache(self.configuration)
+        if self.on_start is not None:
+            self.on_start()
         self._process = SimulatedOperatorProcess(
             queue=self.cluster.queue,
             watches=self.watches,

@@ -135,6 +135,13 @@ class GoOperatorReason(Rule):
         "its pods cannot be scheduled; once terminated, it is terminated again every {delay} for as long as that lasts",
     )
 
+    LATE_START = RuleSentence(
+        "GF-124",
+        "{late}: without scheduled pods since {since}, longer than the delay of {delay}; if fewer than minAvailable of "
+        "its pods count as healthy when the first one starts or becomes ready, these PodCliques are terminated at "
+        "once: {names}; a longer terminationDelay prevents that",
+    )
+
     EDIT_NOT_PREDICTED = RuleSentence(
         "GF-130", "the edit is not predicted: the Go operator acts on it in another way than the steps shown here"
     )

@@ -11,6 +11,7 @@ from grove_core.areas.gang_termination.field.judge import (
     judge_gang_termination_by_go_operator,
     replica_fates_by_go_operator,
 )
+from grove_core.areas.gang_termination.field.late_starts import late_start_findings
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.wanted_statuses import statuses_to_write
 from grove_core.areas.gang_termination.termination_deletions import (
@@ -55,6 +56,7 @@ def gang_termination_by_go_operator(snapshot: Snapshot, generation: GoOperatorRu
             *go_operator_termination_findings(snapshot, judgement, stored),
             *warnings_about_running_set(root, delay),
             *clique_and_group_warnings(snapshot, judgement, delay),
+            *late_start_findings(snapshot, judgement, stored, delay),
         ),
         wake_at=earliest_breach_wake_time(fates),  # GF-085
         terminating=fates.replicas_to_terminate._replace(replicas=fates.replicas_to_terminate.replicas | lingering),
