@@ -81,7 +81,7 @@ class RuleSetComparison:
         breaches: differing conditions: (subject, status under the first rule set, under the second).
         unknown: why a rule set cannot decide; empty where both can.
         alike: how many PodCliques both terminate at the same time.
-        unpredicted: what a rule set does not predict of the set, so that later terminations may differ (GF-130).
+        unpredicted: what a rule set does not predict of the set, so that later terminations may differ (GF-134).
     """
 
     root: Ref

@@ -108,7 +108,7 @@ class ForecastExplanation:
     Attributes:
         unrecorded: how many PodCliques are kept only because no record says that they ever were available (GT-015).
         available, replicas: of the set (GT-044); 0 and 0 where they are not known.
-        unpredicted: what the rule set does not predict about the set, a sentence each (GF-130 to GF-132).
+        unpredicted: what the rule set does not predict about the set, a sentence each (GF-134).
         lost: pods on nodes that do not answer, by PodClique (GF-015).
         late_starts: parts that would be terminated when their pods start at last (GF-124).
         misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).

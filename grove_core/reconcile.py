@@ -8,7 +8,7 @@ from grove_core.areas.topology.wants import result_of_topology
 from grove_core.areas.workload.deletions import finalizer_removals
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.wants import withhold_if_set_too_large
-from grove_core.kernel.decisions import AreaResult, union_of_area_results
+from grove_core.kernel.decisions import union_of_area_results
 from grove_core.kernel.steps import Step
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan, steps_for_objects_without_root
@@ -63,7 +63,6 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         (
             mnnvl.result(workload.of_area),
             result_of_topology(seen, topology, workload.misplaced),
-            AreaResult(findings=rules.unpredicted(seen, workload.is_outdated) if rules.unpredicted else ()),
         )
     )
     result = union_of_area_results((termination.as_area_result, withhold_if_set_too_large(seen, others)))

@@ -22,6 +22,7 @@ from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_CONTAINER_STATUSES: Final = ("initContainerStatuses", "containerStatuses")
 _PLAIN: Final = 9  # digits
 _SET_NAME: Final = SET.primary  # which most pods have
 _SMALL_INDICES: Final = MappingProxyType({str(index): index for index in range(256)})
@@ -48,6 +49,8 @@ class Pod:
         scheduled, gated, ready: GT-002.
         crashed, unready: of a pod that is not ready: GF-012.
         gpus: that it holds while it runs.
+        created: ``creationTimestamp`` as written; empty where absent.
+        crashed_earlier: of a ready pod: whether the earlier run of a container ended with an error (WF-011).
         node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
     """
 
@@ -71,6 +74,8 @@ class Pod:
     crashed: bool = False
     unready: bool = False
     gpus: int = 0
+    created: str = ""
+    crashed_earlier: bool = False
     node_signs: UnreadyPodSigns | None = None
 
     @property
@@ -100,15 +105,16 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
     meta, status, spec = raw["metadata"], raw.get("status") or _NOTHING, raw.get("spec") or _NOTHING
     labels, gates = meta.get("labels") or _NOTHING, spec.get("schedulingGates")
     scheduled, gated, ready, reason = _conditions_in(status)
-    crashed, unready = (False, False) if ready else _failing(status)
+    crashed, unready, crashed_earlier = (False, False, _has_crashed(status)) if ready else (*_failing(status), False)
     namespace, name, uid = meta.get("namespace") or "default", meta["name"], meta.get("uid") or ""
     version, deleted = meta.get("resourceVersion") or "", meta.get("deletionTimestamp") or ""
+    created = meta.get("creationTimestamp") or ""
     owner, set_name = _controller_uid_in(meta), labels.get(_SET_NAME) or first_label_value(SET, labels.get) or ""
     template_hash, gang = labels.get(TEMPLATE_HASH) or "", labels.get(POD_GANG) or ""
     node, phase = spec.get("nodeName") or "", status.get("phase") or ""
     trouble = "" if ready else _trouble_of(status, reason)
     # One C call that raises TypeError where any of them is no string.
-    "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble))  # noqa: FLY002 - see above
+    "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble, created))  # noqa: FLY002 - see above
     if not name or deleted.__class__ is not str:
         raise TypeError
     return Pod(
@@ -132,6 +138,8 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         crashed,
         unready,
         _gpus_in(spec),
+        share(created, created),
+        crashed_earlier,
         unready_pod_signs(spec, status) if node and not ready else None,
     )
 
@@ -198,7 +206,7 @@ def _index_of(text: object) -> int:
 
 def _trouble_of(status: Mapping[str, Any], scheduling: str) -> str:
     """Return the reason why a container waits or ended, else why the pod is not scheduled."""
-    for key in ("initContainerStatuses", "containerStatuses"):
+    for key in _CONTAINER_STATUSES:
         for container in status.get(key) or ():
             state = container.get("state") or _NOTHING
             for phase in ("waiting", "terminated"):
@@ -210,12 +218,20 @@ def _trouble_of(status: Mapping[str, Any], scheduling: str) -> str:
 
 def _failing(status: Mapping[str, Any]) -> tuple[bool, bool]:
     """Whether a pod that is not ready crashed, or else has a main container that runs and is not ready (GF-012)."""
+    if _has_crashed(status):
+        return True, False
     main = status.get("containerStatuses") or ()
-    for container in (*(status.get("initContainerStatuses") or ()), *main):
-        ended = (container.get("lastState") or _NOTHING).get("terminated")
-        if ended and ended.get("exitCode"):
-            return True, False
     return False, any(container.get("started") is True and not container.get("ready") for container in main)
+
+
+def _has_crashed(status: Mapping[str, Any]) -> bool:
+    """Return whether the earlier run of an init or main container ended with an error."""
+    for key in _CONTAINER_STATUSES:
+        for container in status.get(key) or ():
+            last = container.get("lastState")
+            if last and (last.get("terminated") or _NOTHING).get("exitCode"):
+                return True
+    return False
 
 
 def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
@@ -223,6 +239,7 @@ def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
     problems: list[ObjectProblem] = []
     top = JsonFieldReader(raw, "", problems)
     read_metadata(top, CORE, "Pod", None)
+    top.inner_object("metadata").text("creationTimestamp")
     labels = read_labels(top)
     labels.text(TEMPLATE_HASH)
     labels.text(POD_GANG)

@@ -68,7 +68,7 @@ class PlannedManifestChange(Enum):
     OF_NUMBERS = "OfNumbers"
     """``replicas``, ``terminationDelay``, labels, annotations, or nothing."""
     OF_MORE = "OfMore"
-    """Anything else too (GF-130)."""
+    """Anything else too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from grove_core.areas.gang_termination.field.go_operator_rule_generations import
 from grove_core.areas.gang_termination.field.lost_nodes import lost_node_result
 from grove_core.areas.gang_termination.field.wants import (
     gang_termination_by_go_operator,
-    unpredicted_behaviour_findings,
 )
 from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withheld_for_domains
 from grove_core.areas.mnnvl.field.wants import result_of_group_domains
+from grove_core.areas.workload.field.wants import workload_result_by_go_operator
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.decisions import union_of_area_results
 from grove_core.kernel.frozen import FrozenDict
@@ -55,8 +55,12 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             f"{FIELD}@{release}",
             partial(gang_termination_by_go_operator, generation=generation),
             DEFAULT_DELAY,
-            unpredicted_behaviour_findings,
             lost_node_result,
+            partial(
+                workload_result_by_go_operator,
+                updates_cliques_of_idle_sets=generation.updates_cliques_of_idle_sets,
+            ),
+            delays_statuses=False,
             mnnvl=MNNVL_BY_GO_OPERATOR,
             computes_status_when_scheduled=False,
             keeps_topologies=False,

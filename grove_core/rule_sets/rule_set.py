@@ -9,7 +9,6 @@ from grove_core.areas.gang_termination.design.wants import gang_termination_by_d
 from grove_core.areas.gang_termination.termination_result import LostNodeResult, TerminationResult
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.wants import workload_result_by_design
-from grove_core.kernel.decisions import Finding
 from grove_core.resources.node_loss import NodesByName
 from grove_core.rule_sets.mnnvl import MNNVL_BY_DESIGN, MnnvlBehaviour
 from grove_core.snapshot.snapshot import Snapshot
@@ -27,24 +26,23 @@ class RuleSet:
         gang_termination: decides about breaches and terminations, given a snapshot with the operator's own writes.
         default_delay: the ``terminationDelay`` that admission writes into a new set without one; None where it writes
             none.
-        unpredicted: finds what the operator does differently than the plan shows, given the snapshot and whether some
-            part of the set has an older template; None where the plan shows everything.
         lost_nodes: finds pods on nodes that do not answer, given the snapshot and the Nodes of the input; None where
             their loss is no special case.
         workload: creates, updates, scales and deletes the parts of a set.
         mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
         computes_status_when_scheduled: whether a pod that is scheduled leads to new statuses (GF-084).
+        delays_statuses: whether statuses wait while objects are written, as OP-024 has it.
         keeps_topologies: whether the operator writes to topologies (GF-137).
     """
 
     name: str
     gang_termination: Callable[[Snapshot], TerminationResult]
     default_delay: timedelta | None = None
-    unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None
     lost_nodes: Callable[[Snapshot, NodesByName], LostNodeResult] | None = None
     workload: WorkloadBehaviour = workload_result_by_design
     mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
     computes_status_when_scheduled: bool = True
+    delays_statuses: bool = True
     keeps_topologies: bool = True
 
 

@@ -46,10 +46,12 @@ class WriteThrottle:
         failed_creations: objects whose last creation failed, and uids of PodCliques with such a pod, oldest failure
             first; others are created before them.
         statuses_at: when statuses were written last.
+        delays_statuses: whether statuses wait at all.
     """
 
     failed_creations: tuple[Ref | str, ...] = ()
     statuses_at: float = 0.0
+    delays_statuses: bool = True
 
     def steps_to_try_now(self, steps: Iterable[Step], seen: Snapshot, now: float) -> StepsDueNow:
         """Return the steps to try now, in each stage those last that failed before (OP-015).
@@ -67,7 +69,7 @@ class WriteThrottle:
         objects = tuple(step for step in ordered if not _may_wait(step))
         statuses = len(ordered) - len(objects)
         wait = self.statuses_at + _pause(statuses, seen, writes=bool(objects)) - now
-        if wait > 0:
+        if wait > 0 and self.delays_statuses:
             return StepsDueNow(objects, wait if statuses else 0.0)
         if statuses:
             self.statuses_at = now

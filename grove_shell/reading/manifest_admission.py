@@ -170,7 +170,7 @@ def set_with_manifest_applied(running: PodCliqueSet, manifest: Mapping[str, Any]
 
 
 def classify_manifest_edit(before: SetSpec, after: SetSpec) -> PlannedManifestChange:
-    """Return whether an edit changes more than the numbers that every rule set predicts the change of (GF-130)."""
+    """Return whether an edit changes more than numbers of replicas and the delay."""
     return (
         PlannedManifestChange.OF_NUMBERS
         if _besides_numbers(after) == _besides_numbers(before)

@@ -23,7 +23,7 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode, nodes_of_pool
 from grove_shell.simulator.faults.configuration_faults import ConfigurationFaultInjector
 from grove_shell.simulator.faults.fault_injection import FaultInjector
-from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
+from grove_shell.simulator.operator.simulated_operator import SimulatedDecisions, SimulatedOperator
 from grove_shell.simulator.operator.simulated_operator_process import SimulatedOperatorObserver
 from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
 from grove_shell.simulator.operator.status_recomputation import StatusRecomputation
@@ -115,9 +115,12 @@ class Simulation:
             self.cluster,
             self.scenario.spec.start,
             self.scenario.spec.operator,
-            decide if self.options.rules.computes_status_when_scheduled else statuses.plan,
-            decide_topology=self.options.decide_topology,
-            preflight=self.options.preflight,
+            SimulatedDecisions(
+                decide if self.options.rules.computes_status_when_scheduled else statuses.plan,
+                self.options.decide_topology,
+                self.options.preflight,
+                self.options.rules.delays_statuses,
+            ),
             observers=observers,
         )
         operator.on_start = statuses.forget

@@ -64,7 +64,7 @@ class SimulationResult:
         clique_states: the PodCliques at the end.
         expected: number of expectations.
         rules: name of the rule set of the operator.
-        unpredicted: set -> what the rules do not predict of it, as sentences (GF-130 to GF-134).
+        unpredicted: set -> what the rules do not predict of it, as sentences (GF-134).
         rules_from: what chose the rule set; None where a program chose it.
     """
 

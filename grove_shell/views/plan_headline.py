@@ -59,7 +59,7 @@ def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None)
 
 
 def _on_predictions(stories: Sequence[ForecastExplanation]) -> list[Span]:
-    """Return the number of sets whose steps are not those of the operator that runs there (GF-130 to GF-134)."""
+    """Return the number of sets whose steps are not those of the operator that runs there (GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
     return [(unpredicted_sets_warning("shown", count), STYLES[ReplicaUrgency.UNKNOWN])] if count else []
 

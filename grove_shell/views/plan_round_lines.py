@@ -14,11 +14,20 @@ from grove_core.areas.gang_termination.termination_findings import (
 from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Delete, Make, Step, is_gang_termination_deletion, total_deletion_impact
+from grove_core.kernel.steps import (
+    Apply,
+    Delete,
+    DropFinalizer,
+    Make,
+    Step,
+    is_gang_termination_deletion,
+    total_deletion_impact,
+)
 from grove_core.kernel.time_formats import short_duration_text, truncated_to_seconds
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import TOPOLOGY_NAME
+from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
@@ -166,6 +175,9 @@ def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
             )
             count = count_with_noun(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
             yield word, f"{count}, {names}: {_first_reason(alike)}"
+    for step in round_.steps:
+        if isinstance(step.action, DropFinalizer) and step.target.kind == SET_KIND:
+            yield "DELETE", f"{step.target.kind} {step.target.name}: {_first_reason([step])}"
     kinds = created_counts_by_kind(round_.steps)
     done = [count_with_noun(kinds[kind], kind) for kind in sorted(kinds)]
     opened = sum(isinstance(step.action, Apply) and step.target.kind == "Pod" for step in round_.steps)

@@ -260,14 +260,13 @@ class TestCompare:
     def test_cl043_spared_cliques_and_the_reason(self, capsys: pytest.CaptureFixture[str]) -> None:
         shown = spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m")
         first, *_ = shown.splitlines()
-        assert first.startswith("NOT PREDICTED: "), "an update of embed is in progress (GF-131)"
-        assert first.endswith("; 13 PodCliques would be kept that are terminated today")
+        assert first.endswith("13 PodCliques would be kept that are terminated today")
         assert (
             "terminated 09:47:22Z (in 40s), 4 times in all: replica 0, 13 PodCliques, 22 pods (18 ready) and 128 GPUs"
             in shown
         )
         assert "PodClique deepseek-0-prefill-0-pw: 1 ready, at least 2 needed; no record says" in shown
-        assert "no termination under either rule set: llm-serving/qwen" in shown
+        assert "no termination under either rule set: llm-serving/embed, llm-serving/qwen" in shown
         assert "deletes: deepseek-0-decode-0-dl" in spoken(
             capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m", "-v"
         )
@@ -395,41 +394,21 @@ class TestCompare:
         assert "a reboot may terminate" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *printed)
 
 
-def test_gf901_steps_of_an_update_are_those_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same pods go, whatever the rules; under ``field`` the page says that it does not predict them."""
-    given = ("plan", "-f", QWEN[0], "--now", QWEN[1], "llm-serving/qwen")
-    edit = ("-f", str(ROOT / "examples/edits/qwen-new-image.yaml"))
-    updates = [
-        [line for line in spoken(capsys, *given, *edit, "--rules", rules).splitlines() if "UPDATE" in line]
-        for rules in ("design", "field")
-    ]
-    assert updates[0]
-    assert updates[0] == updates[1]
-
-
-class TestWhatIsNotPredicted:
-    """Edits, updates and deletions under the rules of the Go operator."""
+class TestEdits:
+    """Edits under the rules of the Go operator."""
 
     EDITED = ("plan", "-f", QWEN[0], "-f", str(ROOT / "examples/edits/qwen-new-image.yaml"), "--now", QWEN[1])
 
-    @pytest.mark.req("GF-133")
-    def test_gf130_an_edit(self, capsys: pytest.CaptureFixture[str]) -> None:
-        first, *_ = spoken(capsys, *self.EDITED).splitlines()
-        assert first.startswith(
-            "NOT PREDICTED: the steps shown for 1 PodCliqueSet are not those of the operator there; 1 replica will be"
-        )
-        spoken(capsys, *self.EDITED, "--fail-on", "unknown", code=3)
-        spoken(capsys, *self.EDITED, "--fail-on", "terminate")
-        spoken(capsys, *self.EDITED, "--fail-on", "wait", code=3)
-        spoken(capsys, *self.EDITED, "--fail-on", "terminate", "--until", "1m", code=3)
-        assert "NOT PREDICTED" not in spoken(capsys, *self.EDITED, "--rules", "design", "--fail-on", "unknown")
+    def test_wf012_an_edit_is_predicted(self, capsys: pytest.CaptureFixture[str]) -> None:
+        shown = spoken(capsys, *self.EDITED, "--fail-on", "unknown")
+        assert "NOT PREDICTED" not in shown
+        assert "it is of an old template and started and not ready: it is deleted at once" in shown
+        assert "2 pods are ready and 3 needed, so 2 old ready pods stay" in shown
         printed: Json = json.loads(spoken(capsys, *self.EDITED, "-o", "json"))
-        unpredicted = {plan["root"]["name"]: plan.get("notPredicted") for plan in printed["plans"]}
-        assert [why["requirement"] for why in unpredicted["qwen"]] == ["GF-130"]
-        assert unpredicted["embed"] is None
+        assert not any("notPredicted" in plan for plan in printed["plans"])
 
     @pytest.mark.parametrize("change", [{"replicas": 3}, {"terminationDelay": "5m"}])
-    def test_gf130_scaling_and_another_delay_are_predicted(
+    def test_gf001_scaling_and_another_delay_are_predicted(
         self, change: Json, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         new = manifest_of_qwen()
@@ -440,33 +419,28 @@ class TestWhatIsNotPredicted:
         assert "planned as if the manifest" in spoken(capsys, *words)
 
     @pytest.mark.parametrize("command", ["plan", "explain", "compare"])
-    def test_gf131_an_update_in_progress(self, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_wf004_an_update_in_progress_is_predicted(self, command: str, capsys: pytest.CaptureFixture[str]) -> None:
         dump = str(SNAPSHOTS / "s5a-rolling-update-early.yaml")
         target = {"explain": ("pcs/qwen",), "plan": ("qwen",), "compare": ()}[command]
         words = (command, *target, "-f", dump, "--now", "2026-11-21T09:43:53.756Z")
-        shown = spoken(capsys, *words)
-        assert "NOT PREDICTED" in "\n".join(shown.splitlines()[:2])
-        assert "the update is not predicted: the Go operator carries it out in another way" in shown
-        if command != "explain":
-            spoken(capsys, *words, "--fail-on", "unknown", code=3)
+        more = () if command == "explain" else ("--fail-on", "unknown")
+        assert "NOT PREDICTED" not in spoken(capsys, *words, *more)
 
-    def test_gf131_is_no_matter_of_a_set_at_rest(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_wf002_a_set_at_rest_has_no_update(self, capsys: pytest.CaptureFixture[str]) -> None:
         dump = str(SNAPSHOTS / "s2-healthy.json")
         shown = spoken(capsys, "plan", "-f", dump, "--now", "2026-11-21T09:38:48.202Z", "--fail-on", "unknown")
         assert "PREDICTED" not in shown
         assert "\nno termination pending: llm-serving/deepseek, llm-serving/embed, llm-serving/qwen" in shown
 
-    def test_gf132_a_deletion(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_wf060_a_deletion(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         dump = yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))
         for one in dump["items"]:
             if (one["kind"], one["metadata"]["name"]) == ("PodCliqueSet", "qwen"):
                 one["metadata"]["deletionTimestamp"] = "2026-11-21T09:39:00Z"
         (tmp_path / "deleted.yaml").write_text(yaml.safe_dump(dump), encoding="utf-8")
-        words = ("plan", "-f", str(tmp_path / "deleted.yaml"), "--now", QWEN[1])
-        shown = spoken(capsys, *words)
-        assert shown.startswith("NOT PREDICTED: ")
-        assert "the deletion of the set is not predicted" in shown
-        spoken(capsys, *words, "--fail-on", "unknown", code=3)
+        shown = spoken(capsys, "plan", "-f", str(tmp_path / "deleted.yaml"), "--now", QWEN[1], "--fail-on", "unknown")
+        assert "DELETE     round 1: PodCliqueSet qwen: it is being deleted and goes at once" in shown
+        assert "then deletes its 4 PodCliques with 10 pods (8 ready) and " in shown
 
     def test_gf136_an_older_release(self, capsys: pytest.CaptureFixture[str]) -> None:
         dump = ROOT / "tests" / "golden" / "gang_termination_field" / "gf136_an_older_release" / "given.yaml"

@@ -54,7 +54,7 @@ PAGES: Final = {
     "gang_termination_field/gf086_again_and_again": "THEN, AGAIN: a termination that repeats until pods are placed",
     "planning/pl025_an_update_averts_a_termination": "KEEP, because the steps avert a termination",
     "gang_termination_field/gf123_a_constraint_nobody_enforces": "--decisions: each verdict with its reasons",
-    "gang_termination_field/gf130_an_edit": "NOT PREDICTED; DELETE; HELD BACK: an update that waits for ready pods",
+    "workload_field/wf012_an_edit": "DELETE; HELD BACK: an update that waits for ready pods",
     "mnnvl/mn017_siblings_were_not_collected": "UNKNOWN; the note on what the cluster did not show",
     "mnnvl/mn050_scaled_to_nothing": "a set without replicas, and a deletion that takes no pods along",
     "planning/pl029_the_server_cannot_be_asked": "HELD BACK: a termination that the server did not confirm",

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ CLIQUES: Final = ("0-a", "0-b", "0-pool-0-c", "0-pool-1-c", "1-a", "1-pool-0-c",
 some: Final = st.sets(st.sampled_from(CLIQUES), max_size=3)
 
 
+@pytest.mark.req("GF-133")
 @RARELY
 @given(some, some, st.sampled_from([rules.name for rules in RULES]))
 def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], name: str) -> None:

@@ -42,7 +42,6 @@ def test_in032_two_specs_in_one_version_are_a_fault(
 
 
 @pytest.mark.parametrize(("quantity", "is_edit"), [(2, False), ("2", False), ("2000m", False), (3, True)])
-@pytest.mark.req("GF-130")
 def test_in041_a_quantity_in_another_form_is_no_edit(tmp_path: Path, quantity: object, *, is_edit: bool) -> None:
     manifest = stored("qwen")
     manifest["metadata"] = {"name": "qwen", "namespace": "llm-serving"}

@@ -82,7 +82,7 @@ def deleted_set_teardown(snapshot: Snapshot) -> DesiredChanges:
     The set keeps its finalizer until its parts are gone: otherwise a new set with its name would start among its pods.
     The parts are deleted in the foreground: the garbage collector removes their pods first.
     """
-    root, just_deleted = snapshot.root, _just_deleted(snapshot)
+    root, just_deleted = snapshot.root, just_deleted_guards(snapshot)
     parts_of_set = chain(finalizer_removals(snapshot.groups), finalizer_removals(snapshot.cliques))
     removals = [want for want in parts_of_set if want.guard not in just_deleted]
     if not root.deleting:
@@ -131,7 +131,7 @@ def _created_and_not_listed(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int
     return sum(ref not in listed for ref, _ in created)
 
 
-def _just_deleted(snapshot: Snapshot) -> set[Guard]:
+def just_deleted_guards(snapshot: Snapshot) -> set[Guard]:
     """Return the versions of objects that were just deleted; the snapshot may still show them (PL-018)."""
     return {
         attempt.step.action.guard

@@ -76,7 +76,7 @@ class WorkloadJudgement:
 def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgement:
     """Judge a set. Linear in what it consists of (WL-024)."""
     gates = judge_scheduling_gates(snapshot)
-    if snapshot.root.deleting or not snapshot.root.uid or not _knows_replicas(snapshot) or is_set_too_large(snapshot):
+    if snapshot.root.deleting or not snapshot.root.uid or not knows_replicas(snapshot) or is_set_too_large(snapshot):
         return WorkloadJudgement(gates)
     context, expected = WorkloadContext(snapshot), expected_set_of(snapshot)
     replicas = expected.replicas
@@ -88,13 +88,13 @@ def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgem
         inputs=inputs,
         replicas=replicas,
         rollout=rollout,
-        terminating=_terminating_cliques(replicas, inputs),
-        gang_constraints=_gang_constraints(context, replicas, inputs.gang_topology),
+        terminating=terminating_clique_names(replicas, inputs),
+        gang_constraints=gang_constraints_of(context, replicas, inputs.gang_topology),
     )
     return WorkloadJudgement(gates, parts)
 
 
-def _knows_replicas(snapshot: Snapshot) -> bool:
+def knows_replicas(snapshot: Snapshot) -> bool:
     """Return whether the replica counts are known, which are those of the groups and cliques (WL-015, WL-020).
 
     A source that was asked for scaling groups and has none has all of them (IN-040).
@@ -103,7 +103,7 @@ def _knows_replicas(snapshot: Snapshot) -> bool:
     return "PodClique" in snapshot.complete and not (is_grouped and GROUP_KIND in snapshot.not_collected)
 
 
-def _terminating_cliques(replicas: Sequence[ExpectedReplica], inputs: WorkloadInputs) -> frozenset[str]:
+def terminating_clique_names(replicas: Sequence[ExpectedReplica], inputs: WorkloadInputs) -> frozenset[str]:
     """Return the names of the cliques that are being terminated."""
     ending = inputs.terminating
     if not ending.replicas and not ending.parts:
@@ -114,9 +114,10 @@ def _terminating_cliques(replicas: Sequence[ExpectedReplica], inputs: WorkloadIn
     )
 
 
-def _gang_constraints(
+def gang_constraints_of(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], topology: GangTopology
 ) -> FrozenDict[str, TopologyConstraintChange | Withheld]:
+    """Return the changes of existing PodGangs' topology constraints, or why they stay; without those that are right."""
     if not topology.topology:
         return FrozenDict()
     expected = (part for replica in replicas for part in replica.gangs)

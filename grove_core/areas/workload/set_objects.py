@@ -63,30 +63,11 @@ class ExpectedSetObjects:
 
     def in_creation_order(self) -> Iterator[SetObject]:
         """Return the objects that the set has once, then those of each replica. Linear."""
-        yield from self._repeated_names()
+        yield from repeated_names(self._root)
         yield from rbac_manifests(self._root)
         yield from shared_claims_of_set(self._context)
         for replica in self._parts.replicas:
             yield from self._replica(replica)
-
-    def _repeated_names(self) -> Iterator[Withheld]:
-        """Cliques and groups of one name, and members that a group names again: the first counts (WL-022)."""
-        template = self._root.spec.template
-        named = [
-            *(f"clique {clique.name}" for clique in template.cliques),
-            *(f"scaling group {group.name}" for group in template.pod_clique_scaling_groups),
-            *(
-                f"member {short} of scaling group {group.name}"
-                for group in first_templates_by_name(template.pod_clique_scaling_groups).values()
-                for short in group.clique_names
-            ),
-        ]
-        for what, times in Counter(named).items() if len(set(named)) < len(named) else ():
-            if times > 1:
-                because = WorkloadReason.NAME_WANTED_TWICE.because(
-                    self._root.ref, other=f"{what}, the first of {times}"
-                )
-                yield Withheld(self._root.ref, (because,))
 
     def _replica(self, replica: ExpectedReplica) -> Iterator[SetObject]:
         name, of_replica = set_replica_name(self._root.ref.name, replica.index), (self._root, replica.index)
@@ -121,7 +102,8 @@ class ExpectedSetObjects:
         self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique
     ) -> Iterator[LazyManifest | FieldsToApply]:
         context = self._context
-        make = partial(podclique_manifest_for, context, owner, expected, self._inputs)
+        template_hash = context.revision.hash_of_clique_template(expected)
+        make = partial(podclique_manifest_for, context, owner, expected, self._inputs, template_hash)
         yield LazyManifest("PodClique", expected.name, make, waiting=self._waiting.get(expected.replica, ()))
         clique = context.existing_clique(expected)
         if clique is not None and context.revision.is_clique_current(clique, expected):
@@ -198,3 +180,21 @@ class ExpectedSetObjects:
             yield Withheld(clique.ref, (because,))
         for pod in replica.pods_to_create(pods):
             yield LazyManifest("Pod", pod.name, partial(pod_manifest_for, self._context, clique, expected, pod))
+
+
+def repeated_names(root: PodCliqueSet) -> Iterator[Withheld]:
+    """Return what a template names more than once: cliques, groups, members; the first counts (WL-022)."""
+    template = root.spec.template
+    named = [
+        *(f"clique {clique.name}" for clique in template.cliques),
+        *(f"scaling group {group.name}" for group in template.pod_clique_scaling_groups),
+        *(
+            f"member {short} of scaling group {group.name}"
+            for group in first_templates_by_name(template.pod_clique_scaling_groups).values()
+            for short in group.clique_names
+        ),
+    ]
+    for what, times in Counter(named).items() if len(set(named)) < len(named) else ():
+        if times > 1:
+            because = WorkloadReason.NAME_WANTED_TWICE.because(root.ref, other=f"{what}, the first of {times}")
+            yield Withheld(root.ref, (because,))

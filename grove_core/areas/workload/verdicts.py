@@ -30,10 +30,8 @@ class WorkloadResult(NamedTuple):
 
     Attributes:
         of_area: the wants in this order: deletion of the set, surplus, missing objects, update, statuses, gates.
-        is_outdated: whether some PodClique or pod is of an older template.
         misplaced: names of PodGangs that keep outdated constraints (TP-026); None where not all of the set is known.
     """
 
     of_area: AreaResult = AreaResult()
-    is_outdated: bool = False
     misplaced: tuple[str, ...] | None = None

@@ -3,7 +3,8 @@
 An object is created once its owner exists, since its manifest has the owner's uid (WL-010).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final, TypeAlias
 
 from grove_core.areas.workload.deletions import (
@@ -17,7 +18,7 @@ from grove_core.areas.workload.objects.podcliques_and_groups import removed_auto
 from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
 from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.set_objects import ExpectedSetObjects
+from grove_core.areas.workload.set_objects import ExpectedSetObjects, SetObject
 from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.workload_context import WorkloadContext
@@ -69,7 +70,7 @@ def result_of_workload(snapshot: Snapshot, judgement: WorkloadJudgement) -> Work
         ),
         (*update, *scheduling_gate_findings(gates), *startup_wait_findings(snapshot)),
     )
-    return WorkloadResult(result, bool(update), parts.gangs_with_outdated_constraints if parts is not None else None)
+    return WorkloadResult(result, parts.gangs_with_outdated_constraints if parts is not None else None)
 
 
 def _desired_changes_of_parts(parts: JudgedSetParts) -> Iterator[DesiredChanges]:
@@ -133,16 +134,31 @@ def outdated_clique_findings(parts: JudgedSetParts) -> Iterator[Finding]:
 
 
 def wants_for_missing_objects(parts: JudgedSetParts) -> DesiredChanges:
-    """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear.
+    """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear."""
+    items = ExpectedSetObjects(parts).in_creation_order()
+    return wants_for_objects(parts.context, items, parts.terminating, unexpected_object_deletions)
+
+
+def wants_for_objects(
+    context: WorkloadContext,
+    items: Iterable[SetObject],
+    terminating: AbstractSet[str],
+    unexpected: Callable[[WorkloadContext, AbstractSet[_Key]], Iterable[Want | Withheld]],
+) -> DesiredChanges:
+    """Return the wants for the objects that a set should have. Linear.
 
     Kinds that the context does not know completely are left alone.
+
+    Args:
+        context: the indexed snapshot.
+        items: the objects that should exist, and what has been decided already.
+        terminating: names of the cliques that are terminated: none of them is created meanwhile (WL-076).
+        unexpected: returns the deletions of existing objects, given kind and name of all expected ones.
     """
-    existing = {
-        (ref.kind, ref.name): found for ref, found in parts.context.snapshot.objects_without_pods_by_ref().items()
-    }
+    existing = {(ref.kind, ref.name): found for ref, found in context.snapshot.objects_without_pods_by_ref().items()}
     wants: list[Want | Withheld] = []
     manifests: dict[_Key, LazyManifest] = {}
-    for item in ExpectedSetObjects(parts).in_creation_order():
+    for item in items:
         if not isinstance(item, LazyManifest):
             wants.append(item)
             continue
@@ -151,15 +167,16 @@ def wants_for_missing_objects(parts: JudgedSetParts) -> DesiredChanges:
             wants.append(_second_of_name(manifests[key], item))
         else:
             manifests[key] = item
-            wants += _wants_for(parts, item, existing.get(key))
+            wants += _wants_for(context, item, existing.get(key), terminating)
     withheld = (want.target for want in wants if isinstance(want, Withheld))
     expected = {*manifests, *((target.kind, target.name) for target in withheld)}
-    return DesiredChanges.from_wants_and_withheld([*wants, *unexpected_object_deletions(parts.context, expected)])
+    return DesiredChanges.from_wants_and_withheld([*wants, *unexpected(context, expected)])
 
 
-def _wants_for(parts: JudgedSetParts, item: LazyManifest, found: Resource | None) -> Iterator[Want | Withheld]:
+def _wants_for(
+    context: WorkloadContext, item: LazyManifest, found: Resource | None, terminating: AbstractSet[str]
+) -> Iterator[Want | Withheld]:
     """Return what has to be done about one expected object."""
-    context = parts.context
     if not context.has_all_objects_of_kinds(item.kind):
         return
     if found is None and item.waiting:
@@ -168,7 +185,7 @@ def _wants_for(parts: JudgedSetParts, item: LazyManifest, found: Resource | None
             StepObstacle.RULE if context.has_all_objects_of_kinds(DOMAIN_KIND) else StepObstacle.DOMAINS_NOT_COLLECTED
         )
         yield Withheld(ref, item.waiting, obstacle=obstacle)
-    elif found is None and not (item.kind == "PodClique" and item.name in parts.terminating):
+    elif found is None and not (item.kind == "PodClique" and item.name in terminating):
         yield _creation_of(context, item)
     elif item.kind in _FOLLOW_TEMPLATE and isinstance(found, OwnedObject) and not _has_spec(found, item):
         yield from _spec_changes(found, item.make())

@@ -140,9 +140,8 @@ class FaultInjector:
             self.cluster,
             self.operator.start,
             self.operator.spec,
-            self.operator.decide,
+            self.operator.decisions,
             actor=SimulationActor.SECOND,
-            decide_topology=self.operator.decide_topology,
             observers=self.operator.observers,
         )
         old.watches.relist(self.operator.spec.watch)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
@@ -30,6 +30,22 @@ Decide: TypeAlias = Callable[[Snapshot], Plan]
 DecideTopology: TypeAlias = Callable[[TopologySnapshot], Plan]
 Preflight: TypeAlias = Callable[[Configuration, ServedApis], Reason | None]
 
+
+class SimulatedDecisions(NamedTuple):
+    """How the simulated operator decides.
+
+    Attributes:
+        decide, decide_topology: make a plan for a set, or for a topology.
+        preflight: returns why a process exits at its start; None if it does not.
+        delays_statuses: whether statuses wait while objects are written (OP-024).
+    """
+
+    decide: Decide
+    decide_topology: DecideTopology = reconcile_topology
+    preflight: Preflight = mnnvl_preflight_objection
+    delays_statuses: bool = True
+
+
 _RESTART_AFTER: Final = 10 * SECOND
 
 
@@ -48,20 +64,16 @@ class SimulatedOperator:
         cluster: SimulatedCluster,
         start: datetime,
         spec: ScenarioOperatorSpec,
-        decide: Decide,
+        decisions: SimulatedDecisions,
         *,
         actor: SimulationActor = SimulationActor.OPERATOR,
-        decide_topology: DecideTopology = reconcile_topology,
-        preflight: Preflight = mnnvl_preflight_objection,
         observers: Iterable[SimulatedOperatorObserver] = (),
     ) -> None:
         self.cluster = cluster
         self.start = start
         self.spec = spec
-        self.decide = decide
+        self.decisions = decisions
         self.actor = actor
-        self.decide_topology = decide_topology
-        self.preflight = preflight
         self.observers = tuple(observers)
         self.on_start: Callable[[], None] | None = None
         self._process: SimulatedOperatorProcess | None = None
@@ -153,6 +165,7 @@ class SimulatedOperator:
             decide=self.plan_for_root,
             clock=lambda: clock_time_at(self.start, self.cluster.queue.now + self.clock_offset),
             shortest_rest=self.spec.round,
+            delays_statuses=self.decisions.delays_statuses,
             actor=self.actor,
             observers=self.observers,
             crash=self._crash,
@@ -161,7 +174,7 @@ class SimulatedOperator:
 
     def _passes_preflight(self) -> bool:
         """Return whether the process passes its preflight; Kubernetes restarts one that exits."""
-        objection = self.preflight(self.configuration, self.cluster.server.served)
+        objection = self.decisions.preflight(self.configuration, self.cluster.server.served)
         for observer in self.observers:
             observer.on_operator_start(self.actor, self.configuration, objection)
         return objection is None
@@ -169,5 +182,7 @@ class SimulatedOperator:
     def plan_for_root(self, observation: Observation) -> Plan:
         """Return the plan of a set or a topology."""
         return (
-            self.decide_topology(observation) if isinstance(observation, TopologySnapshot) else self.decide(observation)
+            self.decisions.decide_topology(observation)
+            if isinstance(observation, TopologySnapshot)
+            else self.decisions.decide(observation)
         )

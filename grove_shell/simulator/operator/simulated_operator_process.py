@@ -20,7 +20,7 @@ from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from grove_shell.operator.reconcile_schedule import ReconcileSchedule
+from grove_shell.operator.reconcile_schedule import ReconcileSchedule, WriteThrottle
 from grove_shell.simulator.cluster.object_change_detector import Object
 from grove_shell.simulator.operator.simulated_api_connection import SimulatedApiConnection, SimulatedOperatorCrash
 from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
@@ -64,6 +64,7 @@ class SimulatedOperatorProcess(ReconcileRoundListener):
         decide: makes a plan.
         clock: returns the time of day.
         shortest_rest: milliseconds between two rounds of one root.
+        delays_statuses: whether statuses wait while objects are written.
         actor, observers: get its actions.
         crash: called where it crashes at a write, with the number of writes of that round.
         rounds: number of rounds so far.
@@ -75,6 +76,7 @@ class SimulatedOperatorProcess(ReconcileRoundListener):
     decide: Callable[[Observation], Plan]
     clock: Callable[[], datetime]
     shortest_rest: int
+    delays_statuses: bool
     actor: SimulationActor
     observers: Iterable[SimulatedOperatorObserver]
     crash: Callable[[int], None]
@@ -118,7 +120,8 @@ class SimulatedOperatorProcess(ReconcileRoundListener):
 
     def _new_schedule(self, enqueue: Callable[[], None]) -> ReconcileSchedule:
         backlog = FailedWriteRetries(jitter=lambda: 1.0)
-        return ReconcileSchedule(enqueue, backlog=backlog, shortest_rest=self.shortest_rest / SECOND)
+        throttle = WriteThrottle(delays_statuses=self.delays_statuses)
+        return ReconcileSchedule(enqueue, backlog=backlog, throttle=throttle, shortest_rest=self.shortest_rest / SECOND)
 
     def _decide(self, observation: Observation) -> Plan:
         with self._event_loop.raise_first_error():

@@ -49,7 +49,7 @@ def both(of: Callable[[bool], st.SearchStrategy[Json]]) -> tuple[st.SearchStrate
 def of_clique(gone: bool) -> st.SearchStrategy[Json]:
     labels = texts(TEMPLATE_HASH, BASE_GANG, indexes=(*SET_REPLICA.keys, *GROUP_REPLICA.keys), gone=gone)
     scaling = st.fixed_dictionaries({"maxReplicas": NUMBERS}, optional={"minReplicas": NUMBERS})
-    spec = {"autoScalingConfig": st.none() | scaling if gone else scaling}
+    spec: dict[str, st.SearchStrategy[Any]] = {"autoScalingConfig": st.none() | scaling if gone else scaling}
     parents = st.lists(TEXTS, min_size=1, max_size=2)
     spec |= {"minAvailable": st.integers(1, 3), "startsAfter": st.none() | parents if gone else parents}
     more = {"podSpec": st.builds(lambda name: {"priorityClassName": name}, TEXTS)}

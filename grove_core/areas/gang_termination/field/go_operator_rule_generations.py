@@ -31,6 +31,11 @@ class GoOperatorRuleGeneration(Enum):
         """Whether a breach counts only after a time without one, and a terminated replica gets a flag (GF-101)."""
         return self is GoOperatorRuleGeneration.F3
 
+    @property
+    def updates_cliques_of_idle_sets(self) -> bool:
+        """Whether a standalone clique is updated while no update of its set runs (WF-010)."""
+        return self is GoOperatorRuleGeneration.F3
+
 
 RELEASES: Final[Mapping[str, GoOperatorRuleGeneration]] = MappingProxyType(
     {

@@ -142,13 +142,6 @@ class GoOperatorReason(Rule):
         "once: {names}; a longer terminationDelay prevents that",
     )
 
-    EDIT_NOT_PREDICTED = RuleSentence(
-        "GF-130", "the edit is not predicted: the Go operator acts on it in another way than the steps shown here"
-    )
-    UPDATE_NOT_PREDICTED = RuleSentence(
-        "GF-131",
-        "the update is not predicted: the Go operator carries it out in another way than the steps shown here",
-    )
     NEWER_RELEASE = RuleSentence(
         "GF-134",
         "a release newer than {newest}, the newest known here, runs there ({marks}): what it does is not predicted",
@@ -160,8 +153,4 @@ class GoOperatorReason(Rule):
     TWO_OPERATORS = RuleSentence(
         "GF-135",
         "its PodCliques record no wasAvailable and those of other sets do: which operator runs it is not known",
-    )
-    DELETION_NOT_PREDICTED = RuleSentence(
-        "GF-132",
-        "the deletion of the set is not predicted: the Go operator deletes in another way than the steps shown here",
     )

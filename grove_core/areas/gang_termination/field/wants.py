@@ -18,16 +18,12 @@ from grove_core.areas.gang_termination.termination_deletions import (
     gang_terminations_among_fates,
     terminated_clique_deletions,
 )
-from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.areas.gang_termination.termination_result import (
     TerminationResult,
     reasons_for_uncollected_kinds,
     unjudgeable_set_result,
 )
-from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import Finding
 from grove_core.kernel.wants import DesiredChanges
-from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -61,25 +57,3 @@ def gang_termination_by_go_operator(snapshot: Snapshot, generation: GoOperatorRu
         wake_at=earliest_breach_wake_time(fates),  # GF-085
         terminating=fates.replicas_to_terminate._replace(replicas=fates.replicas_to_terminate.replicas | lingering),
     )
-
-
-def unpredicted_behaviour_findings(snapshot: Snapshot, lags: bool) -> tuple[Finding, ...]:  # noqa: FBT001 - as a rule set has it
-    """Return one finding on the set with a reason for each thing that is not predicted; empty if there is none.
-
-    Args:
-        lags: whether a PodClique or a pod has an old template.
-    """
-    root = snapshot.root
-    is_updated = root.status.updating
-    is_updated = is_updated or any(group.status.updating for group in snapshot.groups)
-    is_updated = is_updated or any(clique.status.updating for clique in snapshot.cliques)
-    happens = (
-        (root.edit is PlannedManifestChange.OF_MORE, GoOperatorReason.EDIT_NOT_PREDICTED),
-        (
-            is_updated or (lags and root.edit is not PlannedManifestChange.OF_MORE),
-            GoOperatorReason.UPDATE_NOT_PREDICTED,
-        ),
-        (root.deleting, GoOperatorReason.DELETION_NOT_PREDICTED),
-    )
-    because = tuple(why.because(root.ref) for is_so, why in happens if is_so)
-    return (Finding(root.ref, PREDICTION, ConditionStatus.UNKNOWN.value, because),) if because else ()

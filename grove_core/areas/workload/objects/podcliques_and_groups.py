@@ -81,9 +81,13 @@ def autoscaling_bounds(scaling: AutoScalingConfiguration, replicas: int) -> dict
 
 
 def podclique_manifest_for(
-    context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, part: ExpectedClique, inputs: WorkloadInputs
+    context: WorkloadContext,
+    owner: PodCliqueSet | ScalingGroup,
+    part: ExpectedClique,
+    inputs: WorkloadInputs,
+    template_hash: str,
 ) -> ObjectToCreate:
-    """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015).
+    """Return a PodClique with this template hash, of the set or of one of its scaling groups (WL-013, WL-015).
 
     It names the ResourceClaimTemplate of its ComputeDomain (MN-020), which is that of its scaling group (MN-021), and
     has the MNNVL annotations that it inherits from its set or scaling group (MS-010).
@@ -108,7 +112,7 @@ def podclique_manifest_for(
         kind="PodClique",
         name=part.name,
         owner=owner,
-        labels=labels_of_clique(root.ref.name, part, context.revision.hash_of_clique_template(part)),
+        labels=labels_of_clique(root.ref.name, part, template_hash),
         annotations=_with_claim_template(FrozenMap({**wanted_clique_annotations(part), **inherited}), claim_template),
         finalizer=CLIQUE_FINALIZER,
     )
@@ -156,10 +160,12 @@ def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> Frozen
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
 
 
-def podclique_template_update_fields(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:
-    """Return the fields that update a PodClique to the present template; null removes a field (WL-213)."""
+def podclique_template_update_fields(
+    context: WorkloadContext, clique: PodClique, part: ExpectedClique, template_hash: str
+) -> FrozenMap:
+    """Return the fields that update a PodClique to the present template of this hash; null removes a field (WL-213)."""
     root, claim = context.root, shared_claim_entry(clique.pod_spec)
-    labels = FrozenMap(labels_of_clique(root.ref.name, part, context.revision.hash_of_clique_template(part)))
+    labels = FrozenMap(labels_of_clique(root.ref.name, part, template_hash))
     wanted_spec = wanted_clique_pod_spec(part, root.spec.template.priority_class_name)
     wanted_spec = wanted_spec if claim is None else pod_spec_with_gpu_claim(wanted_spec, claim)  # MS-032
     pod_spec = replacement_patch(wanted_spec, clique.pod_spec)

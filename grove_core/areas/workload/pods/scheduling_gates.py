@@ -41,26 +41,35 @@ def judge_scheduling_gates(snapshot: Snapshot) -> tuple[SchedulingGateJudgement,
         Nothing where the input has no PodGangs but may have left them out. Where it is known to have left them out,
         each pod keeps its gate for that reason (WL-235).
     """
-    if not ("PodGang" in snapshot.complete or snapshot.gangs):
-        unknown = _gated(snapshot) if "PodGang" in snapshot.not_collected else ()
-        return tuple(
-            SchedulingGateJudgement(
-                clique,
-                pod,
-                _gate_stays(WorkloadReason.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)),
-                StepObstacle.GANGS_NOT_COLLECTED,
-            )
-            for clique, pod in unknown
-        )
+    unknown = gates_without_gangs(snapshot)
+    if unknown is not None:
+        return unknown
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
     gangs = {gang.ref.name: GangStateForGates(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
     return tuple(
         SchedulingGateJudgement(clique, pod, _decision_about(pod, gangs, _base_gang_of(clique, snapshot)))
-        for clique, pod in _gated(snapshot)
+        for clique, pod in gated_pods(snapshot)
     )
 
 
-def _gated(snapshot: Snapshot) -> Iterator[tuple[PodClique, Pod]]:
+def gates_without_gangs(snapshot: Snapshot) -> tuple[SchedulingGateJudgement, ...] | None:
+    """Return the judgement of gates where no PodGang is in the input; None where there are PodGangs, or surely none."""
+    if "PodGang" in snapshot.complete or snapshot.gangs:
+        return None
+    unknown = gated_pods(snapshot) if "PodGang" in snapshot.not_collected else ()
+    return tuple(
+        SchedulingGateJudgement(
+            clique,
+            pod,
+            _gate_stays(WorkloadReason.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)),
+            StepObstacle.GANGS_NOT_COLLECTED,
+        )
+        for clique, pod in unknown
+    )
+
+
+def gated_pods(snapshot: Snapshot) -> Iterator[tuple[PodClique, Pod]]:
+    """Return every pod with Grove's gate that is not being deleted, with its clique."""
     return ((clique, pod) for clique, pod in snapshot.pods() if pod.has_grove_gate and not pod.deleting and pod.uid)
 
 

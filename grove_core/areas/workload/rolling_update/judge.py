@@ -250,5 +250,6 @@ def _template_write(context: WorkloadContext, part: ExpectedClique, updated: fro
         return []
     on_delete = context.root.spec.update_strategy.type == ON_DELETE
     why = WorkloadReason.ON_DELETE if on_delete else WorkloadReason.TEMPLATE_CHANGED
-    fields = podclique_template_update_fields(context, clique, part)
+    template_hash = context.revision.hash_of_clique_template(part)
+    fields = podclique_template_update_fields(context, clique, part, template_hash)
     return [FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))]

@@ -1,0 +1,87 @@
+"""The hashes of a set's present templates, as far as stored hashes show them (WF-001, WF-002).
+
+The Go operator hashes the memory of its own program, which cannot be repeated here. A hash is known if some PodClique
+has the content of the template, because its label has the hash then. A hash of this operator's form replaces any other.
+"""
+
+from functools import cached_property
+
+from grove_core.areas.workload.template_hash import (
+    is_own_template_hash,
+    template_generation_hash,
+    template_hash_of_clique,
+)
+from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedReplica
+
+
+class PresentTemplates:
+    """The hashes of the present templates of one set; each is computed once, when it is first needed."""
+
+    def __init__(self, context: WorkloadContext, replicas: tuple[ExpectedReplica, ...]) -> None:
+        """Index the existing cliques by their template. Linear in the replicas."""
+        self._context = context
+        self._root = context.root
+        self._existing: dict[str, list[tuple[ExpectedClique, PodClique]]] = {}
+        for part in (part for replica in replicas for part in replica.all_cliques):
+            clique = context.existing_clique(part)
+            if clique is not None:
+                self._existing.setdefault(part.template.name, []).append((part, clique))
+        self._hashes: dict[str, str] = {}
+
+    def is_current(self, clique: PodClique, part: ExpectedClique) -> bool:
+        """Return whether a clique has the content of its present template, and its hash if it has any."""
+        return self._has_content(clique, part) and clique.template_hash in {"", self.hash_of(part)}
+
+    def _has_content(self, clique: PodClique, part: ExpectedClique) -> bool:
+        return self._context.revision.is_clique_current(clique, part)
+
+    def hash_of(self, part: ExpectedClique) -> str:
+        """Return the template hash that new and changed cliques of this template get."""
+        name = part.template.name
+        if name not in self._hashes:
+            known = (
+                clique.template_hash
+                for other, clique in self._existing.get(name, ())
+                if clique.template_hash and self._has_content(clique, other)
+            )
+            priority = self._root.spec.template.priority_class_name
+            self._hashes[name] = next(known, "") or template_hash_of_clique(part.template, priority)
+        return self._hashes[name]
+
+    @cached_property
+    def generation(self) -> str:
+        """The generation hash of the present templates: the stored one unless a template has changed."""
+        return self._own_generation if self.has_changed or not self.stored else self.stored
+
+    @property
+    def stored(self) -> str:
+        """The generation hash in the set's status; empty before the first reconcile."""
+        return self._root.status.current_hash
+
+    @cached_property
+    def has_changed(self) -> bool:
+        """Whether the stored generation hash is of older templates, so that an update begins (WF-002)."""
+        root = self._root
+        if not self.stored or root.edit is PlannedManifestChange.OF_NUMBERS:
+            return False
+        if is_own_template_hash(self.stored):
+            return self.stored != self._own_generation
+        is_observed = root.generation is not None and root.status.observed == root.generation
+        if root.edit is PlannedManifestChange.NONE and is_observed:
+            return False
+        # Standalone cliques have the templates of the stored hash. Members have them only where no update runs.
+        return any(
+            not any(self._has_content(clique, part) for part, clique in found)
+            for found in self._existing.values()
+            if not found[0][0].group or not root.status.updating
+        )
+
+    @cached_property
+    def _own_generation(self) -> str:
+        template = self._root.spec.template
+        return template_generation_hash(
+            {one.name: template_hash_of_clique(one, template.priority_class_name) for one in template.cliques}
+        )

@@ -1,0 +1,106 @@
+"""Makes wants and findings of a judgement by the Go operator: objects, updates, statuses, gates."""
+
+from collections.abc import Iterator
+
+from grove_core.areas.workload.field.deletions import (
+    deleted_set_release,
+    unexpected_object_deletions_by_go_operator,
+)
+from grove_core.areas.workload.field.gangs import gang_statuses_by_go_operator
+from grove_core.areas.workload.field.judge import (
+    GoOperatorSetParts,
+    GoOperatorWorkloadJudgement,
+    judge_workload_by_go_operator,
+)
+from grove_core.areas.workload.field.set_objects import GoOperatorSetObjects
+from grove_core.areas.workload.field.statuses import statuses_by_go_operator
+from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
+from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.startup_order import startup_wait_findings
+from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
+from grove_core.areas.workload.wants import UPDATE, wants_for_objects
+from grove_core.kernel.decisions import AreaResult, Finding
+from grove_core.kernel.wants import DesiredChanges, StatusToWrite
+from grove_core.snapshot.snapshot import Snapshot
+
+
+def workload_result_by_go_operator(
+    snapshot: Snapshot, inputs: WorkloadInputs, *, updates_cliques_of_idle_sets: bool
+) -> WorkloadResult:
+    """Return all wants and findings for a set by the rules of the Go operator. Linear in what it consists of.
+
+    Args:
+        snapshot: of the set.
+        inputs: the verdicts of other areas.
+        updates_cliques_of_idle_sets: whether a standalone clique is updated while no update of its set runs (WF-010).
+    """
+    judgement = judge_workload_by_go_operator(
+        snapshot, inputs, updates_cliques_of_idle_sets=updates_cliques_of_idle_sets
+    )
+    return result_of_workload_by_go_operator(snapshot, judgement)
+
+
+def result_of_workload_by_go_operator(snapshot: Snapshot, judgement: GoOperatorWorkloadJudgement) -> WorkloadResult:
+    """Return all wants and findings for a judged set."""
+    gates, parts = judgement.gates, judgement.parts
+    result = AreaResult(
+        DesiredChanges.union_of_areas(
+            (
+                deleted_set_release(snapshot),
+                *(_desired_changes_of_parts(parts) if parts is not None else ()),
+                scheduling_gate_removals(gates),
+            )
+        ),
+        (
+            *(old_part_findings(parts) if parts is not None else ()),
+            *scheduling_gate_findings(gates),
+            *startup_wait_findings(snapshot),
+        ),
+    )
+    return WorkloadResult(result, parts.gangs_with_outdated_constraints if parts is not None else None)
+
+
+def old_part_findings(parts: GoOperatorSetParts) -> Iterator[Finding]:
+    """Return a finding for each clique that is of an old template, or has pods of one. Linear."""
+    context = parts.context
+    if not context.has_all_objects_of_kinds("Pod"):
+        return
+    for part, clique in parts.existing_cliques():
+        if not parts.templates.is_current(clique, part):
+            yield Finding(clique.ref, UPDATE, "Outdated", (WorkloadReason.OLD_TEMPLATE.because(clique.ref),))
+            continue
+        pods, expected = context.pods_of_clique(clique), parts.templates.hash_of(part)
+        old = sum(pod.template_hash != expected and not pod.deleting for pod in pods)
+        if old:
+            because = WorkloadReason.OLD_PODS.because(clique.ref, outdated=old, pods=len(pods))
+            yield Finding(clique.ref, UPDATE, "PodsOutdated", (because,))
+
+
+def _desired_changes_of_parts(parts: GoOperatorSetParts) -> Iterator[DesiredChanges]:
+    """Return the wants for a set all cliques of which are known: of its update and its statuses if pods are, too."""
+    context = parts.context
+    yield DesiredChanges(parts.surplus)
+    yield wants_for_objects(
+        context,
+        GoOperatorSetObjects(parts).in_creation_order(),
+        parts.terminating,
+        unexpected_object_deletions_by_go_operator,
+    )
+    if not context.has_all_objects_of_kinds("Pod"):
+        return
+    for step in parts.clique_updates.values():
+        yield DesiredChanges(step.deletions, step.withheld)
+    for group_step in parts.group_updates.values():
+        yield DesiredChanges(group_step.deletions, group_step.withheld)
+    yield DesiredChanges((), parts.set_update.withheld)
+    yield DesiredChanges(tuple(statuses_by_go_operator(parts)))
+    if context.has_all_objects_of_kinds("PodGang"):
+        yield DesiredChanges(tuple(_gang_statuses(parts)))
+
+
+def _gang_statuses(parts: GoOperatorSetParts) -> Iterator[StatusToWrite]:
+    for replica in parts.replicas:
+        for expected in replica.gangs:
+            gang = parts.context.gangs.get(expected.name)
+            if gang is not None:
+                yield from gang_statuses_by_go_operator(parts.context, gang, expected)
