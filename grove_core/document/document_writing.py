@@ -1,6 +1,7 @@
 """Writes documents as JSON. ``sentence`` and ``summary`` are for readers only; the rest can be read back (CL-011)."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from grove_core.areas.gang_termination.termination_findings import (
@@ -60,9 +61,9 @@ def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
 
 def _configuration_as_json(configuration: Configuration) -> Json:
     """The field ``configuration``, in the form of a configuration file; nothing for the default configuration."""
-    if configuration == DEFAULT_CONFIGURATION:
+    mnnvl, image = replace(configuration.mnnvl, is_given=False), configuration.init_image
+    if replace(configuration, mnnvl=mnnvl) == DEFAULT_CONFIGURATION:
         return {}
-    mnnvl, image = configuration.mnnvl, configuration.init_image
     shape = mnnvl.shape.value if mnnvl.shape is not None else AUTO
     written: Json = {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
     topology = configuration.topology

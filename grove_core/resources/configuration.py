@@ -34,11 +34,18 @@ class MnnvlConfiguration:
 
     Attributes:
         shape: the format of ComputeDomains; None for that of the cluster.
+        is_given: whether a configuration says whether it is enabled; without one that is the default.
     """
 
     enabled: bool = False
     mode: MnnvlMode = MnnvlMode.OPERATOR
     shape: ComputeDomainFormatName | None = None
+    is_given: bool = False
+
+    @property
+    def is_on_by_go_operator(self) -> bool:
+        """Whether the Go operator creates ComputeDomains; it counts as so where no configuration is given (NF-004)."""
+        return self.enabled or not self.is_given
 
     def is_enabled_in_mode(self, mode: MnnvlMode) -> bool:
         """Return whether MNNVL is enabled, in this mode."""

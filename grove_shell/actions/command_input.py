@@ -28,6 +28,7 @@ from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
+from grove_shell.reading.manifest_admission import AdmissionOptions
 from grove_shell.reading.objects import load
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import REST_UNKNOWN, input_problems_closing_line, input_problems_page
@@ -124,8 +125,12 @@ def decision_time(source: InputSource, loaded: LoadedInput) -> datetime:
     return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
-def read_command_input(source: InputSource) -> CommandInput:
+def read_command_input(source: InputSource, rules: str | None = None) -> CommandInput:
     """Read everything a command needs. What is wrong with it is in ``problems`` of the result.
+
+    Args:
+        source: the input options.
+        rules: the value of ``--rules``; that operator admits manifests too.
 
     Raises:
         CommandFailed: the cluster of ``--live`` cannot be read.
@@ -145,6 +150,9 @@ def read_command_input(source: InputSource) -> CommandInput:
             configured.configuration,
             namespace=source.namespace,
             raising=False,
+            admission=AdmissionOptions(
+                choose_rules=lambda cluster, newer: choose_rule_set(rules, configured.rules, cluster, newer)[0]
+            ),
         )
     attempts, problems = _attempts(source.attempts) if source.attempts else ((), ())
     every = (*configured.problems, *_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
@@ -159,13 +167,13 @@ def read_command_input(source: InputSource) -> CommandInput:
     )
 
 
-def read_input_and_print_problems(source: InputSource) -> CommandInput:
+def read_input_and_print_problems(source: InputSource, rules: str | None = None) -> CommandInput:
     """Read the input and print its problems on standard error.
 
     Raises:
         CommandFailed: nothing can be decided (CL-001).
     """
-    inputs = read_command_input(source)
+    inputs = read_command_input(source, rules)
     if inputs.problems:
         closing = REST_UNKNOWN if inputs.usable else input_problems_closing_line(inputs.problems)
         page = input_problems_page(inputs.problems, closing)

@@ -41,7 +41,7 @@ class CompareOptions:
 
 def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     """Compare and print. Returns the exit code (CL-001)."""
-    inputs = read_input_and_print_problems(source)
+    inputs = read_input_and_print_problems(source, options.rules[0])
     snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")

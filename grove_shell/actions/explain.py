@@ -44,7 +44,7 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     if kind.lower() not in KINDS or not slash or not name:
         print_error(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain")
         return USAGE
-    inputs = read_input_and_print_problems(source)
+    inputs = read_input_and_print_problems(source, rules)
     kind = KINDS[kind.lower()]
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots_of_selected_sets(source.namespace)

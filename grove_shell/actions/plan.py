@@ -55,7 +55,7 @@ class PlanOptions:
 
 def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     """Plan and print. Returns the exit code (CL-001, CL-002)."""
-    inputs = read_input_and_print_problems(source)
+    inputs = read_input_and_print_problems(source, options.rules)
     snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")

@@ -15,6 +15,7 @@ from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.command_input import choose_rule_set
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
 from grove_shell.simulator.checks.all_checks import PROMISES
+from grove_shell.simulator.cluster.simulated_admission import admission_by_rules
 from grove_shell.simulator.random_events.randomized_scenario import (
     MOST_RUNS,
     smallest_failing_scenario,
@@ -189,12 +190,14 @@ def _run(
     tick: Tick | None = None,
 ) -> SimulationResult:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
+    rules = rule_set(options.rules or DESIGN.name)
     how = SimulationOptions(
         checks=PROMISES if check else (),
         counts_only=counts_only,
         until=until,
         tick=tick,
-        rules=rule_set(options.rules or DESIGN.name),
+        rules=rules,
+        admission=admission_by_rules(rules),
     )
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 

@@ -37,6 +37,7 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input_stream
 from grove_shell.reading.input_topologies import NodeCollector, is_topology_object
+from grove_shell.reading.manifest_admission import AdmissionOptions
 from grove_shell.reading.objects import load
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.formatting import (
@@ -123,7 +124,7 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
             capacity.collect_item,
             collected,
             configuration,
-            by_topologies=False,
+            admission=AdmissionOptions(by_topologies=False),
             raising=False,
         )
     problems = (*configured.problems, *sorted((*loaded.faults, *capacity.faults), key=lambda fault: fault.sort_key))

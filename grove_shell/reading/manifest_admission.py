@@ -5,12 +5,13 @@ Dumps of clusters have no manifests, so admission is imported only if there is o
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podcliqueset_spec import SetSpec
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
 from grove_shell.reading.input_sources import item_display_name
@@ -19,9 +20,25 @@ if TYPE_CHECKING:
     from grove_core.areas.topology.admit import KnownTopologiesForAdmission
     from grove_core.areas.workload.admission.manifest_defaults import StoredManifestAfterApply
     from grove_core.areas.workload.admission.name_collisions import NamesUsedBySets
+    from grove_core.rule_sets.rule_set import RuleSet
 
 _PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
 Note = Callable[[InputItem, str, str, str], None]
+ChooseRules: TypeAlias = Callable[[IndexedCluster, tuple[str, ...]], "RuleSet"]
+"""From the sets and PodCliques of an input, and its marks of a newer release, to the operator that admits manifests."""
+
+
+class AdmissionOptions(NamedTuple):
+    """How manifests are admitted.
+
+    Attributes:
+        by_topologies: whether by the topologies of the input too.
+        choose_rules: returns the operator that admits, given what recognises the operator of the input; None for the
+            one of the design.
+    """
+
+    by_topologies: bool = True
+    choose_rules: ChooseRules | None = None
 
 
 def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem:
@@ -82,6 +99,7 @@ def admit_manifest(
     used_names: "NamesUsedBySets",
     configuration: Configuration,
     around: "KnownTopologiesForAdmission",
+    rules: "RuleSet",
     note: Note,
     warn: Callable[[str], None],
 ) -> "StoredManifestAfterApply | None":
@@ -89,6 +107,7 @@ def admit_manifest(
 
     Args:
         running: the set of that name as a cluster has it, if it is an edit (IN-041).
+        rules: the operator that admits.
         note: called with item, field path, expectation and value of each fault.
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
@@ -106,7 +125,7 @@ def admit_manifest(
         else manifest_after_kubectl_apply(item.value, running)
     )
     given = item.value if running is None else applied.manifest
-    decision = admit(given, running, used_names, configuration, around=around)
+    decision = admit(given, running, used_names, configuration, around=around, rules=rules)
     verdict = verdict_with_schema_objections(item.value, decision).verdict
     for warning in verdict.warnings:
         warn(f"{item_display_name(item)}: {warning}")

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
@@ -18,6 +18,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import pod_from_json
 from grove_core.snapshot.cluster import EVERYWHERE
+from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.reading.collected_objects import (
     SNAPSHOT_KIND,
     SNAPSHOT_VERSION,
@@ -32,6 +33,7 @@ from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPL
 from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
 from grove_shell.reading.input_topologies import InputTopologies, admission_topology_view, is_topology_object
 from grove_shell.reading.manifest_admission import (
+    ChooseRules,
     admit_manifest,
     lacks_claim_templates,
     names_used_by_sets,
@@ -39,6 +41,9 @@ from grove_shell.reading.manifest_admission import (
     unique_manifests,
 )
 from grove_shell.reading.owner_reference_check import UnreadableObject
+
+if TYPE_CHECKING:
+    from grove_core.rule_sets.rule_set import RuleSet
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
 _NVIDIA_GROUP: Final = NVIDIA.partition("/")[0]
@@ -51,10 +56,15 @@ class ObjectCollector:
     """Collects the items of one input."""
 
     def __init__(
-        self, live: CollectedObjects | None, configuration: Configuration, topologies: InputTopologies
+        self,
+        live: CollectedObjects | None,
+        configuration: Configuration,
+        topologies: InputTopologies,
+        choose_rules: ChooseRules | None = None,
     ) -> None:
         self.live = live or CollectedObjects(origin="")
         self.configuration = configuration
+        self.choose_rules = choose_rules
         self.topologies = topologies
         self.found = InputObjects()
         self.clusters = {self.live.origin} - {""}  # the live one, and snapshot files
@@ -206,6 +216,7 @@ class ObjectCollector:
         chosen = unique_manifests(self.manifests, self.found)
         used_names = names_used_by_sets([item.value for item in chosen.values()], self.found.running)
         judging = admission_topology_view(self.topologies.topologies_for_admission, self.found.cliques.values() or None)
+        rules = self._admitting_operator()
         templates = self.found.templates.keys() | self.found.conflicting_keys_of_kind(TEMPLATE_KIND)
         for key, item in sorted(chosen.items()):
             is_edit = key in self.found.running
@@ -216,6 +227,7 @@ class ObjectCollector:
                 used_names=used_names,
                 configuration=self.configuration,
                 around=judging,
+                rules=rules,
                 note=self.found.add_fault,
                 warn=self.warnings.append,
             )
@@ -230,6 +242,15 @@ class ObjectCollector:
                 self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
             else:
                 self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
+
+    def _admitting_operator(self) -> "RuleSet":
+        """Return the operator whose admission judges the manifests; that of the design where none was chosen."""
+        from grove_core.rule_sets.rule_set import DESIGN  # noqa: PLC0415 - dumps have no manifests (P11)
+
+        if self.choose_rules is None:
+            return DESIGN
+        cluster = index_cluster(sets=self.found.sets.values(), cliques=self.found.cliques.values())
+        return self.choose_rules(cluster, tuple(sorted(self.newer)))
 
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
         """Take a valid pod the fast way; return False for any problem, which ``_take_ours`` reports."""

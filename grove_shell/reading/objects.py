@@ -27,6 +27,7 @@ from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_stream
 from grove_shell.reading.input_topologies import InputTopologies
 from grove_shell.reading.manifest_admission import (
+    AdmissionOptions,
     is_of_other_namespace,
     manifest_with_namespace,
 )
@@ -117,7 +118,7 @@ def load(
     live: CollectedObjects | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     *,
-    by_topologies: bool = True,
+    admission: AdmissionOptions = AdmissionOptions(),  # noqa: B008 - it is immutable
     namespace: str | None = None,
     raising: bool = True,
 ) -> LoadedInput:
@@ -129,7 +130,7 @@ def load(
         progress: called for every item, for a progress bar.
         live: objects listed from a cluster (IN-040).
         configuration: of the operator; manifests are admitted under it.
-        by_topologies: whether manifests are admitted by the topologies of the input too.
+        admission: how manifests are admitted, besides.
         namespace: of manifests that name none; None for the default one (IN-039).
         raising: whether faults raise. If not, they are in ``faults`` of the result, and kinds that they leave unknown
             count as not collected (IN-034).
@@ -146,7 +147,9 @@ def load(
     if isinstance(paths, str | bytes | PathLike):
         raise TypeError(f"paths is one path, not a list of paths; say [{fspath(paths)!r}]".replace("'", '"'))
     names = [fspath(path) for path in paths]
-    collector = ObjectCollector(live, configuration, InputTopologies(judging=by_topologies))
+    collector = ObjectCollector(
+        live, configuration, InputTopologies(judging=admission.by_topologies), admission.choose_rules
+    )
     with python_gc_paused():
         for index, raw in enumerate(collector.live.items):
             collector.collect_item(InputItem(collector.live.origin, 1, index, raw))

@@ -92,6 +92,7 @@ class OperatorSettings(StrictSettingsModel):
         found = self.mnnvl.as_configuration
         if "mnnvl" not in self.model_fields_set and self.network.auto_mnnvl_enabled:
             found = replace(found, enabled=True)
+        found = replace(found, is_given=not self.model_fields_set.isdisjoint({"mnnvl", "network"}))
         image, topology = self.startup.image or IMAGE, self.topology_aware_scheduling.as_configuration
         schedulers = self.scheduler.as_profiles if "scheduler" in self.model_fields_set else None
         return Configuration(mnnvl=found, init_image=image, topology=topology, schedulers=schedulers)

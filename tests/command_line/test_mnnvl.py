@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from grove_core.areas.topology.admit import NOTHING_KNOWN
+from grove_core.kernel.admission import Deny
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION
+from grove_core.rule_sets.named import rule_set
 from grove_shell.cli.main import run_command_line
+from grove_shell.simulator.cluster.simulated_admission import admission_by_rules
 
 MANIFEST = {
     "apiVersion": "grove.io/v1alpha1",
@@ -142,3 +147,60 @@ def test_ms084_device_classes_among_the_objects_are_known(
     config.write_text("mnnvl: {enabled: true, mode: annotations}\n", encoding="utf-8")
     assert run_command_line(["validate", "-f", str(given), "--config", str(config)], "grove") == 0
     assert capsys.readouterr().out.count("ClassUnknown") == warned
+
+
+GROUPED = {
+    **MANIFEST,
+    "metadata": {"name": "llm", "annotations": {"grove.io/mnnvl-group": "Base"}},
+}
+GO = "network: {autoMNNVLEnabled: true}"
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.req("NF-070")
+@pytest.mark.parametrize("command", ["plan", "validate", "explain"])
+@pytest.mark.parametrize(("more", "code"), [(["--rules", "field"], 1), ([], 1), (["--rules", "design"], 0)])
+def test_in039_the_operator_that_is_planned_admits(
+    command: str, more: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A manifest is refused as by the operator of the rule set; without ``--rules`` that of the configuration."""
+    Path("grouped.json").write_text(json.dumps(GROUPED), encoding="utf-8")
+    Path("go.yaml").write_text(GO, encoding="utf-8")
+    target = ["pcs/llm"] if command == "explain" else []
+    assert run_command_line([command, *target, "-f", "grouped.json", "--config", "go.yaml", *more], "grove") == code
+    printed = capsys.readouterr()
+    assert ('"none" or a DNS label' in printed.out + printed.err) == bool(code)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.req("NF-070")
+def test_in039_the_first_side_of_a_comparison_admits(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("grouped.json").write_text(json.dumps(GROUPED), encoding="utf-8")
+    words = ["compare", "-f", "grouped.json"]
+    assert run_command_line([*words, "--rules", "field", "--rules", "design"], "grove") == 1
+    assert "a DNS label" in capsys.readouterr().err
+    assert run_command_line([*words, "--rules", "design", "--rules", "field"], "grove") == 0
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.req("NF-072")
+def test_in041_an_edit_is_admitted_by_the_operator_of_the_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    """The generation hash of the set shows the Go operator; nothing else names it."""
+    stored = {
+        **MANIFEST,
+        "metadata": {"name": "llm", "namespace": "default", "uid": "u", "resourceVersion": "1", "generation": 1},
+        "status": {"currentGenerationHash": "6f7c9d5b8"},
+    }
+    edit = {**MANIFEST, "metadata": {"name": "llm", "annotations": {"grove.io/mnnvl-group": "base"}}}
+    Path("stored.json").write_text(json.dumps(stored), encoding="utf-8")
+    Path("edit.json").write_text(json.dumps(edit), encoding="utf-8")
+    assert run_command_line(["plan", "-f", "stored.json", "-f", "edit.json"], "grove") == 1
+    assert "grove.io/mnnvl-group]: expected it to not change; was absent" in capsys.readouterr().err
+
+
+@pytest.mark.req("NF-070")
+@pytest.mark.parametrize(("rules", "refused"), [("field", True), ("design", False)])
+def test_nf070_a_simulated_user_meets_the_admission_of_the_rules(rules: str, *, refused: bool) -> None:
+    admission = admission_by_rules(rule_set(rules))
+    verdict = admission.of_set(GROUPED, None, DEFAULT_CONFIGURATION, NOTHING_KNOWN)
+    assert isinstance(verdict, Deny) == refused

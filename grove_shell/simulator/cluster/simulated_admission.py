@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from grove_core.admit import admit
@@ -26,6 +27,7 @@ from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_usage import bound_pods_by_set, sets_by_topology
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Json: TypeAlias = Mapping[str, Any]
@@ -33,9 +35,13 @@ AMENDED: Final = frozenset({"PodClique", "PodGang"})
 
 
 def _of_set(
-    new: Json, old: Json | None, configuration: Configuration, view: KnownTopologiesForAdmission
+    new: Json,
+    old: Json | None,
+    configuration: Configuration,
+    view: KnownTopologiesForAdmission,
+    rules: RuleSet = DESIGN,
 ) -> AdmissionVerdict:
-    return admit(new, old, configuration=configuration, around=view).verdict
+    return admit(new, old, configuration=configuration, around=view, rules=rules).verdict
 
 
 def _of_topology(
@@ -62,6 +68,11 @@ class SimulatedAdmissionDecisions:
     defaults: Callable[[Json], dict[str, Any]] = podcliqueset_with_defaults
     of_clique: Callable[[Json, CliqueAdmissionView], Decision[AmendmentVerdict]] = admit_podclique
     of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = admit_podgang
+
+
+def admission_by_rules(rules: RuleSet) -> SimulatedAdmissionDecisions:
+    """Return the admission decisions of an operator; its sets alone are judged in another way than the design's."""
+    return SimulatedAdmissionDecisions(of_set=partial(_of_set, rules=rules))
 
 
 class SimulatedWebhooks:

@@ -20,7 +20,8 @@ GROUP: Final = "grove.io/mnnvl-group"
 FINALIZER: Final = "grove.io/computedomain-finalizer"
 FIELD: Final = rule_set("field")
 ON: Final = Configuration(MnnvlConfiguration(enabled=True))
-OFF: Final = DEFAULT_CONFIGURATION
+OFF: Final = Configuration(MnnvlConfiguration(is_given=True))
+NOT_GIVEN: Final = DEFAULT_CONFIGURATION
 
 
 def clique(name: str, group: str | None = None, *, gpus: bool = True) -> Json:

@@ -7,7 +7,7 @@ import pytest
 from grove_core.admit import admit
 from grove_core.kernel.admission import Deny, FieldRemark
 from grove_core.resources.configuration import Configuration
-from tests.property.mnnvl_field.group_sets import FIELD, GROUP, OFF, ON, clique
+from tests.property.mnnvl_field.group_sets import FIELD, GROUP, NOT_GIVEN, OFF, ON, clique
 from tests.property.workload.sets import set_raw
 
 Json = dict[str, Any]
@@ -125,6 +125,15 @@ def test_nf077_a_name_too_long_for_its_label() -> None:
     """``llm-0-`` has six letters."""
     assert not judged(manifest("x" * 57))[1]
     assert rules_at(judged(manifest("x" * 58))[1]) == {(SET, "NF-077")}
+
+
+def test_nf078_without_a_configuration_it_is_not_known_whether_a_group_is_admitted() -> None:
+    objections, warnings = judged(manifest("x", "none", "y"), configuration=NOT_GIVEN)
+    assert (objections, rules_at(warnings)) == (
+        [],
+        {(SET, "NF-078"), (POOL, "NF-078"), (SET, "NF-075"), (POOL, "NF-075")},
+    )
+    assert judged(manifest("none"), configuration=NOT_GIVEN) == ([], [])
 
 
 @pytest.mark.req("NF-070")

@@ -19,6 +19,7 @@ from tests.property.mnnvl_field.group_sets import (
     FIELD,
     FINALIZER,
     GROUP,
+    NOT_GIVEN,
     clique,
     domain,
     names,
@@ -76,6 +77,29 @@ def test_nf003_the_innermost_annotation_decides(
 ) -> None:
     snapshot = set_of(clique("a", of_clique), group=of_set, scaling_groups=[scaling_group("a", group=of_group)])
     assert names(planned(snapshot), Create) == (set() if found is None else {f"llm-0-{found}"})
+
+
+class TestNF004:
+    """Where no configuration says whether MNNVL is on, it MUST count as on under the rule set `field`, and the reason
+    of each new domain says so.
+    """
+
+    def test_nf004_domains_are_created_and_the_reason_says_so(self) -> None:
+        plan = planned(replace(set_of(clique("a", "x")), configuration=NOT_GIVEN))
+        (step,) = (one for one in plan.steps if one.target.kind == "ComputeDomain")
+        assert [one.rule.requirement for one in step.because] == ["NF-010", "NF-004"]
+        (wanted,) = (one for one in plan.findings if one.question == "computeDomain" and one.verdict == "Wanted")
+        assert [one.rule.requirement for one in wanted.because] == ["NF-002", "NF-004"]
+
+    def test_nf004_a_set_without_groups_says_nothing(self) -> None:
+        assert not verdicts(planned(replace(set_of(clique("a")), configuration=NOT_GIVEN)))
+
+    def test_nf004_surplus_domains_are_deleted(self) -> None:
+        snapshot = replace(set_of(clique("a", "x")), configuration=NOT_GIVEN)
+        assert names(planned(with_domains(snapshot, domain(snapshot, "llm-7-x"))), Delete) == {"llm-7-x"}
+        unused = replace(set_of(clique("a")), configuration=NOT_GIVEN)
+        plan = planned(with_domains(unused, domain(unused, "llm-7-x")))
+        assert verdicts(plan) == {"llm": "NotWanted", "llm-7-x": "LeftBehind"}
 
 
 def test_nf005_a_domain_as_the_operator_writes_it() -> None:
@@ -231,7 +255,7 @@ def test_nf040_off_claims_without_a_domain_are_reported() -> None:
     assert {name for name, verdict in verdicts(plan).items() if verdict == "Missed"} == {"llm-1-x"}
     assert names(plan, Create, "PodClique") == {"llm-0-a", "llm-1-a"}
     unknown = replace(snapshot, complete=EVERY_KIND - {"ComputeDomain"})
-    assert not verdicts(planned(unknown))
+    assert verdicts(planned(unknown)) == {"llm": "NotWanted"}
 
 
 def test_nf001_off_says_nothing_of_a_set_without_groups() -> None:

@@ -43,7 +43,7 @@ def _invalid_groups(new: PodCliqueSetManifest, configuration: Configuration) -> 
         path = element.annotation_path(MNNVL_GROUP)
         if not is_dns_label(str(value)):
             yield Violation(path, value, GoOperatorMnnvlDenial.GROUP_INVALID, {})
-        if not configuration.mnnvl.enabled:
+        if not configuration.mnnvl.is_on_by_go_operator:
             yield Violation(path, value, GoOperatorMnnvlDenial.GROUP_WHILE_OFF, {})
 
 
@@ -65,7 +65,8 @@ def group_annotation_warnings(
 ) -> Iterator[AdmissionWarning]:
     """Yield warnings on what the operator admits and what is probably a mistake."""
     found = [*_not_read(new)]
-    if configuration.mnnvl.enabled:
+    if configuration.mnnvl.is_on_by_go_operator:
+        found += [] if configuration.mnnvl.enabled else [*_on_by_assumption(new)]
         found += [*_without_gpus(new), *_own_claims(new), *_too_long(new)]
     return (one.as_warning(subject) for one in found)
 
@@ -81,6 +82,14 @@ def _not_read(new: PodCliqueSetManifest) -> Iterator[Violation]:
                     GoOperatorMnnvlWarning.ANNOTATION_NOT_READ,
                     {"key": MNNVL_GROUP},
                 )
+
+
+def _on_by_assumption(new: PodCliqueSetManifest) -> Iterator[Violation]:
+    """Groups of which it is not known whether the operator refuses them (NF-078)."""
+    for element in annotated_elements(new):
+        value = element.annotations.get(MNNVL_GROUP)
+        if value not in {None, OPT_OUT}:
+            yield Violation(element.annotation_path(MNNVL_GROUP), value, GoOperatorMnnvlWarning.ON_BY_ASSUMPTION, {})
 
 
 def _without_gpus(new: PodCliqueSetManifest) -> Iterator[Violation]:

@@ -1,5 +1,6 @@
 """Judges the ComputeDomains of a set by the Go operator's rules (NF-001 to NF-040). Linear in the domains."""
 
+from collections.abc import Iterator
 from enum import Enum, unique
 from typing import Final, NamedTuple
 
@@ -75,13 +76,13 @@ class GroupDomainJudgement(NamedTuple):
     """The ComputeDomains of one set.
 
     Attributes:
-        criterion: why the set has domains or has none; None where MNNVL is off and there is none to report.
+        criteria: why the set has domains or has none; empty where there is nothing to report.
         is_wanted: whether the set has domains.
         needed: the domains that the set needs; with MNNVL off only those that are missing.
         others: the other domains of the set.
     """
 
-    criterion: Reason | None = None
+    criteria: tuple[Reason, ...] = ()
     is_wanted: bool = False
     needed: tuple[NeededDomain, ...] = ()
     others: tuple[OtherDomain, ...] = ()
@@ -89,7 +90,7 @@ class GroupDomainJudgement(NamedTuple):
 
 def judge_group_domains(snapshot: Snapshot) -> GroupDomainJudgement:
     """Return the state of each ComputeDomain that a set needs or owns."""
-    root, is_on = snapshot.root, snapshot.configuration.mnnvl.enabled
+    root, is_on = snapshot.root, snapshot.configuration.mnnvl.is_on_by_go_operator
     if not root.uid or is_set_too_large(snapshot):
         return GroupDomainJudgement()
     groups = sorted(set(mnnvl_groups_of_cliques(root.annotations, root.spec.template).values()))
@@ -104,20 +105,24 @@ def judge_group_domains(snapshot: Snapshot) -> GroupDomainJudgement:
         names = {one.name_in(root.ref.name) for one in required}
         surplus = (one for one in owned if one.ref.name not in names)
         others = tuple(_surplus_domain(one, is_deleted=is_on and bool(required)) for one in surplus)
-    is_reported = is_on or bool(needed or others)
+    is_reported = snapshot.configuration.mnnvl.enabled or bool(groups or needed or others)
     return GroupDomainJudgement(
-        _criterion(snapshot, groups) if is_reported else None, is_on and bool(groups), needed, others
+        tuple(_criteria(snapshot, groups)) if is_reported else (), is_on and bool(groups), needed, others
     )
 
 
-def _criterion(snapshot: Snapshot, groups: list[str]) -> Reason:
-    """Return why the set has domains or has none."""
-    root = snapshot.root.ref
-    if not snapshot.configuration.mnnvl.enabled:
-        return GoOperatorMnnvlReason.AUTO_MNNVL_OFF.because(root)
+def _criteria(snapshot: Snapshot, groups: list[str]) -> Iterator[Reason]:
+    """Yield why the set has domains or has none."""
+    root, settings = snapshot.root.ref, snapshot.configuration.mnnvl
+    if not settings.is_on_by_go_operator:
+        yield GoOperatorMnnvlReason.AUTO_MNNVL_OFF.because(root)
+        return
     if not groups:
-        return GoOperatorMnnvlReason.NO_GROUP_WITH_GPUS.because(root, resource=GPU)
-    return GoOperatorMnnvlReason.GROUPS_WITH_GPUS.because(root, groups=name_list_text(groups))
+        yield GoOperatorMnnvlReason.NO_GROUP_WITH_GPUS.because(root, resource=GPU)
+    else:
+        yield GoOperatorMnnvlReason.GROUPS_WITH_GPUS.because(root, groups=name_list_text(groups))
+    if not settings.enabled:
+        yield GoOperatorMnnvlReason.AUTO_MNNVL_ASSUMED.because(root)
 
 
 def parts_withheld_for_domains(snapshot: Snapshot, judgement: GroupDomainJudgement) -> ComputeDomainsOfNewParts:
@@ -151,7 +156,8 @@ def _needed_domain(snapshot: Snapshot, domain: GroupDomain) -> NeededDomain:
     error = refused_creations(snapshot, Create).get((DOMAIN_KIND, ref.name))
     if error is not None:
         return _failed_domain(domain, ref, error, made)
-    return NeededDomain(domain, ref, NeededDomainState.MISSING, (made,))
+    assumed = () if snapshot.configuration.mnnvl.enabled else (GoOperatorMnnvlReason.AUTO_MNNVL_ASSUMED.because(ref),)
+    return NeededDomain(domain, ref, NeededDomainState.MISSING, (made, *assumed))
 
 
 def _existing_domain(snapshot: Snapshot, domain: GroupDomain, found: ComputeDomain) -> NeededDomain:

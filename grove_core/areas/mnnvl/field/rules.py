@@ -12,6 +12,9 @@ class GoOperatorMnnvlReason(Rule):
     AUTO_MNNVL_OFF = RuleSentence("NF-001", "network.autoMNNVLEnabled is off in the operator's configuration")
     GROUPS_WITH_GPUS = RuleSentence("NF-002", "cliques that ask for GPUs are in these MNNVL groups: {groups}")
     NO_GROUP_WITH_GPUS = RuleSentence("NF-003", "no clique that asks for {resource} is in an MNNVL group")
+    AUTO_MNNVL_ASSUMED = RuleSentence(
+        "NF-004", "no configuration of the operator is given: network.autoMNNVLEnabled is taken as on"
+    )
     DOMAIN_OF_GROUP = RuleSentence("NF-010", "it joins the GPUs of group {group} in replica {replica} across nodes")
     DOMAIN_CREATION_FAILS = RuleSentence(
         "NF-011",
@@ -72,6 +75,9 @@ class GoOperatorMnnvlWarning(Rule):
     ANNOTATION_NOT_READ = RuleSentence("NF-074", "has no effect: the Go operator reads {key} alone")
     GROUP_WITHOUT_GPUS = RuleSentence("NF-075", "has no effect: no clique to which it applies asks for {resource}")
     OWN_CLAIM = RuleSentence("NF-076", "the Go operator keeps this claim, so the pods do not join group {group}")
+    ON_BY_ASSUMPTION = RuleSentence(
+        "NF-078", "no configuration of the operator is given: it is refused if network.autoMNNVLEnabled is off"
+    )
     GROUP_NAME_TOO_LONG = RuleSentence(
         "NF-077", "ComputeDomain {domain} has more than {most} characters, so no PodClique of the set would be created"
     )

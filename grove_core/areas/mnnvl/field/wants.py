@@ -41,10 +41,10 @@ def result_of_group_domains(snapshot: Snapshot, judgement: GroupDomainJudgement)
 
 def _findings(snapshot: Snapshot, judgement: GroupDomainJudgement) -> Iterator[Finding]:
     """Yield the criterion, and the state of each domain."""
-    if judgement.criterion is None:
+    if not judgement.criteria:
         return
     wanted = "Wanted" if judgement.is_wanted else "NotWanted"
-    yield Finding(snapshot.root.ref, QUESTION, wanted, (judgement.criterion,))
+    yield Finding(snapshot.root.ref, QUESTION, wanted, judgement.criteria)
     for needed in judgement.needed:
         yield Finding(needed.ref, QUESTION, needed.state.value, needed.because)
     for other in judgement.others:
