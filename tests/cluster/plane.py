@@ -53,6 +53,8 @@ class ControlPlane:
         parts: the programs to start; etcd and the API server are enough for much.
         compaction: how often the API server drops old versions, e.g. ``10s``; None leaves its default.
         gang_scheduling: whether there are ``Workload`` objects and the scheduler places gangs as a whole.
+        audit_rules: rules of the audit policy; none takes every request of the users in ``AUDITED``, without bodies.
+        more_controllers: names of controllers to run beside those that always run.
 
     Raises:
         NotBuilt: A program that is asked for is not there.
@@ -66,6 +68,8 @@ class ControlPlane:
         parts: Collection[str] = EVERYTHING,
         compaction: str | None = None,
         gang_scheduling: bool = False,
+        audit_rules: Sequence[Mapping[str, Any]] = (),
+        more_controllers: Collection[str] = (),
     ) -> None:
         self._parts = [name for name in EVERYTHING if name in {*STORE, *parts}]
         if missing := [name for name in self._parts if name not in binaries]:
@@ -74,6 +78,8 @@ class ControlPlane:
         self._folder = folder
         self._compaction = compaction
         self._gang = gang_scheduling
+        self._audit_rules = audit_rules
+        self._more_controllers = more_controllers
         self._keeper: subprocess.Popen[str] | None = None
         self._tokens: dict[str, str] = {}
         self._launched: dict[str, Sequence[str]] = {}
@@ -184,7 +190,8 @@ class ControlPlane:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._tokens = programs.write_tokens(self.folder / "tokens.csv", USERS)
         programs.write_signing_key(self.folder / "signing.key")
-        programs.write_audit_policy(self.folder / "audit-policy.json", AUDITED)
+        rules = self._audit_rules or programs.requests_of(AUDITED)
+        programs.write_audit_policy(self.folder / "audit-policy.json", rules)
         self._trail = Trail(self.folder / "audit.log")
         with self.log("keeper").open("wb") as errors:
             self._keeper = subprocess.Popen(
@@ -223,7 +230,7 @@ class ControlPlane:
             APISERVER: lambda: programs.apiserver(
                 path[APISERVER], folder, ports, compaction=self._compaction, gates=_GANG_APISERVER if gang else {}
             ),
-            CONTROLLERS: lambda: programs.controllers(path[CONTROLLERS], folder, ports),
+            CONTROLLERS: lambda: programs.controllers(path[CONTROLLERS], folder, ports, more=self._more_controllers),
             SCHEDULER: lambda: programs.scheduler(
                 path[SCHEDULER], folder, ports, gates=_GANG_SCHEDULER if gang else {}
             ),

@@ -4,10 +4,10 @@ import base64
 import json
 import secrets
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tests.cluster.binaries import CONTROLLERS, HERE, KUBELET, SCHEDULER
 
@@ -70,11 +70,15 @@ def write_signing_key(path: Path) -> None:
     path.write_text(f"-----BEGIN EC PRIVATE KEY-----\n{body}-----END EC PRIVATE KEY-----\n", encoding="utf-8")
 
 
-def write_audit_policy(path: Path, users: Iterable[str]) -> None:
-    """Have every request of these users written to the audit log, without its body, and no other requests."""
-    rule = {"level": "Metadata", "users": list(users), "omitStages": ["RequestReceived"]}
-    rules = [rule, {"level": "None"}]
-    path.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": rules}), encoding="utf-8")
+def requests_of(users: Iterable[str]) -> list[dict[str, Any]]:
+    """Rules by which every request of these users is written to the audit log, without its body, and no other."""
+    return [{"level": "Metadata", "users": list(users), "omitStages": ["RequestReceived"]}, {"level": "None"}]
+
+
+def write_audit_policy(path: Path, rules: Iterable[Mapping[str, Any]]) -> None:
+    """Write the policy by which the API server keeps its audit log."""
+    policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": list(rules)}
+    path.write_text(json.dumps(policy), encoding="utf-8")
 
 
 def write_kubeconfig(path: Path, *, url: str, authority: bytes, user: str, token: str) -> None:
@@ -157,8 +161,8 @@ def apiserver(
     ]
 
 
-def controllers(program: Path, folder: Path, ports: Ports) -> list[str]:
-    """Garbage collection, namespaces, quotas, and the life of nodes."""
+def controllers(program: Path, folder: Path, ports: Ports, *, more: Collection[str] = ()) -> list[str]:
+    """Garbage collection, namespaces, quotas, and the life of nodes; and these controllers besides."""
     return [
         str(program),
         f"--kubeconfig={folder / f'{CONTROLLERS}.kubeconfig'}",
@@ -166,7 +170,8 @@ def controllers(program: Path, folder: Path, ports: Ports) -> list[str]:
         f"--secure-port={ports.controllers}",
         f"--bind-address={HOST}",
         *_certificate(folder),
-        f"--controllers={','.join(_CONTROLLERS)}",
+        f"--controllers={','.join([*_CONTROLLERS, *more])}",
+        f"--service-account-private-key-file={folder / 'signing.key'}",
         "--use-service-account-credentials=false",
         "--node-monitor-period=1s",
         f"--kube-api-qps={REQUESTS_PER_SECOND}",
