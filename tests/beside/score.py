@@ -25,13 +25,20 @@ Times = dict[Key, list[float]]
 
 SPECS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 TOLERANCE: Final = 2.0
-_PLAN_VERBS: Final = {"create": "create", "ensure": "create", "delete": "delete", "apply": "patch"}
+_PLAN_VERBS: Final = {
+    "create": "create",
+    "ensure": "create",
+    "delete": "delete",
+    "apply": "patch",
+    "dropFinalizer": "release",
+}
 _SIMULATED_VERBS: Final = {
     "creates": "create",
     "deletes": "delete",
     "terminates": "delete",
     "applies": "patch",
     "changes": "patch",
+    "lets go": "release",
 }
 _MARGIN: Final = 5
 
@@ -71,7 +78,10 @@ def shown(kind: str, name: str) -> tuple[str, str]:
 
 
 def happened(events: Iterable[Json]) -> Times:
-    """What the operator created, deleted and patched, from the moment it went on; a second deletion counts nothing."""
+    """What the operator wrote from the moment it went on: creations, deletions, specs patched, finalizers dropped.
+
+    A second deletion of the same object does not count.
+    """
     found: Times = defaultdict(list)
     dying: set[tuple[str, str]] = set()
     for event in events:
@@ -87,9 +97,16 @@ def happened(events: Iterable[Json]) -> Times:
                 if (kind, name) not in dying:
                     dying.add((kind, name))
                     found["delete", *shown(kind, name)].append(event["t"])
+        elif verb == "patch" and _drops_finalizers(event):
+            found["release", kind, event["name"]].append(event["t"])
         elif kind in SPECS and "spec" in event.get("body", {}) and not found.get(("patch", kind, event["name"])):
             found["patch", kind, event["name"]].append(event["t"])
     return found
+
+
+def _drops_finalizers(event: Json) -> bool:
+    metadata = event.get("body", {}).get("metadata", {})
+    return "finalizers" in metadata and not metadata["finalizers"]
 
 
 def planned(folder: Path, about: Json) -> tuple[Times, str]:
