@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.beside.stage import NAME, NEW, NEWER, Act, Situation, Stage, nothing, part
-from tests.cluster.api import Json
+from tests.cluster.api import JSON_PATCH, Json
 from tests.cluster.scenes import group
 
 POOL: Final = f"{NAME}-0-pool"
+STARTED: Final = "2026-01-01T00:00:00Z"
 NOWHERE: Final = {"nowhere": "true"}
 
 
@@ -81,13 +82,12 @@ def one_crashing_one_pending(stage: Stage) -> None:
 
 
 def crashed_once(stage: Stage) -> None:
-    """A worker crashed once and is Ready again."""
+    """A worker crashed once and is Ready again; the kubelet of tests forgets the crash, a real one does not."""
     stage.make(stage.two())
     pod = stage.first(f"{NAME}-0-worker")
-    stage.annotate(pod, crash_after="0s")
-    stage.await_unready(1)
-    stage.annotate(pod, crash_after=None)
-    stage.await_ready(5)
+    ended = {"exitCode": 1, "reason": "Error", "startedAt": STARTED, "finishedAt": STARTED}
+    change = [{"op": "add", "path": "/status/containerStatuses/0/lastState", "value": {"terminated": ended}}]
+    stage.patch("pods", pod, change, media=JSON_PATCH, subresource="status")
 
 
 def some_not_ready(stage: Stage) -> None:
