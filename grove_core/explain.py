@@ -16,10 +16,12 @@ from grove_core.areas.gang_termination.termination_findings import (
     LATE_START,
     LOST_NODE,
     PREDICTION,
+    SCALED,
     TERMINATION,
 )
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
+from grove_core.areas.workload.verdicts import FOREIGN_GATE
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
@@ -110,6 +112,8 @@ class ForecastExplanation:
         available, replicas: of the set (GT-044); 0 and 0 where they are not known.
         unpredicted: what the rule set does not predict about the set, a sentence each (GF-134).
         lost: pods on nodes that do not answer, by PodClique (GF-015).
+        scaled: PodCliques that are below their minimum on purpose, or that a termination scales back (GF-125, GF-126).
+        foreign_gates: PodCliques with pods that a foreign scheduling gate holds (WL-246).
         late_starts: parts that would be terminated when their pods start at last (GF-124).
         misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).
     """
@@ -123,6 +127,8 @@ class ForecastExplanation:
     misplaced: tuple[Reason, ...] = ()
     lost: tuple[Finding, ...] = ()
     late_starts: tuple[Finding, ...] = ()
+    scaled: tuple[Finding, ...] = ()
+    foreign_gates: tuple[Finding, ...] = ()
 
     @property
     def needs_no_attention(self) -> bool:
@@ -160,6 +166,8 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
         replicas=share.wanted,
         unpredicted=tuple(why.sentence for why in unpredicted),
         misplaced=reasons_for_question(MISPLACEMENT, forecast.findings),
+        scaled=tuple(one for one in forecast.findings if one.question == SCALED),
+        foreign_gates=tuple(one for one in forecast.findings if one.question == FOREIGN_GATE),
         late_starts=tuple(one for one in forecast.findings if one.question == LATE_START),
         lost=tuple(one for one in forecast.findings if one.question == LOST_NODE),
     )

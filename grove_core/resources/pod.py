@@ -51,6 +51,7 @@ class Pod:
         gpus: that it holds while it runs.
         created: ``creationTimestamp`` as written; empty where absent.
         crashed_earlier: of a ready pod: whether the earlier run of a container ended with an error (WF-011).
+        foreign_gates: names of scheduling gates that are not Grove's.
         node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
     """
 
@@ -77,6 +78,7 @@ class Pod:
     created: str = ""
     crashed_earlier: bool = False
     node_signs: UnreadyPodSigns | None = None
+    foreign_gates: tuple[str, ...] = ()
 
     @property
     def guard(self) -> Guard:
@@ -141,6 +143,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         share(created, created),
         crashed_earlier,
         unready_pod_signs(spec, status) if node and not ready else None,
+        tuple(gate["name"] for gate in gates if gate["name"] != GATE) if gates else (),
     )
 
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.wants import NodeLabels, is_misplacement_undecidable, misplaced_gang_findings
+from grove_core.areas.workload.pods.foreign_gates import foreign_gate_findings
 from grove_core.kernel.decisions import Finding
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
@@ -64,6 +65,7 @@ def with_input_findings(
         shown: the operator that the input shows; None where there is nothing to recognise one by.
     """
     more = [*misplaced_gang_findings(snapshot, nodes.labels)] if nodes.labels else []
+    more += foreign_gate_findings(snapshot)
     if rules.lost_nodes is not None:
         more += rules.lost_nodes(snapshot, nodes.readiness).findings
     newer = unpredicted_set_finding(shown, snapshot.root.ref) if shown is not None else None

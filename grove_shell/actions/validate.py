@@ -10,6 +10,7 @@ from grove_core.admit_topology import admit_topology, topology_admission_view_of
 from grove_core.areas.gang_termination.field.go_operator_findings import go_operator_manifest_warnings
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
+from grove_core.areas.workload.admission.start_guarantees import partial_start_warnings
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
@@ -89,13 +90,14 @@ def validate_manifests(
 def _with_warnings(
     raw: Mapping[str, Any], decision: Decision[AdmissionVerdict], rules: RuleSet
 ) -> Decision[AdmissionVerdict]:
-    """Return the decision with warnings of what causes trouble under the Go operator's rules (GF-120)."""
+    """Return the decision with warnings about groups that start in part (WL-186) and short delays (GF-120)."""
     spec, _ = read_podcliqueset_spec(podcliqueset_with_defaults(raw).get("spec"))
-    if rules.default_delay is None or spec is None:
+    if spec is None:
         return decision
-    more = go_operator_manifest_warnings(
-        Ref(GROVE, SET_KIND, *metadata_in(raw).namespace_and_name), spec, rules.default_delay
-    )
+    subject = Ref(GROVE, SET_KIND, *metadata_in(raw).namespace_and_name)
+    more = [*partial_start_warnings(subject, spec)]
+    if rules.default_delay is not None:
+        more += go_operator_manifest_warnings(subject, spec, rules.default_delay)
     verdict = replace(decision.verdict, warnings=(*decision.verdict.warnings, *more))
     return replace(decision, verdict=verdict)
 

@@ -182,6 +182,8 @@ def _state(pod: Pod) -> str:
     """Return why a pod is not ready, in the words of its status where it has any."""
     if pod.ready:
         return "ready"
+    if pod.gated and pod.foreign_gates:
+        return f"held by the scheduling gate {', '.join(pod.foreign_gates)}, which Grove does not remove"
     if pod.trouble:
         return pod.trouble
     return "scheduled, not ready" if pod.scheduled else "gated" if pod.gated else "not scheduled"

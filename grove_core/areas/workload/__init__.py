@@ -10,12 +10,12 @@ Beside it:
 - ``objects``: ``lazy_manifests`` (what all have in common), ``podcliques_and_groups``, ``podgangs``,
   ``services_rbac_and_claims``.
 - ``pods``: ``pod_slots`` (free indices, excess pods), ``pod_creation`` (which pods are created now), ``pod_manifest``,
-  ``scheduling_gates``.
+  ``scheduling_gates``, ``foreign_gates`` (those of other products).
 - ``rolling_update``: ``judge`` (the update of a set), ``clique_update`` and ``scaling_group_update`` (one round of one
   part).
 - ``field``: what the Go operator does instead, with rules of its own. Its ``objects``: ``podcliques``,
   ``scaling_groups``, ``podgangs``, ``services_rbac_and_claims``, ``pods``, and for several of them ``metadata_texts``
   and ``used_templates``.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
-  ``resource_sharing_validation``, ``manifest_defaults`` (and what an applied manifest becomes).
+  ``resource_sharing_validation``, ``start_guarantees``, ``manifest_defaults`` (and what an applied manifest becomes).
 """

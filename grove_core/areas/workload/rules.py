@@ -92,6 +92,10 @@ class WorkloadReason(Rule):
         "WL-234", "it is being deleted and waits for {finalizers}; Grove's finalizer is removed"
     )
 
+    FOREIGN_GATE = RuleSentence(
+        "WL-246", "scheduling gate {gate}, which Grove does not remove, keeps these pods from being scheduled: {names}"
+    )
+
     CLIQUE_STATE = RuleSentence("WL-240", "template {hash}; {outdated} of its pods are of another one")
     GROUP_STATE = RuleSentence("WL-242", "{updated} of {replicas} replicas are available and of the present template")
     GANG_STATE = RuleSentence("WL-243", "it is {phase}")
@@ -225,6 +229,11 @@ class WorkloadWarning(Rule):
     STARTS_AFTER_UNUSED = RuleSentence("WL-182", "has no effect without CliqueStartupTypeExplicit")
     CONTAINERS_MISSING = RuleSentence(
         "WL-185", "should have at least one container: the API server refuses a pod without"
+    )
+    FEWER_START_TOGETHER = RuleSentence(
+        "WL-186",
+        "only {started} of {pods} pods of a replica of {group} are sure to start together; should be {replicas} unless "
+        "the replica can work with fewer",
     )
     REPLICAS_UNUSED = RuleSentence(
         "WL-184", "was {before}; it only applies to new objects, existing ones are scaled by their own replicas"

@@ -1,12 +1,14 @@
 """What the workload area gets from other areas, and its result for a set."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
+
+FOREIGN_GATE: Final = "foreignGate"
 
 
 class WorkloadInputs(NamedTuple):

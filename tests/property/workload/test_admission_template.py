@@ -5,8 +5,13 @@ from typing import Final
 import pytest
 
 from grove_core.admit import admit
+from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
+from grove_core.areas.workload.admission.start_guarantees import partial_start_warnings
 from grove_core.areas.workload.rules import WorkloadDenial, WorkloadWarning
+from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.reasons import Rule
+from grove_core.kernel.refs import Ref
+from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
 from tests.property.resources.manifests import Json, clique_set, clique_template, group_template
 from tests.property.workload.admission_examples import (
     CLAIMS,
@@ -282,6 +287,12 @@ def _able(name: str) -> Json:
     return clique_template(name, podSpec={"containers": [{"name": "main"}]})
 
 
+def partial_starts(raw: Json) -> list[AdmissionWarning]:
+    spec, _ = read_podcliqueset_spec(podcliqueset_with_defaults(raw)["spec"])
+    assert spec is not None
+    return [*partial_start_warnings(Ref("", "PodCliqueSet", "ml", "llm"), spec)]
+
+
 class TestWarnings:
     """What is admitted and probably not meant."""
 
@@ -338,6 +349,32 @@ class TestWarnings:
         assert objections(new) == []
         assert warnings(new) == [Found(path_of(place), WorkloadWarning.CONTAINERS_MISSING, "nothing")]
         assert warnings(changed(place, [{"name": "main"}], new)) == []
+
+    @pytest.mark.parametrize(
+        ("replicas", "least", "more", "started"),
+        [
+            (3, 1, {}, 2),
+            (3, 2, {}, None),
+            (2, 1, {}, None),
+            (1, 1, {}, None),
+            (9, ..., {}, None),
+            (3, 1, {"autoScalingConfig": {"maxReplicas": 5}}, None),
+        ],
+    )
+    def test_wl186_a_worker_that_starts_in_part(
+        self, replicas: int, least: object, more: Json, started: int | None
+    ) -> None:
+        least_of = {} if least is ... else {"minAvailable": least}
+        leader, worker = _able("ldr"), _able("wkr")
+        leader["spec"] |= {"replicas": 1, "minAvailable": 1}
+        worker["spec"] |= {"replicas": replicas, **least_of, **more}
+        group = {"name": "multinode", "cliqueNames": ["ldr", "wkr", "unknown"]}
+        new = clique_set(cliques=[leader, worker], podCliqueScalingGroups=[group])
+        found = [one.reason for one in partial_starts(new)]
+        facts = {"group": "multinode", "pods": replicas + 1, "replicas": replicas, "started": started}
+        assert [dict(one.facts) for one in found] == ([] if started is None else [facts])
+        alone = clique_set(cliques=[worker], podCliqueScalingGroups=[{"name": "one", "cliqueNames": ["wkr"]}])
+        assert not partial_starts(alone)
 
     def test_wl157_a_refusal_comes_with_the_warnings(self) -> None:
         new: Json = changed((*POD, "restartPolicy"), "Never", changed(("spec", "replicas"), -1))

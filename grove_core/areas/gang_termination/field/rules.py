@@ -142,6 +142,15 @@ class GoOperatorReason(Rule):
         "once: {names}; a longer terminationDelay prevents that",
     )
 
+    SCALED_BELOW_MINIMUM = RuleSentence(
+        "GF-125",
+        "scaled to {replicas}, below its minAvailable of {needed}: the operator takes that for a loss, and "
+        "terminates the whole replica, healthy PodCliques too, once the delay is over",
+    )
+    SCALED_BACK = RuleSentence(
+        "GF-126", "scaled to {replicas} at run time; once terminated it comes back with the {template} of the template"
+    )
+
     NEWER_RELEASE = RuleSentence(
         "GF-134",
         "a release newer than {newest}, the newest known here, runs there ({marks}): what it does is not predicted",
