@@ -15,7 +15,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.cluster import IndexedCluster
+from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration_files import (
@@ -24,7 +24,7 @@ from grove_shell.actions.configuration_files import (
     read_operator_configuration,
 )
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
@@ -52,7 +52,11 @@ class LiveClusterOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputSource:
-    """The input options of a command."""
+    """The input options of a command.
+
+    Attributes:
+        complete: kinds of which the files have every object, as the user says (IN-054).
+    """
 
     filenames: tuple[str, ...] = ()
     live: LiveClusterOptions | None = None
@@ -61,6 +65,7 @@ class InputSource:
     attempts: str | None = None
     config: str | None = None
     keep_going: bool = False
+    complete: tuple[str, ...] = ()
 
 
 def selected_sets(
@@ -137,6 +142,8 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
     """
     configured = read_operator_configuration(source.config)
     collected = None
+    if source.complete:
+        collected = CollectedObjects(origin="", complete=frozenset((kind, EVERYWHERE) for kind in source.complete))
     if source.live is not None:
         from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from grove_shell.cli.complete_kinds_option import complete_kinds_option
+
 if TYPE_CHECKING:
     from grove_shell.actions.command_input import InputSource
 
@@ -139,6 +141,7 @@ source_options = combine_options_in_order(
         help="File with results of earlier writes (advanced): steps of a JSON plan under `attempts`, each with"
         " `outcome` and `detail`.",
     ),
+    complete_kinds_option,
     click.option("--keep-going", is_flag=True, help="Decide what can be decided despite problems in the input."),
     cluster_options,
 )
@@ -217,6 +220,9 @@ def input_source_from_options(options: dict[str, Any]) -> "InputSource":
     filenames, live, namespace = options.pop("filenames"), options.pop("live"), options.pop("namespace")
     if not live and any(named.values()):
         raise click.UsageError("--kubeconfig, --context and -A work only with --live: add --live")
+    complete = options.pop("complete") or ()
+    if live and complete:
+        raise click.UsageError("--complete is about files: leave it out, or leave --live out")
     if not live and not filenames:
         raise click.UsageError("nothing to read: give -f FILE, or --live")
     if named["everywhere"] and namespace is not None:
@@ -229,4 +235,5 @@ def input_source_from_options(options: dict[str, Any]) -> "InputSource":
         attempts=options.pop("attempts"),
         config=options.pop("config"),
         keep_going=options.pop("keep_going"),
+        complete=complete,
     )

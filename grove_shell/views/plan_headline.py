@@ -269,3 +269,4 @@ def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) 
             page.add_line(f"  {words}")
         if loaded.lacks_kinds and not loaded.not_listed:
             page.add_line("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
+            page.add_line("  if the input is the output of that: --complete pcs,pcsg,pclq,pods,podgangs")
