@@ -220,7 +220,7 @@ def input_source_from_options(options: dict[str, Any]) -> "InputSource":
     filenames, live, namespace = options.pop("filenames"), options.pop("live"), options.pop("namespace")
     if not live and any(named.values()):
         raise click.UsageError("--kubeconfig, --context and -A work only with --live: add --live")
-    complete = options.pop("complete") or ()
+    complete = options.pop("complete", None) or ()
     if live and complete:
         raise click.UsageError("--complete is about files: leave it out, or leave --live out")
     if not live and not filenames:
