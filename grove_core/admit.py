@@ -8,6 +8,7 @@ from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.areas.topology import admit as topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.workload import admit as workload
+from grove_core.areas.workload.admission.empty_roles import empty_role_objections
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.areas.workload.admission.name_collisions import NamesUsedBySets, names_used_by_sets
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, admission_decision
@@ -144,6 +145,7 @@ def _judged(
     objections = (
         *gang_termination.gang_termination_objections(subject, new.spec, earlier),
         *workload.workload_objections(subject, new, before),
+        *(empty_role_objections(subject, new.spec) if beside.rules.fills_roles else ()),
         *beside.rules.mnnvl.objections(mnnvl),
         *topology.topology_objections(subject, new, before, beside.configuration, beside.around),
         *collisions,

@@ -63,6 +63,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             delays_statuses=False,
             mnnvl=MNNVL_BY_GO_OPERATOR,
             computes_status_when_scheduled=False,
+            fills_roles=True,
             keeps_topologies=False,
         )
         for release, generation in RELEASES.items()

@@ -32,6 +32,7 @@ class RuleSet:
         mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
         computes_status_when_scheduled: whether a pod that is scheduled leads to new statuses (GF-084).
         delays_statuses: whether statuses wait while objects are written, as OP-024 has it.
+        fills_roles: whether admission writes an empty role into a clique without one (WF-160).
         keeps_topologies: whether the operator writes to topologies (GF-137).
     """
 
@@ -43,6 +44,7 @@ class RuleSet:
     mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
     computes_status_when_scheduled: bool = True
     delays_statuses: bool = True
+    fills_roles: bool = False
     keeps_topologies: bool = True
 
 

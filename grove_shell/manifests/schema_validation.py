@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination.rules import GangTerminationDenial as Malformed
+from grove_core.areas.workload.admission.empty_roles import manifest_with_empty_roles
 from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import AdmissionVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
@@ -44,11 +45,16 @@ class SchemaViolation(NamedTuple):
 
 
 def verdict_with_schema_objections(
-    manifest: Mapping[str, Any], decision: Decision[AdmissionVerdict]
+    manifest: Mapping[str, Any], decision: Decision[AdmissionVerdict], *, fills_roles: bool = False
 ) -> Decision[AdmissionVerdict]:
     """Return a verdict of admission with the violations of the schema added, each path once.
 
     A set with a ``uid`` is stored and not validated again (IN-039).
+
+    Args:
+        manifest: as the user wrote it.
+        decision: of admission.
+        fills_roles: whether the operator writes missing roles before the schema is checked (WF-160).
     """
     meta = manifest.get("metadata")
     schema = None if isinstance(meta, Mapping) and meta.get("uid") else schema_of_kind(GROVE, "PodCliqueSet")
@@ -58,7 +64,8 @@ def verdict_with_schema_objections(
     said = verdict.objections if isinstance(verdict, Deny) else ()
     places = {objection.path for objection in said}
     subject = decision.because[0].subject
-    more = [_objection(subject, flaw) for flaw in schema_violations_in(schema, manifest) if flaw.path not in places]
+    checked = manifest_with_empty_roles(manifest) if fills_roles else manifest
+    more = [_objection(subject, flaw) for flaw in schema_violations_in(schema, checked) if flaw.path not in places]
     if not more:
         return decision
     every = tuple(sorted((*said, *more), key=lambda one: (one.path, one.reason.rule.requirement, one.got)))

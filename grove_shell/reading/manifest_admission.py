@@ -126,7 +126,7 @@ def admit_manifest(
     )
     given = item.value if running is None else applied.manifest
     decision = admit(given, running, used_names, configuration, around=around, rules=rules)
-    verdict = verdict_with_schema_objections(item.value, decision).verdict
+    verdict = verdict_with_schema_objections(item.value, decision, fills_roles=rules.fills_roles).verdict
     for warning in verdict.warnings:
         warn(f"{item_display_name(item)}: {warning}")
     if not isinstance(verdict, Deny):

@@ -17,5 +17,6 @@ Beside it:
   ``scaling_groups``, ``podgangs``, ``services_rbac_and_claims``, ``pods``, and for several of them ``metadata_texts``
   and ``used_templates``.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
-  ``resource_sharing_validation``, ``start_guarantees``, ``manifest_defaults`` (and what an applied manifest becomes).
+  ``resource_sharing_validation``, ``start_guarantees``, ``empty_roles``,
+  ``manifest_defaults`` (and what an applied manifest becomes).
 """
