@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import MNNVL_GROUP, NVIDIA
+from grove_core.resources.api_names import MNNVL_CLAIM, MNNVL_GROUP, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.pod_spec_gpus import requests_gpus
+from grove_core.resources.pod_spec_gpus import claim_names_in, pod_spec_with_gpu_claim, requests_gpus
 from grove_core.resources.podcliqueset_spec import SetTemplate
 
 OPT_OUT: Final = "none"
@@ -39,6 +40,17 @@ def mnnvl_group_in(*levels: Mapping[str, object]) -> str:
             named = str(annotations[MNNVL_GROUP])
             return "" if named == OPT_OUT else named
     return ""
+
+
+def pod_spec_with_group_claim(pod_spec: FrozenMap, set_name: str, replica: int, group: str) -> FrozenMap:
+    """Return the pod spec of a clique with the claim of its group (WF-115).
+
+    It is unchanged without a group or a GPU, and where it has a claim of that name already.
+    """
+    if not group or not requests_gpus(pod_spec) or MNNVL_CLAIM in claim_names_in(pod_spec):
+        return pod_spec
+    template = GroupDomain(replica, group).name_in(set_name)
+    return pod_spec_with_gpu_claim(pod_spec, FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": template}))
 
 
 def mnnvl_groups_of_cliques(annotations: Mapping[str, object], template: SetTemplate) -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, DropFinalizer
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -12,6 +12,8 @@ from grove_core.resources.compute_domain import ComputeDomain, compute_domain_fr
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.mnnvl.gpus import GPUS
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
@@ -92,3 +94,10 @@ def refused(snapshot: Snapshot, name: str) -> Snapshot:
     """The set after the creation of a domain was refused."""
     (step,) = (one for one in planned(snapshot).steps if one.target.name == name)
     return replace(snapshot, attempts=(Attempt(step, AttemptOutcome.REFUSED, "exceeded quota"),))
+
+
+def manifests_until_rest(start: Snapshot) -> list[Json]:
+    """Every manifest that is created until nothing is left to do."""
+    found = forecast_until_settled(InMemoryCluster((start,)), start, FIELD, limit=None, until=None)
+    steps = (step for one in found.rounds for step in one.steps)
+    return [thaw_json(step.action.manifest) for step in steps if isinstance(step.action, Create)]

@@ -7,14 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import thaw_json
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, DropFinalizer, StepStage
+from grove_core.kernel.frozen import FrozenMap, list_at, object_at, thaw_json
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, StepStage
 from grove_core.kernel.wants import StepObstacle
 from grove_core.object_explanation import ObjectExplanation, root_has_object
 from grove_core.reconcile import reconcile
+from grove_core.resources.merge_patch import apply_merge_patch
+from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.rule_sets.named import rule_sets
 from grove_core.snapshot.expected_replicas import MOST
 from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.mnnvl_field.group_sets import (
     FIELD,
     FINALIZER,
@@ -22,6 +26,7 @@ from tests.property.mnnvl_field.group_sets import (
     NOT_GIVEN,
     clique,
     domain,
+    manifests_until_rest,
     names,
     planned,
     refused,
@@ -141,6 +146,59 @@ def test_nf010_domains_come_before_the_parts_in_one_round() -> None:
     stages = {one.target.kind: one.stage for one in plan.steps if one.target.kind in {"ComputeDomain", "PodClique"}}
     assert stages == {"ComputeDomain": StepStage.FOUNDATION, "PodClique": StepStage.WORKLOAD}
     assert names(plan, Create, "PodClique") == {"llm-0-a", "llm-0-b"}
+
+
+@pytest.mark.req("WF-115")
+@pytest.mark.parametrize(
+    ("own", "of_pool", "of_set", "claimed"),
+    [("x", None, None, "llm-1-x"), (None, "y", "z", "llm-1-y"), (None, None, "z", "llm-1-z"), ("none", "y", "z", None)],
+)
+def test_nf003_new_podcliques_claim_the_domain_of_their_group(
+    own: str | None, of_pool: str | None, of_set: str | None, claimed: str | None
+) -> None:
+    pools = [scaling_group("a", group=of_pool)] if of_pool else []
+    snapshot = set_of(clique("a", own), group=of_set, replicas=2, scaling_groups=pools)
+    found = {
+        one["metadata"]["name"]: one["spec"] for one in manifests_until_rest(snapshot) if one["kind"] == "PodClique"
+    }
+    pod_spec = found["llm-1-pool-1-a" if of_pool else "llm-1-a"]["podSpec"]
+    claims = [{"name": "mnnvl-claim", "resourceClaimTemplateName": claimed}] if claimed else None
+    assert pod_spec.get("resourceClaims") == claims
+    assert pod_spec["containers"][0]["resources"].get("claims") == ([{"name": "mnnvl-claim"}] if claimed else None)
+
+
+@pytest.mark.req("WF-115")
+def test_nf003_an_update_keeps_the_claim() -> None:
+    """The image changes; the update of the PodClique leaves its claim as it is."""
+    start = set_of(clique("a", "x"))
+    cluster = InMemoryCluster((start,))
+    forecast_until_settled(cluster, start, FIELD, limit=None, until=None)
+    seen = cluster.snapshot_of_set(start.root.ref, NOW, ())
+    assert seen is not None
+    new = clique("a", "x")
+    new["spec"]["podSpec"]["containers"][0]["image"] = "new"
+    spec = set_of(new).root.spec
+    edited = replace(seen.root, spec=spec, generation=2, edit=PlannedManifestChange.OF_MORE)
+    plan = planned(replace(seen, root=edited))
+    (change,) = (
+        one.action.fields for one in plan.steps if isinstance(one.action, Apply) and one.target.kind == "PodClique"
+    )
+    after = apply_merge_patch(seen.cliques[0].pod_spec, object_at(object_at(change, "spec"), "podSpec"))
+    (container,) = list_at(after, "containers")
+    assert isinstance(container, FrozenMap)
+    assert container["image"] == "new"
+    assert thaw_json(object_at(container, "resources"))["claims"] == [{"name": "mnnvl-claim"}]
+    assert after["resourceClaims"] == seen.cliques[0].pod_spec["resourceClaims"]
+
+
+@pytest.mark.req("WF-120")
+@pytest.mark.parametrize(("own", "of_set", "shown"), [(None, "x", "x"), ("none", "x", "none"), (None, None, None)])
+def test_nf003_a_scaling_group_shows_the_group_of_its_set(
+    own: str | None, of_set: str | None, shown: str | None
+) -> None:
+    snapshot = set_of(clique("a"), group=of_set, scaling_groups=[scaling_group("a", group=own)])
+    (found,) = (one for one in manifests_until_rest(snapshot) if one["kind"] == "PodCliqueScalingGroup")
+    assert found["metadata"].get("annotations", {}).get(GROUP) == shown
 
 
 @pytest.mark.req("NF-012")

@@ -5,6 +5,11 @@ from functools import partial
 
 from grove_core.areas.workload.field.gangs import pod_references
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
+from grove_core.areas.workload.field.objects.group_claims import (
+    update_with_group_claim,
+    with_group_claim,
+    with_group_of_set,
+)
 from grove_core.areas.workload.field.pods import (
     creation_obstacle,
     excess_pod_deletions,
@@ -38,7 +43,7 @@ from grove_core.areas.workload.pods.pod_slots import FreePodSlot
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.set_objects import SetObject, repeated_names
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import FieldsToApply, Withheld
+from grove_core.kernel.wants import FieldsToApply, ObjectToCreate, Withheld
 from grove_core.resources.api_names import SCHEDULER
 from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -72,6 +77,7 @@ class GoOperatorSetObjects:
         for part, clique in self._parts.outdated_in_place():
             template_hash = self._parts.templates.hash_of(part)
             fields = podclique_template_update_fields(self._context, clique, part, template_hash)
+            fields = update_with_group_claim(fields, self._root, clique, part)
             why = GoOperatorWorkloadReason.CLIQUE_TAKES_TEMPLATE
             if self._parts.is_on_delete:
                 why = GoOperatorWorkloadReason.MEMBER_TAKES_TEMPLATE
@@ -107,11 +113,17 @@ class GoOperatorSetObjects:
 
     def _clique(self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique) -> LazyManifest:
         template_hash = self._parts.templates.hash_of(expected)
-        make = partial(podclique_manifest_for, self._context, owner, expected, self._inputs, template_hash)
+
+        def make() -> ObjectToCreate:
+            new = podclique_manifest_for(self._context, owner, expected, self._inputs, template_hash)
+            return with_group_claim(new, self._root, expected)
+
         return LazyManifest("PodClique", expected.name, make, waiting=self._waiting.get(expected.replica, ()))
 
     def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
-        make = partial(scaling_group_manifest_for, self._root, expected, self._inputs)
+        def make() -> ObjectToCreate:
+            return with_group_of_set(scaling_group_manifest_for(self._root, expected, self._inputs), self._root)
+
         yield LazyManifest(GROUP_KIND, expected.name, make, waiting=self._waiting.get(expected.replica, ()))
         group = self._context.groups.get(expected.name)
         if group is None:

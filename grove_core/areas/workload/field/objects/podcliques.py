@@ -17,16 +17,14 @@ from grove_core.resources.api_names import (
     BASE_GANG,
     CLIQUE_FINALIZER,
     GROVE,
-    MNNVL_CLAIM,
     POD_GANG,
     TEMPLATE_HASH,
     TOPOLOGY_NAME,
 )
 from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_core.resources.merge_patch import changed_fields, replacement_patch
-from grove_core.resources.mnnvl_groups import GroupDomain, mnnvl_group_in
+from grove_core.resources.mnnvl_groups import mnnvl_group_in, pod_spec_with_group_claim
 from grove_core.resources.owned_object import NewObjectMetadata
-from grove_core.resources.pod_spec_gpus import claim_names_in, pod_spec_with_gpu_claim, requests_gpus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -109,11 +107,7 @@ def _pod_spec(root: PodCliqueSet, owner: PodCliqueSet | ScalingGroup, used: Expe
     """
     pod_spec = wanted_clique_pod_spec(used, "")
     group = mnnvl_group_in(used.template.annotations, owner.annotations)
-    if not group or not requests_gpus(pod_spec) or MNNVL_CLAIM in claim_names_in(pod_spec):
-        return pod_spec
-    template = GroupDomain(used.replica, group).name_in(root.ref.name)
-    claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": template})
-    return pod_spec_with_gpu_claim(pod_spec, claim)
+    return pod_spec_with_group_claim(pod_spec, root.ref.name, used.replica, group)
 
 
 def _labels(root: PodCliqueSet, used: ExpectedClique, template_hash: str) -> dict[str, str]:
