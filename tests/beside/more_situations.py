@@ -165,7 +165,12 @@ MORE: Final[Mapping[str, Situation]] = {
     "15a-clique-below": Situation("a clique scaled below minAvailable", two, scale("podcliques", WORKER, 2)),
     "15b-set-to-zero": Situation("a set scaled to 0", groups, scale("podcliquesets", NAME, 0)),
     "16a-breach": Situation(
-        "workers of a set are not ready, delay 10 s", short_two, not_ready(WORKER), settle=HISTORY, quiet=14
+        "workers of a set are not ready, delay 10 s",
+        short_two,
+        not_ready(WORKER),
+        settle=HISTORY,
+        quiet=14,
+        not_ready={WORKER: 4},
     ),
     "16b-group-replica": Situation(
         "one group replica is not ready, delay 10 s",
@@ -173,6 +178,7 @@ MORE: Final[Mapping[str, Situation]] = {
         not_ready(f"{POOL}-1-worker"),
         settle=HISTORY,
         quiet=14,
+        not_ready={f"{POOL}-1-worker": 2},
     ),
     "16c-both-replicas": Situation(
         "both group replicas are not ready, delay 10 s",
@@ -180,6 +186,7 @@ MORE: Final[Mapping[str, Situation]] = {
         not_ready(f"{POOL}-0-worker", f"{POOL}-1-worker"),
         settle=HISTORY,
         quiet=14,
+        not_ready={f"{POOL}-0-worker": 2, f"{POOL}-1-worker": 2},
     ),
     "16d-recovers": Situation(
         "workers are ready again before the delay is over",
@@ -222,7 +229,9 @@ MORE: Final[Mapping[str, Situation]] = {
     "26c-label": Situation("a label of a clique template", two, label_worker),
     "26d-set-label": Situation("a label of the set", groups, label_set),
     "26e-priority": Situation("a priority class of the set", groups, template("priorityClassName", "")),
-    "27-never-ready": Situation("image whose pods are never ready", two, bad_image, longest=60),
+    "27-never-ready": Situation(
+        "image whose pods are never ready", two, bad_image, longest=60, never_ready=("router", "worker")
+    ),
     "28-room-at-last": Situation("nodes come for a set that waits", waiting_for_room, room, settle=5),
     "29-replicas-one-breached": Situation(
         "image of two replicas, one is not ready", two_replicas_one_breached, image(), longest=120
@@ -231,7 +240,9 @@ MORE: Final[Mapping[str, Situation]] = {
     "31-set-out-in-update": Situation(
         "a set scaled out in an update", update_begun, scale("podcliquesets", NAME, 2), settle=0
     ),
-    "32-no-room-in-update": Situation("nodes are closed in an update", update_begun, no_room, settle=0, longest=60),
+    "32-no-room-in-update": Situation(
+        "nodes are closed in an update", update_begun, no_room, settle=0, longest=60, cordoned=True
+    ),
     "33-three-then-in": Situation(
         "a set scaled in while its replicas update",
         then(three_replicas, image(), lambda s: s.await_changed(2)),

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 from tests.beside.audit import RULES, events_of
 from tests.beside.go_operator import TOKENS, GoOperator, install_definitions
-from tests.beside.stage import NODES, READY_SECONDS, STOP_SECONDS, Situation, Stage, fresh_namespace
+from tests.beside.stage import Situation, Stage, fresh_namespace
 from tests.cluster import binaries
 from tests.cluster.api import ApiError, Json
 from tests.cluster.binaries import CONTROLLERS
@@ -99,8 +99,7 @@ class Recorder:
             "cameToRest": quiet,
             "seconds": round((datetime.now(UTC) - since).total_seconds(), 1),
             "restarted": situation.restart,
-            "nodes": NODES,
-            "kubelet": {"ready": f"{READY_SECONDS}s", "stop": f"{STOP_SECONDS}s"},
+            "scenario": situation.scenario(namespace),
         }
         _write(folder / ABOUT, about)
         return events

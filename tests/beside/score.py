@@ -131,14 +131,7 @@ def planned(folder: Path, about: Json) -> tuple[Times, str]:
 def simulated(folder: Path, about: Json) -> tuple[Times, str]:
     """What ``grove simulate`` plays from the same state."""
     metadata = {"name": "beside"}
-    pool = {"name": about["namespace"], "count": about["nodes"], "labels": {"test": about["namespace"]}}
-    room = {"cpu": "32", "memory": "256Gi", "nvidia.com/gpu": 8, "pods": 110}
-    spec = {
-        "cluster": str((folder / "edited.json").absolute()),
-        "nodes": [{**pool, "capacity": room}],
-        "kubelet": {"start": "0s", **about["kubelet"]},
-        "scheduler": {"delay": "0s", "gangAware": False},
-    }
+    spec = {"cluster": str((folder / "edited.json").absolute()), **about["scenario"]}
     scenario = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": metadata, "spec": spec}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(scenario, file)

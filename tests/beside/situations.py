@@ -137,7 +137,11 @@ FIRST: Final[Mapping[str, Situation]] = {
         "a second edit while two pods of the first are there", update_begun, lambda s: s.image(NEWER), settle=0
     ),
     "07-crash-and-pending": Situation(
-        "update with a crash-looping pod and a Pending one", one_crashing_one_pending, image(), longest=40
+        "update with a crash-looping pod and a Pending one",
+        one_crashing_one_pending,
+        image(),
+        longest=40,
+        cordoned=True,
     ),
     "07b-crashed-once": Situation("update with a Ready pod that once crashed", crashed_once, image()),
     "07c-not-ready": Situation("update with a pod that is not ready", some_not_ready, image()),

@@ -1,8 +1,8 @@
 """Where a situation is played: a namespace with nodes of its own, and what a user does in it."""
 
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tests.beside.go_operator import GoOperator
@@ -152,6 +152,10 @@ class Situation:
         quiet: seconds without a write after which the situation is over.
         longest: seconds after which it is over in any case.
         restart: whether the operator is killed instead of paused, and started anew.
+        cordoned: whether all nodes are closed while the operator acts.
+        never_ready: short names of cliques whose pods do not become ready while the operator acts.
+        not_ready: names of PodCliques, with the number of pods, that are not ready as long as they exist.
+        events: further events of a scenario that plays the same.
     """
 
     title: str
@@ -162,6 +166,29 @@ class Situation:
     quiet: float = 8.0
     longest: float = 120.0
     restart: bool = False
+    cordoned: bool = False
+    never_ready: tuple[str, ...] = ()
+    not_ready: Mapping[str, int] = field(default_factory=dict)
+    events: tuple[Json, ...] = ()
+
+    def scenario(self, namespace: str) -> Json:
+        """Nodes, kubelet and events of the scenario that plays the same."""
+        closed = [{"at": "0s", "cordon": {"node": f"{namespace}-{node}"}} for node in range(NODES) if self.cordoned]
+        crashed = [
+            {"at": "0s", "crashPod": {"clique": clique, "index": index, "recovers": "24h"}}
+            for clique, number in self.not_ready.items()
+            for index in range(number)
+        ]
+        room = {"cpu": "32", "memory": "256Gi", "nvidia.com/gpu": 8, "pods": 110}
+        pool = {"name": namespace, "count": NODES, "labels": {"test": namespace}, "capacity": room}
+        times = {"start": "0s", "ready": f"{READY_SECONDS}s", "stop": f"{STOP_SECONDS}s"}
+        slow = {name: {"ready": "24h"} for name in self.never_ready}
+        return {
+            "nodes": [pool],
+            "kubelet": {**times, "cliques": slow},
+            "scheduler": {"delay": "0s", "gangAware": False},
+            "events": [*closed, *crashed, *self.events],
+        }
 
 
 def fresh_namespace(name: str) -> str:
