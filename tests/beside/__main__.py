@@ -5,6 +5,7 @@ import time
 import traceback
 from pathlib import Path
 
+from tests.beside.further_situations import FURTHER
 from tests.beside.go_operator import missing
 from tests.beside.more_situations import MORE
 from tests.beside.recorder import Recorder
@@ -16,7 +17,11 @@ def main(out: Path, wanted: list[str]) -> int:
     if why := missing():
         sys.stderr.write(f"{why}\n")
         return 1
-    chosen = {name: each for name, each in {**FIRST, **MORE}.items() if not wanted or name.startswith(tuple(wanted))}
+    chosen = {
+        name: each
+        for name, each in {**FIRST, **MORE, **FURTHER}.items()
+        if not wanted or name.startswith(tuple(wanted))
+    }
     failed = 0
     with Recorder(out) as recorder:
         for name, situation in chosen.items():

@@ -26,6 +26,7 @@ USER: Final = "operator"
 ADMITTING: Final = "operator-2"
 HOME: Final = "grove-system"
 TOKENS: Final = "serviceaccount-token-controller"
+EVICTION: Final = "taint-eviction-controller"
 _READER: Final[Json] = {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRole",

@@ -206,9 +206,9 @@ MORE: Final[Mapping[str, Situation]] = {
         "the operator is killed in the update of a group", group_update_begun, nothing, settle=0, restart=True
     ),
     "20-deleted-in-update": Situation("set deleted in the middle of an update", update_begun, delete_set, settle=0),
-    "21-node-lost": Situation("a node does not answer", two, lose_a_node, longest=40),
+    "21-node-lost": Situation("a node does not answer", two, lose_a_node, longest=40, lost=True),
     "21b-node-lost-in-update": Situation(
-        "a node does not answer, in an update", update_begun, lose_a_node, settle=0, longest=60
+        "a node does not answer, in an update", update_begun, lose_a_node, settle=0, longest=60, lost=True
     ),
     "22-edited-back": Situation("an edit is taken back in the middle", update_begun, back, settle=0),
     "22b-group-edited-back": Situation("an edit of a group is taken back", group_update_begun, back, settle=0),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from tests.beside.audit import RULES, events_of
-from tests.beside.go_operator import TOKENS, GoOperator, install_definitions
+from tests.beside.go_operator import EVICTION, TOKENS, GoOperator, install_definitions
 from tests.beside.stage import Situation, Stage, fresh_namespace
 from tests.cluster import binaries
 from tests.cluster.api import ApiError, Json
@@ -36,7 +36,7 @@ class Recorder:
 
     def __init__(self, out: Path) -> None:
         self._out = out
-        self._plane = ControlPlane(binaries.find(), audit_rules=RULES, more_controllers=[TOKENS])
+        self._plane = ControlPlane(binaries.find(), audit_rules=RULES, more_controllers=[TOKENS, EVICTION])
         self.operator: GoOperator
 
     def __enter__(self) -> Self:

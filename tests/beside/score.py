@@ -145,7 +145,8 @@ def simulated(folder: Path, about: Json) -> tuple[Times, str]:
     found: Times = defaultdict(list)
     for entry in document["history"]:
         verb, target = _SIMULATED_VERBS.get(entry["what"]), entry["subject"]
-        if verb and entry["actor"] == "operator" and (verb != "patch" or target["kind"] in SPECS):
+        is_note = verb == "patch" and entry["detail"]  # that an update begins, or is complete
+        if verb and not is_note and entry["actor"] == "operator" and (verb != "patch" or target["kind"] in SPECS):
             at = (datetime.fromisoformat(entry["at"]) - since).total_seconds()
             _add(found, verb, target["kind"], target["name"], at)
     return found, _doubts(document)

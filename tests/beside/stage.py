@@ -155,7 +155,7 @@ class Situation:
         cordoned: whether all nodes are closed while the operator acts.
         never_ready: short names of cliques whose pods do not become ready while the operator acts.
         not_ready: names of PodCliques, with the number of pods, that are not ready as long as they exist.
-        events: further events of a scenario that plays the same.
+        lost: whether the first node does not answer.
     """
 
     title: str
@@ -169,11 +169,13 @@ class Situation:
     cordoned: bool = False
     never_ready: tuple[str, ...] = ()
     not_ready: Mapping[str, int] = field(default_factory=dict)
-    events: tuple[Json, ...] = ()
+    lost: bool = False
 
     def scenario(self, namespace: str) -> Json:
         """Nodes, kubelet and events of the scenario that plays the same."""
         closed = [{"at": "0s", "cordon": {"node": f"{namespace}-{node}"}} for node in range(NODES) if self.cordoned]
+        node = {"node": f"{namespace}-0"}
+        lost = [{"at": "0s", "cordon": node}, {"at": "0s", "loseNode": node}] if self.lost else []
         crashed = [
             {"at": "0s", "crashPod": {"clique": clique, "index": index, "recovers": "24h"}}
             for clique, number in self.not_ready.items()
@@ -187,7 +189,7 @@ class Situation:
             "nodes": [pool],
             "kubelet": {**times, "cliques": slow},
             "scheduler": {"delay": "0s", "gangAware": False},
-            "events": [*closed, *crashed, *self.events],
+            "events": [*closed, *lost, *crashed],
         }
 
 
