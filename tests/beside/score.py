@@ -23,7 +23,7 @@ from tests.cluster.api import Json
 Key = tuple[str, str, str]
 Times = dict[Key, list[float]]
 
-SPECS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
+CHANGED: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 TOLERANCE: Final = 2.0
 _PLAN_VERBS: Final = {
     "create": "create",
@@ -78,7 +78,7 @@ def shown(kind: str, name: str) -> tuple[str, str]:
 
 
 def happened(events: Iterable[Json]) -> Times:
-    """What the operator wrote from the moment it went on: creations, deletions, specs patched, finalizers dropped.
+    """What the operator wrote from the moment it went on: creations, deletions, patches, finalizers dropped.
 
     A second deletion of the same object does not count.
     """
@@ -99,7 +99,7 @@ def happened(events: Iterable[Json]) -> Times:
                     found["delete", *shown(kind, name)].append(event["t"])
         elif verb == "patch" and _drops_finalizers(event):
             found["release", kind, event["name"]].append(event["t"])
-        elif kind in SPECS and "spec" in event.get("body", {}) and not found.get(("patch", kind, event["name"])):
+        elif kind in CHANGED and _changes_fields(event) and not found.get(("patch", kind, event["name"])):
             found["patch", kind, event["name"]].append(event["t"])
     return found
 
@@ -107,6 +107,11 @@ def happened(events: Iterable[Json]) -> Times:
 def _drops_finalizers(event: Json) -> bool:
     metadata = event.get("body", {}).get("metadata", {})
     return "finalizers" in metadata and not metadata["finalizers"]
+
+
+def _changes_fields(event: Json) -> bool:
+    body = event.get("body", {})
+    return "spec" in body or bool({"labels", "annotations"} & body.get("metadata", {}).keys())
 
 
 def planned(folder: Path, about: Json) -> tuple[Times, str]:
@@ -123,7 +128,7 @@ def planned(folder: Path, about: Json) -> tuple[Times, str]:
             at = (datetime.fromisoformat(one["at"]) - since).total_seconds()
             for step in one["steps"]:
                 verb, target = _PLAN_VERBS.get(step["action"]), step["target"]
-                if verb and (verb != "patch" or target["kind"] in SPECS):
+                if verb and (verb != "patch" or target["kind"] in CHANGED):
                     _add(found, verb, target["kind"], target["name"], at)
     return found, _doubts(document)
 
@@ -146,7 +151,7 @@ def simulated(folder: Path, about: Json) -> tuple[Times, str]:
     for entry in document["history"]:
         verb, target = _SIMULATED_VERBS.get(entry["what"]), entry["subject"]
         is_note = verb == "patch" and entry["detail"]  # that an update begins, or is complete
-        if verb and not is_note and entry["actor"] == "operator" and (verb != "patch" or target["kind"] in SPECS):
+        if verb and not is_note and entry["actor"] == "operator" and (verb != "patch" or target["kind"] in CHANGED):
             at = (datetime.fromisoformat(entry["at"]) - since).total_seconds()
             _add(found, verb, target["kind"], target["name"], at)
     return found, _doubts(document)

@@ -33,7 +33,7 @@ def test_other_writers_failures_statuses_and_earlier_writes_do_not_count() -> No
         event(1, "delete", "Pod", "a-0-w-abcde", user="garbage collector"),
         event(1, "delete", "Pod", "a-0-w-abcde", code=404),
         event(1, "patch", "PodClique", "a-0-w", subresource="status", body={"spec": {}}),
-        event(1, "patch", "PodClique", "a-0-w", body={"metadata": {"finalizers": []}}),
+        event(1, "patch", "PodClique", "a-0-w", body={"metadata": {"finalizers": ["grove.io/podclique.grove.io"]}}),
     ]
     assert happened(ignored) == {}
 
@@ -43,3 +43,13 @@ def test_pairs_are_made_in_the_order_of_time() -> None:
     score = compared({key: [0, 9], ("create", "Pod", "a-0-w"): [1]}, {key: [5.0, 0.5, 20.0]})
     assert score.cells()[:4] == ["2", "1", "1", "1"]
     assert score.late == [(key, 9, 5.0)]
+
+
+def test_a_dropped_finalizer_and_changed_labels_count() -> None:
+    done = happened(
+        [
+            event(1, "patch", "PodClique", "a-0-w", body={"metadata": {"labels": {"tier": "gold"}}}),
+            event(2, "patch", "PodClique", "a-0-w", body={"metadata": {"finalizers": None}}),
+        ]
+    )
+    assert done == {("patch", "PodClique", "a-0-w"): [1], ("release", "PodClique", "a-0-w"): [2]}
