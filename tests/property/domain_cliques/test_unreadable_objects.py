@@ -18,6 +18,7 @@ from grove_core.resources.compute_domain import (
     ComputeDomainClique,
     DaemonPod,
     compute_domain_from_json,
+    daemon_pod_from_json,
     domain_clique_from_json,
 )
 from tests.property.domain_cliques.builders import NOW, UID, Json, clique, domain, entry, pod
@@ -123,3 +124,14 @@ def test_dc089_unreadable_cliques_of_other_domains_do_not_matter(uid: str) -> No
     plan = plan_of(domain(), [], [], {strange.ref: uid})
     assert bool(plan.steps) is (uid == "another")
     assert [held.target.kind for held in plan.withheld] == (["ComputeDomain"] if uid != "another" else [])
+
+
+@pytest.mark.parametrize("odd", [{"status": "True"}, {"status": 5, "lastTransitionTime": 7}, {}])
+def test_in053_another_condition_of_a_daemon_pod_is_not_read(odd: Json) -> None:
+    ready = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T08:00:10Z"}
+    raw = {
+        "metadata": {"name": "d0", "namespace": "dra", "uid": "d0"},
+        "spec": {"nodeName": "n0"},
+        "status": {"podIP": "10.0.0.1", "conditions": [{"type": "example.com/gate", **odd}, ready]},
+    }
+    assert daemon_pod_from_json(raw).ready
