@@ -10,9 +10,11 @@ from typing import Final
 from grove_core.areas.gang_termination import rules as gang_termination
 from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.mnnvl import rules as mnnvl
+from grove_core.areas.mnnvl.field import rules as mnnvl_field
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
+from grove_core.areas.workload.field import rules as workload_field
 from grove_core.document.plan_document import (
     FOREGROUND,
     Json,
@@ -54,7 +56,9 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             gang_termination.GangTerminationDenial,
             field.GoOperatorReason,
             workload.WorkloadReason,
+            workload_field.GoOperatorWorkloadReason,
             mnnvl.MnnvlReason,
+            mnnvl_field.GoOperatorMnnvlReason,
             mnnvl_scopes.SharedDomainReason,
             topology.TopologyReason,
             planning.WithheldStepReason,

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -11,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.document.document_reading import attempts_from_json, plan_document_from_json
-from grove_core.document.document_writing import plan_document_as_json
+from grove_core.document.document_writing import plan_document_as_json, reason_as_json
 from grove_core.document.plan_document import FORMAT_VERSION, PlanDocument, RuleSetSource
+from grove_core.document.step_reading import reason_from_json
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.reasons import Rule
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Delete
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
@@ -35,6 +39,31 @@ def document_of(plan: Plan) -> PlanDocument:
 
 def plain(generated: RandomCluster) -> Json:
     return plan_document_as_json(document_of(reconcile(generated.snapshot)), decisions=True)
+
+
+NOT_IN_PLANS = {"PreflightFailureReason", "FitReason"}
+
+
+def enums_below(base: type[Rule]) -> Iterator[type[Rule]]:
+    for found in base.__subclasses__():
+        yield found
+        yield from enums_below(found)
+
+
+@pytest.mark.parametrize(
+    "enum",
+    [
+        one
+        for one in enums_below(Rule)
+        if one.__name__.endswith("Reason") and one.__name__ not in NOT_IN_PLANS and "domain_" not in one.__module__
+    ],
+    ids=lambda one: one.__name__,
+)
+def test_cl011_every_reason_of_a_plan_is_read_back(enum: type[Rule]) -> None:
+    subject = Ref("grove.io/v1alpha1", "PodClique", "ml", "a")
+    for rule in enum:
+        reason = rule.because(subject, **dict.fromkeys(rule.clause.facts, "x"))
+        assert reason_from_json(reason_as_json(reason)) == reason
 
 
 @pytest.mark.parametrize("version", [None, "2.0", "0.9", 1, "", "x"])
