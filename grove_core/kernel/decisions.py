@@ -89,6 +89,7 @@ class AreaResult(NamedTuple):
 
     Attributes:
         wake_at: when time alone may change the result; None if never (PL-008).
+        requeue_at: when the operator reconciles again by a short timer of its own; None without one (WF-070).
         deferred: deletions for gang terminations that have to wait for a fresh read (PL-029).
     """
 
@@ -96,6 +97,7 @@ class AreaResult(NamedTuple):
     findings: tuple[Finding, ...] = ()
     wake_at: datetime | None = None
     deferred: tuple[ObjectToDelete, ...] = ()
+    requeue_at: datetime | None = None
 
 
 def union_of_area_results(results: Iterable[AreaResult]) -> AreaResult:
@@ -106,4 +108,5 @@ def union_of_area_results(results: Iterable[AreaResult]) -> AreaResult:
         tuple(finding for one in found for finding in one.findings),
         min((one.wake_at for one in found if one.wake_at is not None), default=None),
         tuple(deletion for one in found for deletion in one.deferred),
+        min((one.requeue_at for one in found if one.requeue_at is not None), default=None),
     )

@@ -50,6 +50,8 @@ class Plan:
         steps: sorted by stage and target; at most one for each target (PL-013).
         withheld: sorted by target.
         wake_at: the next time at which time alone may change the plan (PL-008); None if never.
+        requeue_at: when the operator reconciles again by a short timer of its own, which every forecast waits for; not
+            later than ``wake_at``, and None without such a timer (WF-070).
         findings: every verdict, sorted by subject and question.
     """
 
@@ -60,6 +62,7 @@ class Plan:
     withheld: tuple[Withheld, ...] = ()
     wake_at: datetime | None = None
     findings: tuple[Finding, ...] = ()
+    requeue_at: datetime | None = None
 
     @property
     def settled(self) -> bool:

@@ -69,7 +69,8 @@ def make_plan(result: AreaResult, view: PlannedRoot, *, rules: str = "") -> Plan
         rules=rules,
         steps=tuple(sorted(taken, key=lambda step: step.sort_key)) if weaker else tuple(taken),
         withheld=tuple(sorted(withheld, key=lambda held: held.target.sort_key)),
-        wake_at=result.wake_at,
+        wake_at=min((at for at in (result.wake_at, result.requeue_at) if at is not None), default=None),
+        requeue_at=result.requeue_at,
         findings=tuple(sorted(result.findings, key=lambda finding: finding.sort_key)),
     )
 

@@ -5,6 +5,7 @@ Of these kinds decisions only compare what is stored with what is wanted.
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -13,7 +14,13 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.metadata_readers import Resource, read_labels, read_metadata, stored_inner_object
+from grove_core.resources.metadata_readers import (
+    Resource,
+    read_creation_time,
+    read_labels,
+    read_metadata,
+    stored_inner_object,
+)
 from grove_core.resources.object_metadata import metadata_in
 
 Body: TypeAlias = Mapping[str, Any]
@@ -116,11 +123,13 @@ class OwnedObject(Resource):
         managed: whether its label says that Grove created it.
         labels: as stored.
         spec: as stored; empty where the kind has none.
+        created_at: None where absent.
     """
 
     managed: bool = False
     labels: FrozenMap = EMPTY
     spec: FrozenMap = EMPTY
+    created_at: datetime | None = None
 
 
 def owned_object_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
@@ -133,9 +142,9 @@ def owned_object_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, s
     identity = read_metadata(top, api_version, kind, shared)
     labels = read_labels(top)
     managed = is_managed_by_grove(labels)
-    spec = stored_inner_object(top.inner_object("spec"))
+    spec, created_at = stored_inner_object(top.inner_object("spec")), read_creation_time(top.inner_object("metadata"))
     return top.result_or_problems(
-        OwnedObject(**identity, managed=managed, labels=stored_inner_object(labels), spec=spec)
+        OwnedObject(**identity, managed=managed, labels=stored_inner_object(labels), spec=spec, created_at=created_at)
     )
 
 

@@ -61,7 +61,7 @@ def forecasts_of_snapshots(
         snapshot = snapshot_with_set_as_stored(given, rules)
         plan = reconcile(snapshot, rules)
         evictions = _evictions_in_forecast(snapshot, rules, nodes, until)
-        if plan.settled and not evictions and (until is None or plan.wake_at is None or plan.wake_at > until):
+        if plan.settled and _next_moment(plan, evictions, snapshot.now, until) is None:
             yield one_round_forecast(plan, snapshot.now)
         else:
             yield forecast_until_settled(
@@ -172,10 +172,10 @@ def forecast_until_settled(
             forecast = replace(forecast, averted=averted_termination_findings(forecast.findings, plan.findings))
         if plan.steps:
             attempts = execute_steps_sequentially(cluster.attempt_step, plan.steps)
-        elif until is not None and (moment := _next_moment(plan, coming, now, until)) is not None:
+        elif (moment := _next_moment(plan, coming, now, until)) is not None:
             now, attempts = moment, ()
             _evict_due_pods(cluster, coming, now)
-            again = tracker.begin_lap(now, len(rounds), until)
+            again = tracker.begin_lap(now, len(rounds), until) if until is not None else None
             if again is not None and not coming:
                 return replace(forecast, rounds=tuple(rounds), complete=True, again=again)
         else:
@@ -197,11 +197,16 @@ def forecast_until_settled(
     return replace(forecast, rounds=tuple(rounds), complete=True)
 
 
-def _next_moment(plan: Plan, evictions: Sequence[Eviction], now: datetime, until: datetime) -> datetime | None:
-    """Return the next time at which a delay ends or a pod is evicted; None where there is none until the end."""
-    wakes = plan.wake_at is not None and now < plan.wake_at <= until
-    moments = [plan.wake_at] if wakes and plan.wake_at is not None else []
-    return min((*moments, *(at for at, _ in evictions[-1:])), default=None)
+def _next_moment(plan: Plan, evictions: Sequence[Eviction], now: datetime, until: datetime | None) -> datetime | None:
+    """Return the next time at which a delay ends or a pod is evicted; None where there is none until the end.
+
+    A short timer of the operator is waited for whatever the end is (WF-070).
+    """
+    moments = [at for at, _ in evictions[-1:]]
+    if plan.wake_at is not None and plan.wake_at > now:
+        is_short = plan.wake_at == plan.requeue_at
+        moments += [plan.wake_at] if is_short or (until is not None and plan.wake_at <= until) else []
+    return min(moments, default=None)
 
 
 def _evict_due_pods(cluster: InMemoryCluster, coming: list[Eviction], now: datetime) -> None:

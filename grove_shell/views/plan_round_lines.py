@@ -132,7 +132,10 @@ def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> 
         full: whether to add every line; else at most twenty.
     """
     rounds = forecast.rounds if full else rounds_before_repeats(forecast)
-    lines = [(word, f"round {round_.number}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)]
+    start = forecast.rounds[0].at
+    lines = [
+        (word, f"{_round_label(round_, start)}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)
+    ]
     before = ""
     for word, text in lines if full else lines[:_LINES]:
         page.add_line((padded_entry_label("" if word == before else word), "bold"), text)
@@ -159,6 +162,11 @@ def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> 
     )
     if any(held.obstacle is StepObstacle.UPDATE for held in forecast.rounds[-1].withheld):
         page.add_line(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
+
+
+def _round_label(round_: ForecastRound, start: datetime) -> str:
+    """Return the number of a round, with its time where that is later than the first one's."""
+    return f"round {round_.number}" + (f", {clock_time(round_.at, start)}" if round_.at > start else "")
 
 
 def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:

@@ -151,19 +151,17 @@ def test_wl061_variables_stand_in_the_same_order(field: list[Json], ours: list[J
             assert [one["name"] for one in mine["env"]] == [one["name"] for one in other["env"]], name
 
 
-def test_wl043_taking_over_the_healthy_dump_writes_statuses_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    """Adoption: what our statuses say and theirs do not; nothing is made, changed, taken away or rolled."""
-    assert (
-        run_command_line(
-            ["plan", "-f", str(HERE / "s2-healthy.json"), "--now", "2026-11-21T09:38:48Z", "-o", "json"], "grove"
-        )
-        == 0
-    )
+@pytest.mark.parametrize(("rules", "actions"), [("design", {"setStatus"}), ("field", set())])
+def test_wl043_the_healthy_dump_at_rest(capsys: pytest.CaptureFixture[str], rules: str, actions: set[str]) -> None:
+    """A takeover writes statuses alone; the operator that runs there writes nothing."""
+    words = ["plan", "-f", str(HERE / "s2-healthy.json"), "--now", "2026-11-21T09:38:48Z", "--rules", rules]
+    assert run_command_line([*words, "-o", "json"], "grove") == 0
     plans = json.loads(capsys.readouterr().out)["plans"]
     assert len(plans) == 3
     for plan in plans:
         assert plan["complete"]
-        assert {step["action"] for round_ in plan["rounds"] for step in round_["steps"]} == {"setStatus"}
-        written = {key for round_ in plan["rounds"] for step in round_["steps"] for key in step["object"]}
+        steps = [step for round_ in plan["rounds"] for step in round_["steps"]]
+        assert {step["action"] for step in steps} == actions
+        written = {key for step in steps for key in step["object"]}
         assert written <= {"wasAvailable", "conditions", "phase", "readyReplicas"}, written
         assert not [held for round_ in plan["rounds"] for held in round_["withheld"]]

@@ -59,7 +59,9 @@ def played(
         observed = world.snapshot_of_set(seen.root.ref, seen.now)
         assert observed is not None
         if not plan.steps and before == [pod for pods in world.pods.values() for pod in pods]:
-            return observed
+            if plan.requeue_at is None:
+                return observed
+            observed = replace(observed, now=plan.requeue_at)
         seen = observed
     raise AssertionError("no rest")
 

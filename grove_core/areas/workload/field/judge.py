@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from grove_core.areas.workload.field.clique_update import (
@@ -23,6 +24,7 @@ from grove_core.areas.workload.field.scaling_group_update import (
     group_update_step,
 )
 from grove_core.areas.workload.field.set_update import SetUpdateStep, replica_being_updated, set_update_step
+from grove_core.areas.workload.field.start_of_a_set import token_awaited_until
 from grove_core.areas.workload.judge import gang_constraints_of, knows_replicas, terminating_clique_names
 from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement
@@ -58,6 +60,7 @@ class GoOperatorSetParts:
         set_update: what happens to the update of the set; idle where pods are not known.
         clique_updates, group_updates: by name, for those with progress.
         gang_constraints: as in the judgement by ``design``.
+        starts_at: when the first PodClique is created; None where the operator does not wait (WF-070).
     """
 
     context: WorkloadContext
@@ -70,6 +73,7 @@ class GoOperatorSetParts:
     clique_updates: FrozenDict[str, CliqueUpdateStep]
     group_updates: FrozenDict[str, GroupUpdateStep]
     gang_constraints: FrozenDict[str, TopologyConstraintChange | Withheld]
+    starts_at: datetime | None = None
 
     @property
     def generation_in_status(self) -> str:
@@ -144,6 +148,7 @@ def judge_workload_by_go_operator(
         clique_updates=FrozenDict(updates.of_cliques() if knows_pods else ()),
         group_updates=FrozenDict(updates.of_groups() if knows_pods else ()),
         gang_constraints=gang_constraints_of(context, replicas, inputs.gang_topology),
+        starts_at=token_awaited_until(context),
     )
     return GoOperatorWorkloadJudgement(gates, parts)
 

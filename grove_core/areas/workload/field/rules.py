@@ -92,4 +92,7 @@ class GoOperatorWorkloadReason(Rule):
         "pods ({ready} ready) and {gpus} GPUs",
     )
 
+    TOKEN_AWAITED = RuleSentence(
+        "WF-070", "its first PodClique is created after {seconds} s, whether or not a pod needs the token in {secret}"
+    )
     SET_COUNTS = RuleSentence("WF-071", "{updated} of {replicas} replicas are available and of the present template")

@@ -17,6 +17,7 @@ from grove_core.areas.workload.field.pods import (
     missing_pod_indices,
 )
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
+from grove_core.areas.workload.field.start_of_a_set import RETRY
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
     autoscaler_manifest_for,
@@ -45,7 +46,7 @@ from grove_core.areas.workload.set_objects import SetObject, repeated_names
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate, Withheld
 from grove_core.resources.api_names import SCHEDULER
-from grove_core.resources.naming_rules import set_replica_name
+from grove_core.resources.naming_rules import service_account_token_name, set_replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
@@ -67,10 +68,17 @@ class GoOperatorSetObjects:
         """Return the objects that the set has once, then those of each replica. Linear."""
         yield from repeated_names(self._root)
         yield from rbac_manifests(self._root)
+        if self._parts.starts_at is not None:
+            yield self._start()
         yield from shared_claims_of_set(self._context)
         yield from self._templates_in_place()
         for replica in self._parts.replicas:
             yield from self._replica(replica)
+
+    def _start(self) -> Withheld:
+        seconds, secret = int(RETRY.total_seconds()), service_account_token_name(self._root.ref.name)
+        because = GoOperatorWorkloadReason.TOKEN_AWAITED.because(self._root.ref, seconds=seconds, secret=secret)
+        return Withheld(self._root.ref, (because,))
 
     def _templates_in_place(self) -> Iterator[FieldsToApply]:
         """The present template for each clique that takes it over as it is (WF-003, WF-007)."""
@@ -89,6 +97,8 @@ class GoOperatorSetObjects:
             "Service", name, partial(service_manifest_for, *of_replica), partial(replica_service_spec, *of_replica)
         )
         yield from self._autoscalers(replica)
+        if self._parts.starts_at is not None:
+            return
         for expected in replica.cliques:
             yield self._clique(self._root, expected)
         for group in replica.groups:

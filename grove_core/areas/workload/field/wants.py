@@ -56,6 +56,7 @@ def result_of_workload_by_go_operator(snapshot: Snapshot, judgement: GoOperatorW
             *scheduling_gate_findings(gates),
             *startup_wait_findings(snapshot),
         ),
+        requeue_at=parts.starts_at if parts is not None else None,
     )
     return WorkloadResult(result, parts.gangs_with_outdated_constraints if parts is not None else None)
 
