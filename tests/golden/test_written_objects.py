@@ -18,6 +18,7 @@ import yaml
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.merge_patch import parse_quantity
+from grove_shell.cli.main import run_command_line
 from tests.property.workload_field.expansion import Expansion, root_of
 
 Json = dict[str, Any]
@@ -111,6 +112,42 @@ def test_wf100_every_field_is_what_the_operator_writes(case: str) -> None:
         if what not in REASONS
     }
     assert unknown == set()
+
+
+NOT_ADMITTED: Final = frozenset(
+    {"a_topology_that_lacks_a_domain", "a_topology_that_lacks_all", "a_topology_without_its_switch"}
+)
+"""Sets that are refused, unless they were stored before the cluster's topology changed."""
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case not in NOT_ADMITTED])
+def test_wf100_the_plan_of_the_bare_manifest_creates_them(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = list(yaml.safe_load_all((HERE / case / "set.yaml").read_text(encoding="utf-8")))
+    configuration: Json = {
+        "apiVersion": "operator.config.grove.io/v1alpha1",
+        "kind": "OperatorConfiguration",
+        "network": {"autoMNNVLEnabled": True},
+    }
+    for document in documents:
+        if document["kind"] == "OperatorConfiguration":
+            configuration |= document
+        elif document["kind"] == "ClusterTopologyBinding":
+            configuration |= {"topologyAwareScheduling": {"enabled": True}}
+    given = [document for document in documents if document["kind"] != "OperatorConfiguration"]
+    for name, content in (("set.yaml", given), ("config.yaml", [configuration])):
+        (tmp_path / name).write_text(yaml.safe_dump_all(content), encoding="utf-8")
+    words = ["plan", "-f", str(tmp_path / "set.yaml"), "--config", str(tmp_path / "config.yaml")]
+    assert run_command_line([*words, "--rules", "field", "--now", "2026-11-20T09:00:00Z", "-o", "json"], "grove") == 0
+    (plan,) = json.loads(capsys.readouterr().out)["plans"]
+    steps = (step for round_ in plan["rounds"] for step in round_["steps"] if step["action"] == "create")
+    objects = (step["object"] for step in steps if step["target"]["kind"] != "ComputeDomain")  # see NF-005
+    created = {name_of(item): without_uids(item) for item in objects}
+    theirs = recorded(case)
+    assert created.keys() == theirs.keys()
+    found = {what for name, item in created.items() for _, what in differences(item, theirs[name])}
+    assert found <= REASONS.keys()
 
 
 def test_wf199_every_difference_is_listed_with_its_reason(*, bless: bool) -> None:

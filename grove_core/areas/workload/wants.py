@@ -188,7 +188,7 @@ def _wants_for(
     elif found is None and not (item.kind == "PodClique" and item.name in terminating):
         yield _creation_of(context, item)
     elif item.kind in _FOLLOW_TEMPLATE and isinstance(found, OwnedObject) and not _has_spec(found, item):
-        yield from _spec_changes(found, item.make())
+        yield from _spec_changes(found, item)
 
 
 def _creation_of(context: WorkloadContext, item: LazyManifest) -> ObjectToCreate | Withheld:
@@ -213,9 +213,10 @@ def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
     return item.spec is not None and not changed_fields(item.spec(), found.spec)
 
 
-def _spec_changes(found: OwnedObject, wanted: ObjectToCreate) -> Iterator[FieldsToApply]:
+def _spec_changes(found: OwnedObject, item: LazyManifest) -> Iterator[FieldsToApply]:
     """Return the change of an object whose spec differs; fields that a server filled in do not count (WL-025)."""
-    spec = object_at(wanted.manifest, "spec")
+    wanted = item.make()
+    spec = object_at(wanted.manifest, "spec") if item.spec is None else item.spec()
     fields = FrozenMap({**changed_fields(spec, found.spec), **removed_autoscaler_metrics(spec, found.spec)})
     if fields and found.managed and not found.deleting:
         because = (WorkloadReason.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)

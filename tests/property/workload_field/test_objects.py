@@ -9,7 +9,7 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Apply, Create
-from grove_core.kernel.wants import ObjectToCreate
+from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.go_operator import NEWEST
@@ -59,14 +59,16 @@ def test_wf003_annotations_of_a_scaling_group_follow_the_template() -> None:
     assert changed == ["PodCliqueScalingGroup/llm-0-pool"]
 
 
-def test_wf053_constraints_that_stay_are_reported() -> None:
+def test_wf132_constraints_become_those_of_the_topology_at_once() -> None:
     seen = healthy(rich())
     locked = WorkloadReason.NO_LONGER_PART.because(seen.root.ref)
     topology = GangTopology("racks", FrozenDict({"rack": "example.com/rack"}), locked=locked)
     inputs = WorkloadInputs(gang_topology=topology)
     result = workload_result_by_go_operator(seen, inputs, updates_cliques_of_idle_sets=True)
-    assert result.misplaced == ("llm-0", "llm-0-pool-0")
-    assert {held.target.kind for held in result.of_area.wants.withheld} == {"PodGang"}
+    assert result.misplaced == ()
+    changes = (want for want in result.of_area.wants.wants if isinstance(want, FieldsToApply))
+    assert {want.target.name for want in changes if want.target.kind == "PodGang"} == {"llm-0", "llm-0-pool-0"}
+    assert not result.of_area.wants.withheld
 
 
 def test_wf050_a_set_of_which_too_little_is_known_is_left_alone() -> None:

@@ -19,10 +19,13 @@ from grove_core.areas.workload.field.objects.scaling_groups import (
 )
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, freeze, thaw_json
+from grove_core.kernel.steps import Apply
+from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.resources.podgang import GangPackConstraint, PodGangConstraints
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.expected_replicas import ExpectedClique, expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.objects import load
@@ -184,3 +187,30 @@ def test_wf132_a_podgang_follows_its_pods_its_set_and_the_topology() -> None:
     assert fields["metadata"] == {"annotations": {"grove.io/topology-name": None}}
     assert fields["spec"]["topologyConstraint"] is None
     assert rules == ["WL-025", "WL-026"]
+
+
+def with_priority(snapshot: Snapshot, priority: str) -> Snapshot:
+    """The moment after a manifest with another priority class was applied."""
+    root = snapshot.root
+    template = root.spec.template.model_copy(update={"priority_class_name": priority})
+    spec = root.spec.model_copy(update={"template": template})
+    edited = replace(root, spec=spec, edit=PlannedManifestChange.OF_MORE)
+    return replace(snapshot, root=edited)
+
+
+def test_wf116_an_edit_of_the_priority_class_begins_an_update() -> None:
+    for snapshot in snapshots_in("s2-healthy.yaml"):
+        standalone = {clique.ref.name for clique in snapshot.cliques if clique.group_replica_index < 0}
+        plan = reconcile(with_priority(snapshot, "high"), NEWEST)
+        applied = {
+            step.target.name: thaw_json(step.action.fields)
+            for step in plan.steps
+            if step.target.kind == "PodClique" and isinstance(step.action, Apply)
+        }
+        assert applied.keys() == standalone
+        for fields in applied.values():
+            assert fields.keys() == {"metadata"}
+            assert fields["metadata"]["labels"].keys() == {"grove.io/pod-template-hash"}
+        gangs = [step for step in plan.steps if step.target.kind == "PodGang" and isinstance(step.action, Apply)]
+        assert len(gangs) == len(snapshot.gangs)
+        assert not [step for step in reconcile(snapshot, NEWEST).steps if isinstance(step.action, Apply)]

@@ -50,10 +50,16 @@ def test_wf103_names_of_pods_begin_with_that_of_their_clique() -> None:
 
 
 class TestWF110:
-    """A PodClique MUST be made from the first template with whose name its own name ends."""
+    """A PodClique MUST be made from the first template with whose name its own name ends. If that is another clique's
+    template, a reason names both.
+    """
 
     def test_wf110_the_later_clique_gets_the_template_of_the_first(self) -> None:
         raw = set_raw(clique_raw("worker", 1), clique_raw("decode-worker", 2))
+        wants = {want.target.short: want for want in Expansion(root_of(raw)).wants}
+        alike = wants["PodClique/llm-0-decode-worker"]
+        assert [reason.rule.requirement for reason in alike.because] == ["WL-013", "WF-110"]
+        assert [reason.rule.requirement for reason in wants["PodClique/llm-0-worker"].because] == ["WL-013"]
         found = expanded(raw)
         assert found["PodClique/llm-0-decode-worker"]["spec"] == found["PodClique/llm-0-worker"]["spec"]
         assert "Pod/llm-0-decode-worker-1" not in found

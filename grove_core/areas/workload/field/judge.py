@@ -25,14 +25,13 @@ from grove_core.areas.workload.field.scaling_group_update import (
 )
 from grove_core.areas.workload.field.set_update import SetUpdateStep, replica_being_updated, set_update_step
 from grove_core.areas.workload.field.start_of_a_set import token_awaited_until
-from grove_core.areas.workload.judge import gang_constraints_of, knows_replicas, terminating_clique_names
-from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange
+from grove_core.areas.workload.judge import knows_replicas, terminating_clique_names
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
-from grove_core.kernel.wants import ObjectToDelete, Withheld
+from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.scaling_group import ScalingGroup
@@ -59,7 +58,6 @@ class GoOperatorSetParts:
         surplus: the deletions of cliques and groups beyond the wanted replicas.
         set_update: what happens to the update of the set; idle where pods are not known.
         clique_updates, group_updates: by name, for those with progress.
-        gang_constraints: as in the judgement by ``design``.
         starts_at: when the first PodClique is created; None where the operator does not wait (WF-070).
     """
 
@@ -72,7 +70,6 @@ class GoOperatorSetParts:
     set_update: SetUpdateStep
     clique_updates: FrozenDict[str, CliqueUpdateStep]
     group_updates: FrozenDict[str, GroupUpdateStep]
-    gang_constraints: FrozenDict[str, TopologyConstraintChange | Withheld]
     starts_at: datetime | None = None
 
     @property
@@ -107,13 +104,6 @@ class GoOperatorSetParts:
             if (self.is_on_delete or not part.group) and not self.templates.is_current(clique, part)
         )
 
-    @property
-    def gangs_with_outdated_constraints(self) -> tuple[str, ...] | None:
-        """Names of the PodGangs that keep outdated constraints (TP-026); None where gangs or pods are not known."""
-        if not self.context.has_all_objects_of_kinds("Pod", "PodGang"):
-            return None
-        return tuple(name for name, change in self.gang_constraints.items() if isinstance(change, Withheld))
-
 
 @dataclass(frozen=True, slots=True)
 class GoOperatorWorkloadJudgement:
@@ -147,7 +137,6 @@ def judge_workload_by_go_operator(
         else SetUpdateStep(context.root.status.progress),
         clique_updates=FrozenDict(updates.of_cliques() if knows_pods else ()),
         group_updates=FrozenDict(updates.of_groups() if knows_pods else ()),
-        gang_constraints=gang_constraints_of(context, replicas, inputs.gang_topology),
         starts_at=token_awaited_until(context),
     )
     return GoOperatorWorkloadJudgement(gates, parts)

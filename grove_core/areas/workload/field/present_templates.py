@@ -6,6 +6,7 @@ has the content of the template, because its label has the hash then. A hash of 
 
 from functools import cached_property
 
+from grove_core.areas.workload.field.objects.used_templates import with_used_template
 from grove_core.areas.workload.template_hash import (
     is_own_template_hash,
     template_generation_hash,
@@ -28,7 +29,8 @@ class PresentTemplates:
         for part in (part for replica in replicas for part in replica.all_cliques):
             clique = context.existing_clique(part)
             if clique is not None:
-                self._existing.setdefault(part.template.name, []).append((part, clique))
+                used = with_used_template(self._root, part)
+                self._existing.setdefault(used.template.name, []).append((part, clique))
         self._hashes: dict[str, str] = {}
 
     def is_current(self, clique: PodClique, part: ExpectedClique) -> bool:
@@ -36,10 +38,20 @@ class PresentTemplates:
         return self._has_content(clique, part) and clique.template_hash in {"", self.hash_of(part)}
 
     def _has_content(self, clique: PodClique, part: ExpectedClique) -> bool:
-        return self._context.revision.is_clique_current(clique, part)
+        """Return whether a clique has the template's content, and its gang the set's priority class (WF-116)."""
+        is_same = self._context.revision.is_clique_current(clique, with_used_template(self._root, part))
+        return is_same and not self._has_other_priority(clique, part)
+
+    def _has_other_priority(self, clique: PodClique, part: ExpectedClique) -> bool:
+        """Return whether a clique's hash is of another priority class; a hash of this operator needs no comparison."""
+        gang = self._context.gangs.get(part.gang)
+        if gang is None or is_own_template_hash(clique.template_hash):
+            return False
+        return gang.priority != self._root.spec.template.priority_class_name
 
     def hash_of(self, part: ExpectedClique) -> str:
         """Return the template hash that new and changed cliques of this template get."""
+        part = with_used_template(self._root, part)
         name = part.template.name
         if name not in self._hashes:
             known = (

@@ -96,3 +96,9 @@ class GoOperatorWorkloadReason(Rule):
         "WF-070", "its first PodClique is created after {seconds} s, whether or not a pod needs the token in {secret}"
     )
     SET_COUNTS = RuleSentence("WF-071", "{updated} of {replicas} replicas are available and of the present template")
+
+    TEMPLATE_OF_ANOTHER_CLIQUE = RuleSentence(
+        "WF-110",
+        "it is made from the template of clique {other}, because its name ends so: a defect of the operator; in a new "
+        "set, name {clique} otherwise or write it before {other}",
+    )

@@ -58,7 +58,8 @@ def result_of_workload_by_go_operator(snapshot: Snapshot, judgement: GoOperatorW
         ),
         requeue_at=parts.starts_at if parts is not None else None,
     )
-    return WorkloadResult(result, parts.gangs_with_outdated_constraints if parts is not None else None)
+    knows_gangs = parts is not None and parts.context.has_all_objects_of_kinds("Pod", "PodGang")
+    return WorkloadResult(result, () if knows_gangs else None)  # no gang keeps outdated constraints (WF-132)
 
 
 def old_part_findings(parts: GoOperatorSetParts) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """PodCliques as the Go operator writes them (WF-110 to WF-115), and what it changes in an existing one (WF-102)."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from grove_core.areas.workload.field.objects.metadata_texts import (
@@ -7,11 +8,13 @@ from grove_core.areas.workload.field.objects.metadata_texts import (
     replica_labels_by_go_operator,
 )
 from grove_core.areas.workload.field.objects.used_templates import with_used_template
+from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.objects.podcliques_and_groups import autoscaling_bounds, reason_of_new_clique
 from grove_core.areas.workload.template_revision import normalized_pod_spec, wanted_clique_pod_spec
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import (
     BASE_GANG,
@@ -46,7 +49,7 @@ def podclique_manifest_by_go_operator(
         finalizer=CLIQUE_FINALIZER,
     )
     body = {**_spec(context, owner, used), "replicas": used.template.spec.replicas}
-    return object_to_create(blank, {"spec": body}, (reason_of_new_clique(owner, part),))
+    return object_to_create(blank, {"spec": body}, (reason_of_new_clique(owner, part), *_defects(part, used, owner)))
 
 
 def podclique_changes_by_go_operator(
@@ -125,3 +128,10 @@ def _labels(root: PodCliqueSet, used: ExpectedClique, template_hash: str) -> dic
 def _annotations(used: ExpectedClique) -> FrozenMap:
     """Return the template's annotations without the name of a topology (WF-113)."""
     return FrozenMap({key: text for key, text in used.template.annotations.items() if key != TOPOLOGY_NAME})
+
+
+def _defects(part: ExpectedClique, used: ExpectedClique, owner: PodCliqueSet | ScalingGroup) -> Iterator[Reason]:
+    """Yield the reason that names another clique's template, which is a defect of the operator (WF-110)."""
+    if used is not part:
+        own, other = part.template.name, used.template.name
+        yield GoOperatorWorkloadReason.TEMPLATE_OF_ANOTHER_CLIQUE.because(owner.ref, clique=own, other=other)
