@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import BREACH, PREDICTION, TERMINATION
+from grove_core.areas.workload.field.upgrade_restart import UpgradeRestart
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
@@ -82,6 +83,7 @@ class RuleSetComparison:
         unknown: why a rule set cannot decide; empty where both can.
         alike: how many PodCliques both terminate at the same time.
         unpredicted: what a rule set does not predict of the set, so that later terminations may differ (GF-134).
+        restart: what an upgrade from the first to the second does to the set; None where it begins no update (WF-091).
     """
 
     root: Ref
@@ -90,6 +92,7 @@ class RuleSetComparison:
     unknown: tuple[Reason, ...] = ()
     alike: int = 0
     unpredicted: tuple[Reason, ...] = ()
+    restart: UpgradeRestart | None = None
 
     @property
     def has_same_terminations(self) -> bool:
@@ -97,8 +100,13 @@ class RuleSetComparison:
         return not self.differences and not self.unknown and not self.unpredicted
 
 
-def compare_forecasts(before: Forecast, after: Forecast) -> RuleSetComparison:
-    """Compare the forecasts of two rule sets for one set. Linear in the steps of both."""
+def compare_forecasts(before: Forecast, after: Forecast, restart: UpgradeRestart | None = None) -> RuleSetComparison:
+    """Compare the forecasts of two rule sets for one set. Linear in the steps of both.
+
+    Args:
+        before, after: the forecasts.
+        restart: what the upgrade from the first to the second does, if the second forecast begins with that.
+    """
     first, second = _terminations_in(before), _terminations_in(after)
     alike: defaultdict[tuple[TerminationChangeKind, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
     same = 0
@@ -120,7 +128,7 @@ def compare_forecasts(before: Forecast, after: Forecast) -> RuleSetComparison:
         reason for one in (before, after) for reason in reasons_for_question(PREDICTION, one.findings)
     )
     breaches = tuple(_breaches(before, after))
-    return RuleSetComparison(before.root, tuple(found), breaches, tuple(unknown), same, tuple(unpredicted))
+    return RuleSetComparison(before.root, tuple(found), breaches, tuple(unknown), same, tuple(unpredicted), restart)
 
 
 def _key_of(one: FirstTermination | None) -> _TerminationKey:

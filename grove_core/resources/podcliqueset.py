@@ -61,7 +61,7 @@ class PodCliqueSetStatus:
 
 @unique
 class PlannedManifestChange(Enum):
-    """What a manifest that is planned as applied changes in the stored set."""
+    """What a manifest that is planned as applied, or an upgrade that is planned as done, changes for a stored set."""
 
     NONE = "None"
     """There is no manifest."""
@@ -69,6 +69,8 @@ class PlannedManifestChange(Enum):
     """``replicas``, ``terminationDelay``, labels, annotations, or nothing."""
     OF_MORE = "OfMore"
     """Anything else too."""
+    OF_HASHES = "OfHashes"
+    """No manifest, but another release of the operator, which computes other template hashes (WF-091)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from grove_core.areas.gang_termination.field.wants import (
 )
 from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withheld_for_domains
 from grove_core.areas.mnnvl.field.wants import result_of_group_domains
+from grove_core.areas.workload.field.upgrade_restart import HASH_FORMS
 from grove_core.areas.workload.field.wants import workload_result_by_go_operator
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.decisions import union_of_area_results
@@ -65,6 +66,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             computes_status_when_scheduled=False,
             fills_roles=True,
             keeps_topologies=False,
+            hash_form=HASH_FORMS[release],
         )
         for release, generation in RELEASES.items()
     }

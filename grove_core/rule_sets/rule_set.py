@@ -34,6 +34,7 @@ class RuleSet:
         delays_statuses: whether statuses wait while objects are written, as OP-024 has it.
         fills_roles: whether admission writes an empty role into a clique without one (WF-160).
         keeps_topologies: whether the operator writes to topologies (GF-137).
+        hash_form: the form of its template hashes; empty where it compares content (WF-090).
     """
 
     name: str
@@ -46,6 +47,7 @@ class RuleSet:
     delays_statuses: bool = True
     fills_roles: bool = False
     keeps_topologies: bool = True
+    hash_form: str = ""
 
 
 DESIGN: Final = RuleSet("design", gang_termination_by_design)

@@ -3,11 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import starmap
 from typing import Any
 
+from grove_core.areas.workload.field.upgrade_restart import (
+    UpgradeRestart,
+    snapshot_after_upgrade,
+    upgrade_restart,
+)
 from grove_core.compare import FirstTermination, RuleSetComparison, compare_forecasts
 from grove_core.document.document_writing import reason_as_json, ref_as_json, rule_set_source_as_json
+from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
+from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import (
     AUTO,
     CommandInput,
@@ -53,17 +61,22 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     if AUTO in options.rules and names[0] == names[1] and snapshots:
         print_error(f"both sides are '{names[0]}': {choices[0][1].because}; give --rules twice")
         return USAGE
+    restarts = [upgrade_restart(one, choices[0][0].hash_form, choices[1][0].hash_form) for one in snapshots]
+    upgraded = tuple(
+        snapshot_after_upgrade(one) if restart is not None else one
+        for one, restart in zip(snapshots, restarts, strict=True)
+    )
     forecasts_by_rules = [
         forecasts_with_input_findings(
-            snapshots,
-            forecasts_of_snapshots(snapshots, rules, limit=None, until=until, nodes=loaded.node_readiness),
+            planned,
+            forecasts_of_snapshots(planned, rules, limit=None, until=until, nodes=loaded.node_readiness),
             InputNodes(),
             rules,
             shown,
         )
-        for rules, _, shown in choices
+        for planned, (rules, _, shown) in zip((snapshots, upgraded), choices, strict=True)
     ]
-    found = tuple(compare_forecasts(before, after) for before, after in zip(*forecasts_by_rules, strict=True))
+    found = tuple(starmap(compare_forecasts, zip(*forecasts_by_rules, restarts, strict=True)))
     nothing = nothing_decided_message(inputs.loaded, forecasts_by_rules[0])
     report = RuleSetComparisonReport(
         rules=names,
@@ -88,6 +101,8 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
 
 def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[RuleSetComparison]) -> int:
     changes = {difference.change.value.lower() for one in found for difference in one.differences}
+    if any(one.restart is not None and one.restart.may_restart_pods for one in found):
+        changes.add("restart")
     if inputs.problems:
         return ERROR
     unknown = {"unknown"} if any(one.unknown for one in found) else set()
@@ -108,8 +123,31 @@ def _as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
         "asOf": format_time(report.as_of),
         "until": format_time(report.until) if report.until is not None else None,
         "notCollected": list(report.not_collected),
-        "sets": [{"root": ref_as_json(one.root), **rule_set_comparison_as_json(one)} for one in report.comparisons],
+        "sets": [
+            {
+                "root": ref_as_json(one.root),
+                "restart": _restart_as_json(one.restart),
+                **rule_set_comparison_as_json(one),
+            }
+            for one in report.comparisons
+        ],
     }
+
+
+def _restart_as_json(restart: UpgradeRestart | None) -> dict[str, Any] | None:
+    if restart is None:
+        return None
+    return {
+        "strategy": ON_DELETE if restart.on_delete else ROLLING_RECREATE,
+        "takes": _impact_as_json(restart.takes),
+        "atOnceInTurn": restart.at_once,
+        "replicas": restart.replicas,
+        "groups": list(restart.groups),
+    }
+
+
+def _impact_as_json(takes: DeletionImpact | None) -> dict[str, int] | None:
+    return {"pods": takes.pods, "ready": takes.ready, "gpus": takes.gpus} if takes is not None else None
 
 
 def rule_set_comparison_as_json(one: RuleSetComparison) -> dict[str, Any]:
@@ -137,12 +175,11 @@ def rule_set_comparison_as_json(one: RuleSetComparison) -> dict[str, Any]:
 def _end_as_json(end: FirstTermination | None) -> dict[str, Any] | None:
     if end is None:
         return None
-    takes = end.takes
     return {
         "subject": ref_as_json(end.subject),
         "at": format_time(end.at),
         "deletes": [ref.name for ref in end.cliques],
-        "takes": {"pods": takes.pods, "ready": takes.ready, "gpus": takes.gpus} if takes is not None else None,
+        "takes": _impact_as_json(end.takes),
         "times": end.times,
         "because": [reason_as_json(reason) for reason in end.because],
     }

@@ -95,7 +95,7 @@ def explain_command(target: str, **options: Any) -> int:
     return explain_object(source, target, **options)
 
 
-CHANGES = ("ends", "oftener", "sooner", "later", "rarer", "spared", "unknown")
+CHANGES = ("restart", "ends", "oftener", "sooner", "later", "rarer", "spared", "unknown")
 DEFAULT = ("auto", "design")
 
 
@@ -112,7 +112,7 @@ DEFAULT = ("auto", "design")
     help="Give it twice: the present rule set (auto: that of the operator that runs in the input), then the other one.",
 )
 @click.option("--until", type=DurationOption(), help="Also compare what happens within this time, e.g. 6h.")
-@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if any termination differs.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if terminations differ or pods are restarted.")
 @click.option(
     "--fail-on",
     type=RepeatableChoice(CHANGES),
@@ -121,7 +121,7 @@ DEFAULT = ("auto", "design")
 )
 @click.option("-v", "--verbose", is_flag=True, help="List every deleted clique, and every condition that differs.")
 def compare_command(**options: Any) -> int:
-    """Compare two rule sets: which gangs does only one of them terminate?
+    """Compare two rule sets: which gangs does only one of them terminate, and which pods does the upgrade restart?
 
     Decides about the same cluster under two rule sets (grove rules lists them): use it before an upgrade of the Go
     operator, or before this operator replaces it.  Also available as grove upgrade-check.
@@ -131,6 +131,7 @@ def compare_command(**options: Any) -> int:
       grove compare -f cluster.json                         # from the operator that runs there to design, now
       grove compare -f cluster.json --until 6h --rules field@alpha.11 --rules field
       grove upgrade-check --live -A --until 4h --fail-on ends         # in CI
+      grove upgrade-check -f cluster.json --rules field@alpha.9 --rules field --fail-on restart
 
     Exit codes: 0 done, 1 bad input, 2 differences (--detailed-exitcode), 3 --fail-on, 64 usage.
     """

@@ -21,6 +21,7 @@ from grove_shell.views.formatting import (
     padded_entry_label,
     relative_time,
 )
+from grove_shell.views.upgrade_restart_lines import add_upgrade_restart, upgrade_headline
 
 _STYLES: Final[Mapping[TerminationChangeKind, str]] = {
     TerminationChangeKind.ENDS: "bold red",
@@ -76,7 +77,7 @@ def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> 
     for kind in report.not_collected:
         page.add_line((f"not collected: {kind}; what depends on it is not decided", "bold magenta"))
     for found in report.comparisons:
-        if not found.has_same_terminations:
+        if not found.has_same_terminations or found.restart is not None:
             _set(page, found, report, full=full)
     same = [found for found in report.comparisons if found.has_same_terminations]
     if same:
@@ -105,6 +106,8 @@ def _verdict(changes: Mapping[TerminationChangeKind, int], report: RuleSetCompar
     if unknown:
         separator = "; " if spans else ""
         spans.append((f"{separator}{count_with_noun(unknown, 'PodCliqueSet')} undecided", "bold magenta"))
+    if restarts := upgrade_headline([one.restart for one in comparisons if one.restart is not None]):
+        spans.append((f"; {restarts}" if spans else restarts, "bold red"))
     for change in TerminationChangeKind:
         if count := changes.get(change):
             text = f"{count_with_noun(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
@@ -131,6 +134,8 @@ def _set(page: StyledTextPage, found: RuleSetComparison, report: RuleSetComparis
     page.add_line((f"{found.root.namespace}/{found.root.name}", "bold"))
     for words in dict.fromkeys(reason.sentence for reason in (*found.unknown, *found.unpredicted)):
         page.add_line((padded_entry_label("UNKNOWN"), "bold magenta"), words)
+    if found.restart is not None:
+        add_upgrade_restart(page, found.restart, report.rules)
     add_rule_set_differences(page, found, report.rules, report.as_of, full=full)
 
 

@@ -306,6 +306,57 @@ class TestCompare:
             "no termination under either rule set: llm-serving/deepseek, llm-serving/embed",
         ]
 
+    @pytest.mark.req("CL-060")
+    @pytest.mark.req("WF-091")
+    def test_cl043_what_the_upgrade_restarts(self, capsys: pytest.CaptureFixture[str]) -> None:
+        words = ("upgrade-check", "-f", QWEN[0], "--now", QWEN[1], "--rules", "field@alpha.9", "--rules", "field")
+        shown = spoken(capsys, *words)
+        first, *_ = shown.splitlines()
+        assert first == "the upgrade alone restarts 29 pods (27 ready) and 99 GPUs in 3 PodCliqueSets, without any edit"
+        assert "RESTART    16 pods (16 ready) and 80 GPUs: an update of all replicas begins" in shown
+        assert "one of its 2 replicas at a time  WF-004" in shown
+        assert "deepseek-0-decode, deepseek-0-prefill: one replica of the group at a time" in shown
+        printed: Json = json.loads(spoken(capsys, *words, "-o", "json"))
+        assert [one["restart"]["takes"]["pods"] for one in printed["sets"]] == [16, 3, 10]
+        spoken(capsys, *words, "--fail-on", "ends", code=0)
+        spoken(capsys, *words, "--detailed-exitcode", code=2)
+        spoken(capsys, *words, "--fail-on", "restart", code=3)
+        same = (*words[:-4], "--rules", "field@alpha.10", "--rules", "field")
+        assert "restart" not in spoken(capsys, *same, "--fail-on", "restart", "--detailed-exitcode")
+        assert {one["restart"] for one in json.loads(spoken(capsys, *same, "-o", "json"))["sets"]} == {None}
+        assert "restart" not in spoken(capsys, *words[:-4], "--fail-on", "restart")
+
+    @pytest.mark.parametrize(
+        ("leave_out", "strategy", "said", "code"),
+        [
+            ("Pod", "RollingRecreate", "restarts all pods of 3 PodCliqueSets, not counted", 3),
+            ("", "OnDelete", "KEEP       all pods: the strategy is OnDelete", 0),
+        ],
+    )
+    @pytest.mark.req("CL-060")
+    def test_wf092_on_delete_restarts_nothing_and_missing_pods_are_not_none(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path, leave_out: str, strategy: str, said: str, code: int
+    ) -> None:
+        items = [one for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"] if one["kind"] != leave_out]
+        for one in items:
+            if one["kind"] == "PodCliqueSet":
+                one["spec"]["updateStrategy"] = {"type": strategy}
+        (tmp_path / "given.yaml").write_text(yaml.safe_dump_all(items), encoding="utf-8")
+        words = ("compare", "-f", str(tmp_path / "given.yaml"), "--now", QWEN[1])
+        rules = ("--rules", "field@alpha.9", "--rules", "field")
+        assert said in spoken(capsys, *words, *rules)
+        spoken(capsys, *words, *rules, "--fail-on", "restart", code=code)
+
+    def test_wf091_a_set_without_pods(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        items = yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"]
+        for one in items:
+            if one["kind"] == "Pod":
+                one["metadata"]["deletionTimestamp"] = "2026-11-21T09:38:00Z"
+        (tmp_path / "given.yaml").write_text(yaml.safe_dump_all(items), encoding="utf-8")
+        words = ("compare", "-f", str(tmp_path / "given.yaml"), "--now", QWEN[1], "--fail-on", "restart")
+        shown = spoken(capsys, *words, "--rules", "field@alpha.9", "--rules", "field")
+        assert "KEEP       no pod exists that would be restarted" in shown
+
     def test_cl003_the_other_name_of_it_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert "(also: upgrade-check)" in " ".join(spoken(capsys, "--help").split())
         for name in ("compare", "upgrade-check"):

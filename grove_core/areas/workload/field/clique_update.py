@@ -72,8 +72,8 @@ def clique_update_step(
     began = (GoOperatorWorkloadReason.CLIQUE_UPDATE_BEGINS.because(clique.ref, hash=template_hash),)
     because = began if progress != clique.status.progress else ()
     old = [pod for pod in pods if pod.template_hash not in {"", template_hash} and not pod.deleting]
-    not_serving = [(pod, state) for pod in old if (state := _state_if_not_serving(pod))]
-    ready = [pod for pod in old if not _state_if_not_serving(pod)]
+    not_serving = [(pod, state) for pod in old if (state := state_if_not_serving(pod))]
+    ready = [pod for pod in old if not state_if_not_serving(pod)]
     deletions = [
         _deletion(pod, GoOperatorWorkloadReason.OLD_POD_NOT_SERVING.because(clique.ref, state=state))
         for pod, state in not_serving
@@ -112,7 +112,7 @@ def _is_replaced(selected: str, count: int, updated: int, pods: Sequence[Pod]) -
     return not remains and updated >= count
 
 
-def _state_if_not_serving(pod: Pod) -> str:
+def state_if_not_serving(pod: Pod) -> str:
     """Return in which state an old pod is that is deleted at once; empty for one that is ready (WF-011)."""
     if pod.phase == "Pending":
         return "Pending"

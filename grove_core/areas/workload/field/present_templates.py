@@ -57,11 +57,16 @@ class PresentTemplates:
             known = (
                 clique.template_hash
                 for other, clique in self._existing.get(name, ())
-                if clique.template_hash and self._has_content(clique, other)
+                if self._is_of_present_form(clique.template_hash) and self._has_content(clique, other)
             )
             priority = self._root.spec.template.priority_class_name
             self._hashes[name] = next(known, "") or template_hash_of_clique(part.template, priority)
         return self._hashes[name]
+
+    def _is_of_present_form(self, template_hash: str) -> bool:
+        """Return whether the release that acts can have computed a stored hash (WF-091)."""
+        is_upgraded = self._root.edit is PlannedManifestChange.OF_HASHES
+        return bool(template_hash) and (not is_upgraded or is_own_template_hash(template_hash))
 
     @cached_property
     def generation(self) -> str:
@@ -81,6 +86,8 @@ class PresentTemplates:
             return False
         if is_own_template_hash(self.stored):
             return self.stored != self._own_generation
+        if root.edit is PlannedManifestChange.OF_HASHES:
+            return True
         is_observed = root.generation is not None and root.status.observed == root.generation
         if root.edit is PlannedManifestChange.NONE and is_observed:
             return False
