@@ -221,3 +221,12 @@ def test_wf020_a_group_is_updated_while_its_replica_is() -> None:
         "llm-1-pool-0-worker",
         "llm-1-pool-1-worker",
     ]
+
+
+@pytest.mark.parametrize("release", BY_RELEASE)
+def test_wf016_cliques_that_were_never_updated_are_updated_in_every_replica(release: str) -> None:
+    """Releases of F2 write no progress for new cliques, so that the hash in their status has to wait for the pods."""
+    rules = BY_RELEASE[release]
+    after = played(edited(healthy(raw_set(replicas=2), rules), raw_set(replicas=2, image="a:2")), rules)
+    assert "updateEndedAt" in after.root.status.progress
+    assert len({pod.template_hash for _, pod in after.pods()}) == 1

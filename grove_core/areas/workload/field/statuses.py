@@ -66,7 +66,9 @@ def _current_hashes(
         return {}
     if progress:
         return {"currentPodTemplateHash": progress.get(POD_HASH), _SET_HASH_OF_CLIQUE: progress.get(SET_HASH)}
-    if clique.template_hash != parts.templates.hash_of(part):
+    pods = parts.context.pods_of_clique(clique)
+    is_old = any(pod.template_hash not in {"", clique.template_hash} and not pod.deleting for pod in pods)
+    if is_old or clique.template_hash != parts.templates.hash_of(part):  # stored counts are of the label before
         return {}
     return {"currentPodTemplateHash": clique.template_hash, _SET_HASH_OF_CLIQUE: parts.generation_in_status}
 
