@@ -174,6 +174,15 @@ def with_image(image: str) -> Json:
     return clique
 
 
+def test_sm040_f8_pods_of_an_old_leader_may_outlive_a_deleted_set() -> None:
+    events = {"at": "1.5s", "deleteSet": {"name": "llm"}}, {"at": "2s", "secondLeader": {"span": "13.5s"}}
+    found = run(*events, operator={"watch": "1s"})
+    deleted_at = next(one.at for one in found.changes if one.kind == "PodCliqueSet" and one.after is None)
+    last = max(one.at for one in changes_of_pods(found) if one.after is None)
+    assert deleted_at < last
+    assert found.rested
+
+
 def test_sm040_f8_an_old_leader_sees_nothing_new() -> None:
     eyes = Eyes()
     found = Simulation(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create
 from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
@@ -22,10 +23,12 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import ROLLING_RECREATE
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.pod_checks import has_pods_of_two_templates
-from grove_shell.simulator.checks.simulation_check import SimulationCheck
+from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import first_container_image
+from grove_shell.simulator.recording.simulation_history import SimulationActor
 
 _MAY_BE_REFUSED = frozenset({"PodClique", "PodGang"})
 _NAMES = 3
@@ -158,13 +161,33 @@ class RequiredObjectsCheck(SimulationCheck):
 
 
 class DeletedSetLeftoversCheck(SimulationCheck):
-    """O10, B9: a set disappears after all of its objects."""
+    """O10, B9: a set disappears after all of its objects.
+
+    The operator may not see in time what an old leader creates. Pods of an old leader may therefore outlive the set;
+    like all objects they must be gone at rest.
+    """
+
+    def __init__(self, state: ActualClusterState) -> None:
+        super().__init__(state)
+        self._made_by_old_leader: set[str] = set()  # uids of pods
+
+    def on_operator_write(self, actor: SimulationActor, _snapshot: Snapshot, attempt: Attempt) -> None:
+        """Note the pods that an old leader creates."""
+        step = attempt.step
+        if actor is SimulationActor.SECOND and step.target.kind == "Pod" and isinstance(step.action, Create):
+            pod = self.state.cluster.server.get_pod(step.target)
+            if pod is not None and attempt.outcome is AttemptOutcome.DONE:
+                self._made_by_old_leader.add(pod.uid)
 
     def on_changes(self, changes: list[ObjectChange]) -> None:
         """Check that a deleted set has no pods left (B9)."""
         for change in changes:
             if change.kind == "PodCliqueSet" and change.after is None:
-                pods = [pod.ref.short for pod in self._pods_of(change.latest_object.uid)]
+                pods = [
+                    pod.ref.short
+                    for pod in self._pods_of(change.latest_object.uid)
+                    if pod.uid not in self._made_by_old_leader
+                ]
                 if pods:
                     name = change.latest_object.ref.name
                     self.state.report_broken_promise(
