@@ -45,6 +45,13 @@ def test_sm040_f1_a_crash_at_once() -> None:
     assert entries_of(found, WriteKind.CREATED)[0][0] == 60 * SECOND
 
 
+def test_sm040_f1_a_process_that_crashes_at_its_start_does_nothing() -> None:
+    crash = {"at": "200ms", "crashOperator": {"down": "5s", "times": 2}}
+    eyes, _found = watched(crash, until="15s")
+    planned = [snapshot.now.second for snapshot, _ in eyes.seen]
+    assert not [second for second in planned if 1 <= second < 10]
+
+
 def test_sm040_f2_a_cache_that_stands_still() -> None:
     eyes, found = watched({"at": "0s", "lagCache": {"kinds": ["Pod"], "span": "30s"}})
     seen = [snapshot for snapshot, _ in eyes.seen if snapshot.now < found.scenario.spec.start.replace(second=30)]

@@ -95,7 +95,7 @@ class SimulatedOperatorProcess(ReconcileRoundListener):
             clock=self.clock,
             new_schedule=self._new_schedule,
         )
-        self._event_loop.call_soon(self._reconcile_loop.start)
+        self._begin = self._event_loop.call_soon(self._reconcile_loop.start)
 
     def enqueue(self, root_key: RootKey) -> None:
         """Ask for a round of a root."""
@@ -110,6 +110,7 @@ class SimulatedOperatorProcess(ReconcileRoundListener):
 
     def stop_process(self) -> None:
         """End the process; a write in flight still reaches the API server."""
+        self._begin.cancel()  # a process that crashes at its start has not begun yet
         self._reconcile_loop.pause()
         self._event_loop.close()
 
