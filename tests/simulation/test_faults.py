@@ -112,7 +112,7 @@ def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: AttemptOutcome) -> N
 def test_sm040_f6_a_refused_part_terminates_nothing_twice(rules: RuleSet, code: int) -> None:
     events = (
         {"at": "1m59s", "cordon": {"of": {"clique": "llm-0-a", "index": 0}}},
-        {"at": "2m", "failPod": {"clique": "llm-0-a", "index": 0}},
+        {"at": "2m", "deletePod": {"clique": "llm-0-a", "index": 0}},
         {"at": "2m59s", "refuseWrites": {"code": code, "kind": "PodClique", "writes": 1}},
         {"at": "5m", "addNodes": {"name": "more", "count": 3, "capacity": {"gpu": 1}}},
     )

@@ -39,7 +39,7 @@ def set_of(
     raw = set_raw(*cliques, replicas=replicas)
     raw["metadata"] = {**raw["metadata"], "annotations": {} if group is None else {GROUP: group}}
     raw["spec"]["template"]["podCliqueScalingGroups"] = list(scaling_groups)
-    return replace(applied(raw), configuration=ON if on else OFF, complete=EVERY_KIND)
+    return replace(applied(raw), configuration=ON if on else OFF, complete=EVERY_KIND - {"Secret"})
 
 
 def domain(root: Snapshot, name: str, **metadata: Any) -> ComputeDomain:

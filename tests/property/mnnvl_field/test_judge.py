@@ -231,7 +231,7 @@ def test_nf014_a_domain_without_marks_is_taken_over(metadata: dict[str, Any]) ->
 
 
 def test_nf016_not_collected_is_unknown() -> None:
-    snapshot = replace(set_of(clique("a", "x")), complete=EVERY_KIND - {"ComputeDomain"})
+    snapshot = replace(set_of(clique("a", "x")), complete=EVERY_KIND - {"ComputeDomain", "Secret"})
     plan = planned(snapshot)
     (held,) = (one for one in plan.withheld if one.target.name == "llm-0-x")
     assert (held.obstacle, verdicts(plan)["llm-0-x"]) == (StepObstacle.DOMAINS_NOT_COLLECTED, "Unknown")
