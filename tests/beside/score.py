@@ -184,6 +184,17 @@ def _grove(*words: str) -> tuple[int, str, str]:
     return code, out.getvalue(), errors.getvalue()
 
 
+def either(first: Score, second: Score) -> Score:
+    """What at least one of two predictions named."""
+    score = Score()
+    done = first.both + first.only_happened
+    score.both = first.both | second.both
+    score.only_happened = done - score.both
+    score.only_predicted = first.only_predicted & second.only_predicted
+    score.late = [each for each in first.late if each in second.late]
+    return score
+
+
 def scores_of(folder: Path) -> tuple[Score, Score]:
     """Of a plan, and of a simulation."""
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
@@ -218,16 +229,17 @@ def _details(score: Score) -> list[str]:
 def main(out: Path, wanted: Sequence[str], *, verbose: bool) -> None:
     """Print the table, and with ``-v`` what differs."""
     heads = ["both", "only predicted", "only happened", "> 2 s off", "remark"]
-    rows, totals = [["situation", "by", *heads]], {"plan": Counter[int](), "simulate": Counter[int]()}
+    rows, totals = [["situation", "by", *heads]], {by: Counter[int]() for by in ("plan", "simulate", "either")}
     details: list[str] = []
     for folder in sorted(path.parent for path in out.glob("*/about.json")):
         if wanted and not folder.name.startswith(tuple(wanted)):
             continue
-        for by, score in zip(totals, scores_of(folder), strict=True):
+        found = scores_of(folder)
+        for by, score in zip(totals, (*found, either(*found)), strict=True):
             cells = score.cells()
-            rows.append([folder.name, by, *cells])
+            rows += [[folder.name, by, *cells]] if by != "either" else []
             totals[by].update({number: int(cell) for number, cell in enumerate(cells[:4])})
-            details += [f"{folder.name}, {by}", *_details(score)] if verbose else []
+            details += [f"{folder.name}, {by}", *_details(score)] if verbose and by != "either" else []
     rows += [["all", by, *(str(count[number]) for number in range(4)), ""] for by, count in totals.items()]
     sys.stdout.write("\n".join([*details, _table(rows)]) + "\n")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.beside.score import compared, happened
+from tests.beside.score import compared, either, happened
 from tests.cluster.api import Json
 
 
@@ -53,3 +53,10 @@ def test_a_dropped_finalizer_and_changed_labels_count() -> None:
         ]
     )
     assert done == {("patch", "PodClique", "a-0-w"): [1], ("release", "PodClique", "a-0-w"): [2]}
+
+
+def test_what_one_of_two_predictions_names_is_named() -> None:
+    first, second, other = (("delete", "Pod", name) for name in ("a-0-w", "b-0-w", "c-0-w"))
+    done = {first: [0.0], second: [0.0, 1.0]}
+    named = either(compared({first: [0.0], other: [0.0]}, done), compared({second: [0.0]}, done))
+    assert named.cells()[:3] == ["2", "0", "1"]
