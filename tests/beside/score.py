@@ -191,7 +191,8 @@ def either(first: Score, second: Score) -> Score:
     score.both = first.both | second.both
     score.only_happened = done - score.both
     score.only_predicted = first.only_predicted & second.only_predicted
-    score.late = [each for each in first.late if each in second.late]
+    also = {(key, at) for key, _, at in second.late}
+    score.late = [each for each in first.late if (each[0], each[2]) in also]
     return score
 
 
