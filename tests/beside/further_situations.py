@@ -123,6 +123,7 @@ FURTHER: Final[Mapping[str, Situation]] = {
         settle=0,
         quiet=14,
         longest=40,
+        never_ready=("worker",),
     ),
     "42-restart-at-rest": Situation("the operator starts anew", groups, nothing, restart=True),
     "42b-restart-third-replica": Situation(

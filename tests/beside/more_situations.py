@@ -20,8 +20,7 @@ def not_ready(*cliques: str) -> Act:
     def act(stage: Stage) -> None:
         for each in cliques:
             stage.annotate_pods(each, not_ready="true")
-        number = sum(len(stage.pods(each)) for each in cliques)
-        stage.await_unready(number)
+            stage.await_all_unready(each)
 
     return act
 

@@ -93,6 +93,14 @@ class Stage(Scene):
             f"{number} pods are not ready",
         )
 
+    def await_all_unready(self, clique: str) -> None:
+        """Wait until no pod of a PodClique is ready."""
+        wait_until(
+            lambda: [pod["metadata"]["name"] for pod in self.pods(clique) if is_ready(pod)],
+            lambda found: not found,
+            f"no pod of {clique} is ready",
+        )
+
     def await_changed(self, number: int, image: str = NEW, *, seconds: float = 90) -> None:
         """Wait until so many pods have an image."""
         wait_until(
