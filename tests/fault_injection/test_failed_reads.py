@@ -162,8 +162,7 @@ def test_op013_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str
 
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("pause", [13.5, 60])
-@pytest.mark.parametrize("rules", ["design", "field"])
-def test_op013_an_update_deletes_what_it_has_to(rules: str, pause: float) -> None:
+def test_op013_an_update_deletes_what_it_has_to(pause: float) -> None:
     """A user gives the due clique another image: nothing is terminated by that."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -178,7 +177,7 @@ def test_op013_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
         assert "new:1" in {spec["containers"][0]["image"] for spec in specs}
         run.fault_rates.blind = 0
 
-    run = run_in_virtual_time(run_of(rules, nothing_is_shown))
+    run = run_in_virtual_time(run_of("design", nothing_is_shown))
     assert not run.faults, run.faults
     assert created_twice(run) == set()
 
@@ -186,8 +185,7 @@ def test_op013_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
 @pytest.mark.req("PL-015")
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("code", [403, 503])
-@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_op013_a_repaired_template_saves_the_due_clique(rules: str, code: int) -> None:
+def test_op013_a_repaired_template_saves_the_due_clique(code: int) -> None:
     """Its update begins, so it is due no longer, and its pods are made again."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:
@@ -201,9 +199,31 @@ def test_op013_a_repaired_template_saves_the_due_clique(rules: str, code: int) -
         assert is_healthy(run)
         run.fault_rates.blind = 0
 
-    run = run_in_virtual_time(run_of(rules, nothing_is_shown))
+    run = run_in_virtual_time(run_of("design", nothing_is_shown))
     assert not run.faults, run.faults
     assert not run.ended
+
+
+@pytest.mark.req("GF-073")
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize("place", [1, 2], ids=["a clique", "a group"])
+def test_op013_under_field_a_repaired_template_saves_nothing_that_is_due(place: int) -> None:
+    """The Go operator ends its update of a due replica at once, so the breach stands as long as it did before."""
+
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b" if place == 1 else "one-0-g-0-x")
+        await asyncio.sleep(50)
+        run.fault_rates.blind = 503
+        await asyncio.sleep(60)
+        edited(run, place)
+        await asyncio.sleep(120)
+        assert not run.ended
+        run.fault_rates.blind = 0
+
+    run = run_in_virtual_time(run_of("field", nothing_is_shown))
+    assert not run.faults, run.faults
+    assert run.ended.keys() == NAMES
+    assert created_twice(run) == set()
 
 
 @pytest.mark.req("WL-076")

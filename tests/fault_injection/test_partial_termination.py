@@ -320,10 +320,8 @@ def test_pl013_a_breach_is_reported_though_its_clique_may_not_be_written(rules: 
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("ill", [False, True], ids=["a hiccup", "for good"])
 @pytest.mark.parametrize("fixed", ["", "one-0-a"], ids=["", "may not be changed"])
-@pytest.mark.parametrize("rules", ["design", "field"])
-def test_pl013_a_clock_that_began_anew_is_reported_before_a_change(
-    rules: str, fixed: str, ill: bool, code: int
-) -> None:
+def test_pl013_a_clock_that_began_anew_is_reported_before_a_change(fixed: str, ill: bool, code: int) -> None:
+    """Under ``field`` the label is an update, which replaces the pod that is not ready."""
     ended_at = 0.0
 
     async def it_relapses_and_is_changed(run: OperatorRun) -> None:
@@ -347,7 +345,7 @@ def test_pl013_a_clock_that_began_anew_is_reported_before_a_change(
         ended_at = seconds() - began
         run.fault_rates.mute = run.fault_rates.fixed = ""
 
-    run = run_in_virtual_time(run_of(rules, it_relapses_and_is_changed))
+    run = run_in_virtual_time(run_of("design", it_relapses_and_is_changed))
     assert not run.faults, run.faults
     assert run.ended.keys() == (NAMES if ill else set())
     assert ended_at < 75

@@ -61,11 +61,13 @@ def podclique_changes_by_go_operator(
 ) -> FrozenMap:
     """Return the fields to change of an existing PodClique; empty for none (WF-102).
 
-    Labels and annotations are replaced as a whole. Of the spec all but ``replicas`` is compared, in normal form.
+    Labels and annotations are replaced as a whole; the name of a PodGang of a newer release stays (WL-207). Of the spec
+    all but ``replicas`` is compared, in normal form.
     """
     used = with_used_template(context.root, part)
-    labels = FrozenMap(_labels(context.root, used, template_hash))
-    metadata = metadata_changes(labels, _annotations(used), clique.labels, clique.annotations)
+    labels = _labels(context.root, used, template_hash)
+    labels[POD_GANG] = context.foreign_gang_of_clique(part) or used.gang
+    metadata = metadata_changes(FrozenMap(labels), _annotations(used), clique.labels, clique.annotations)
     wanted = _spec(context, owner, used)
     spec: dict[str, Json] = {}
     pod_spec = wanted["podSpec"]
