@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import assert_never
 
 from grove_core.kernel.decisions import AreaResult
@@ -41,6 +40,7 @@ from grove_core.kernel.wants import (
 )
 from grove_core.plan.deletion_impact import with_deletion_impacts
 from grove_core.plan.plan import Plan, PlannedRoot
+from grove_core.plan.reduced_statuses import without_termination_report
 from grove_core.plan.rules import WithheldStepReason
 from grove_core.snapshot.unwritten_breach_changes import writes_other_breach_status
 
@@ -225,11 +225,3 @@ def _action_for(want: Want) -> tuple[StepStage, Action]:
             return StepStage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)
-
-
-def without_termination_report(step: Step) -> Step | None:
-    """Return a status step without its report of a termination; None where nothing else is left to write."""
-    report = step.action.report if isinstance(step.action, SetStatus) else None
-    if not isinstance(step.action, SetStatus) or report is None or not report.fields:
-        return None
-    return replace(step, action=replace(step.action, fields=report.fields, report=None), because=report.because)

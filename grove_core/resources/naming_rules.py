@@ -127,6 +127,11 @@ def pod_name(clique: str, suffix: str) -> str:
     return f"{clique}-{suffix}"
 
 
+def clique_name_of_pod(pod: str) -> str:
+    """The clique of a pod, by the name of the pod."""
+    return pod.rpartition("-")[0]
+
+
 def compute_domain_clique_name(domain_uid: str, clique: str) -> str:
     """The ComputeDomainClique of one clique of a domain (DC-003)."""
     return f"{domain_uid}.{clique}"

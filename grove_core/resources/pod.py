@@ -5,7 +5,7 @@ well-formed pod; any other pod is read again to find every problem.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -52,6 +52,7 @@ class Pod:
         created: ``creationTimestamp`` as written; empty where absent.
         crashed_earlier: of a ready pod: whether the earlier run of a container ended with an error (WF-011).
         foreign_gates: names of scheduling gates that are not Grove's.
+        manifest: ``labels``, ``annotations`` and ``spec``, kept of one pod of each template of a set; None of others.
         node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
     """
 
@@ -79,6 +80,7 @@ class Pod:
     crashed_earlier: bool = False
     node_signs: UnreadyPodSigns | None = None
     foreign_gates: tuple[str, ...] = ()
+    manifest: FrozenMap | None = field(default=None, compare=False, repr=False)
 
     @property
     def guard(self) -> Guard:
@@ -94,7 +96,8 @@ class Pod:
 def pod_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
     """Read a pod; raises MalformedObject with every problem (IN-030).
 
-    ``shared`` has strings read before, so that the many pods of one clique share one copy of each.
+    ``shared`` has strings read before, so that the many pods of one clique share one copy of each. It also has the name
+    of the pod of each template whose manifest is kept.
     """
     try:
         return _read_well_formed(raw, shared.setdefault)
@@ -144,7 +147,13 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         crashed_earlier,
         unready_pod_signs(spec, status) if node and not ready else None,
         tuple(gate["name"] for gate in gates if gate["name"] != GATE) if gates else (),
+        _manifest_of(meta, spec) if template_hash and share(f"{set_name}/{template_hash}", name) == name else None,
     )
+
+
+def _manifest_of(meta: Mapping[str, Any], spec: Mapping[str, Any]) -> FrozenMap:
+    texts = {key: meta.get(key) or _NOTHING for key in ("labels", "annotations")}
+    return FrozenMap.view_of({**texts, "spec": spec})
 
 
 def _controller_uid_in(meta: Mapping[str, Any]) -> str:

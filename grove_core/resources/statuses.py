@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_condition_true
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw_json
 from grove_core.kernel.time_formats import parse_time
-from grove_core.resources.api_names import CONDITIONS, MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import CONDITIONS, MIN_AVAILABLE_BREACHED, UPDATE_PROGRESS
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import read_conditions, read_update_progress
 from grove_core.resources.podclique import CliqueStatus, PodClique
@@ -21,7 +21,6 @@ StoredStatus: TypeAlias = CliqueStatus | GroupStatus | PodCliqueSetStatus | Gang
 HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet | PodGang)
 
 _EMPTY: Final = ("", EMPTY)
-_PROGRESS: Final = "updateProgress"
 _TYPE: Final = attrgetter("type")
 
 
@@ -68,8 +67,8 @@ def object_after_status_write(resource: HasStatus, fields: FrozenMap) -> HasStat
     if REMOVED in fields:
         left = changes.get("conditions", stored.conditions)
         changes["conditions"] = tuple(one for one in left if one.type not in fields[REMOVED])  # type: ignore[operator]  # a list of texts
-    if _PROGRESS in fields and _PROGRESS in stored.FIELDS:
-        updating, progress = read_update_progress(JsonFieldReader({_PROGRESS: fields[_PROGRESS]}, "", []))
+    if UPDATE_PROGRESS in fields and UPDATE_PROGRESS in stored.FIELDS:
+        updating, progress = read_update_progress(JsonFieldReader({UPDATE_PROGRESS: fields[UPDATE_PROGRESS]}, "", []))
         changes["updating"] = updating
         if isinstance(stored, CliqueStatus | GroupStatus):
             changes["old_spelling"] = False

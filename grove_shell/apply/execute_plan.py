@@ -10,6 +10,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Attempt,
     AttemptOutcome,
+    Delete,
     Ensure,
     Make,
     Step,
@@ -18,9 +19,11 @@ from grove_core.kernel.steps import (
     termination_causes,
     writes_status_before_creations,
 )
-from grove_core.plan.planner import without_termination_report
+from grove_core.plan.reduced_statuses import without_termination_report, without_update_progress
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.domain_sharing_labels import needs_missing_compute_domain
+from grove_core.resources.naming_rules import clique_name_of_pod
 
 Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 StepBatches: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
@@ -30,10 +33,11 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
     """Yield the steps that may run at the same time, stage by stage; the caller sends in their attempts.
 
     A cause is not deleted while the deletion of a companion has failed (PL-014), so causes are yielded one by one. A
-    termination is not recorded in a status while the deletion of a part has failed (PL-028). Nothing is created after a
-    failed status that must come first (PL-021), or on top of a failed Ensure (PL-016).
+    termination is not recorded in a status while the deletion of a part has failed (PL-028), nor the progress of an
+    update while the deletion of a pod has (PL-033). Nothing is created after a failed status that must come first
+    (PL-021), or on top of a failed Ensure (PL-016).
     """
-    failed_causes, missing = set[Ref](), set[Ref]()
+    failed_causes, missing, behind = set[Ref](), set[Ref](), set[Ref]()
     status_missing = False
     for stage, of_stage in groupby(steps, key=lambda step: step.stage):
         for batch in ([step] for step in of_stage) if stage is StepStage.CAUSE else (list(of_stage),):
@@ -42,6 +46,8 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
                 continue
             if failed_causes and stage is StepStage.STATUS:
                 batch = list(_without_terminations(batch, failed_causes))  # noqa: PLW2901 - fewer of them
+            if behind and stage is StepStage.STATUS:
+                batch = list(_without_progress(batch, behind))  # noqa: PLW2901 - as above
             if status_missing:
                 batch = [step for step in batch if not creates_after_status_write(step)]  # noqa: PLW2901 - as above
             if missing:
@@ -51,6 +57,7 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
             missing -= {attempt.step.target for attempt in attempts if attempt.outcome is AttemptOutcome.DONE}
             for failed in (attempt.step for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE):
                 failed_causes |= termination_causes(failed.action)
+                behind |= _clique_that_keeps_a_pod(failed)
                 status_missing = status_missing or writes_status_before_creations(failed)
 
 
@@ -58,6 +65,22 @@ def _without_terminations(statuses: Iterable[Step], failed_causes: AbstractSet[R
     """Yield the statuses without terminations of which a part has failed (PL-028)."""
     for step in statuses:
         found = step if failed_causes.isdisjoint(termination_causes(step.action)) else without_termination_report(step)
+        if found is not None:
+            yield found
+
+
+def _clique_that_keeps_a_pod(failed: Step) -> AbstractSet[Ref]:
+    """Return the PodClique of a pod that was not deleted; empty for any other failed step."""
+    target = failed.target
+    if target.kind != "Pod" or not isinstance(failed.action, Delete):
+        return frozenset()
+    return {Ref(GROVE, "PodClique", target.namespace, clique_name_of_pod(target.name))}
+
+
+def _without_progress(statuses: Iterable[Step], behind: AbstractSet[Ref]) -> Iterator[Step]:
+    """Yield the statuses without the progress of updates whose pods were not deleted (PL-033)."""
+    for step in statuses:
+        found = step if step.target not in behind else without_update_progress(step)
         if found is not None:
             yield found
 

@@ -104,8 +104,7 @@ def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has
 
 
 @pytest.mark.parametrize("code", [403, 409])
-@pytest.mark.parametrize("rules", ["design", "field"])
-def test_wl236_a_clique_of_the_present_template_delays_nothing(rules: str, code: int) -> None:
+def test_wl236_a_clique_of_the_present_template_delays_nothing(code: int) -> None:
     """It could not be deleted with its sick neighbour, which is repaired now."""
 
     async def it_is_repaired(run: OperatorRun) -> None:
@@ -121,7 +120,7 @@ def test_wl236_a_clique_of_the_present_template_delays_nothing(rules: str, code:
         assert gone >= {"one-0-g-1-x", "one-0-g-0-x", "one-0-g-2-x"}
         assert "one-0-g-1-y" not in gone
 
-    run = run_in_virtual_time(run_of(rules, it_is_repaired, pool=SPARE))
+    run = run_in_virtual_time(run_of("design", it_is_repaired, pool=SPARE))
     assert not run.faults, run.faults
 
 
@@ -187,15 +186,12 @@ def test_wl076_an_update_waits_for_an_end_that_is_put_off(rules: str) -> None:
 @pytest.mark.req("GT-053")
 @pytest.mark.req("GF-066")
 @pytest.mark.parametrize("code", [403, 409, 503])
-@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 @pytest.mark.parametrize(
     ("pool", "stuck"),
     [(POOL, "one-0-g-0-y"), ({**SPARE, "cliqueNames": ["a", "x", "y"]}, "one-0-g-1-a")],
     ids=["of the set", "of the group"],
 )
-def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
-    rules: str, pool: Json, stuck: str, code: int
-) -> None:
+def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(pool: Json, stuck: str, code: int) -> None:
     """A member is gone and another one stays, when the one that is gone is edited; it comes back as the new one."""
     sick, gone = "one-0-g-1-x", "one-0-g-1-y"
 
@@ -215,7 +211,7 @@ def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
         assert is_ready(run, gone)
         run.fault_rates.kept_for = 0
 
-    run = run_in_virtual_time(run_of(rules, it_is_edited, pool=pool))
+    run = run_in_virtual_time(run_of("design", it_is_edited, pool=pool))
     assert not run.faults, run.faults
     assert all(len(uids) <= 2 for uids in run.ended.values()), run.ended
     assert all(is_ready(run, name) for name in there(run))
@@ -225,8 +221,7 @@ def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
 
 @pytest.mark.req("WL-236")
 @pytest.mark.parametrize("code", [403, 409, 503])
-@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
-def test_wl239_an_undeletable_due_clique_takes_nothing_along(rules: str, code: int) -> None:
+def test_wl239_an_undeletable_due_clique_takes_nothing_along(code: int) -> None:
     """A deleted clique would be made and deleted again in every round."""
 
     async def it_is_edited(run: OperatorRun) -> None:
@@ -242,6 +237,6 @@ def test_wl239_an_undeletable_due_clique_takes_nothing_along(rules: str, code: i
         assert created_twice(run) == set()
         run.fault_rates.kept_for = 0
 
-    run = run_in_virtual_time(run_of(rules, it_is_edited, pool={**SPARE, "cliqueNames": ["a", "x", "y"]}))
+    run = run_in_virtual_time(run_of("design", it_is_edited, pool={**SPARE, "cliqueNames": ["a", "x", "y"]}))
     assert not run.faults, run.faults
     assert all(is_ready(run, name) for name in there(run))

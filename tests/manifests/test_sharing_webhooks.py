@@ -99,7 +99,8 @@ def test_wh010_both_programs_are_reported() -> None:
         ((name, text),) = files[f"{program}-config"].items()
         settings, problems = read(json.loads(text))
         assert not problems
-        assert settings.configuration.mnnvl == MnnvlConfiguration(True, MnnvlMode.ANNOTATIONS)
+        mnnvl = settings.configuration.mnnvl
+        assert (mnnvl.enabled, mnnvl.mode) == (True, MnnvlMode.ANNOTATIONS)
         (pod,) = [
             one["spec"]["template"]["spec"]
             for one in objects

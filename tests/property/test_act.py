@@ -1,4 +1,4 @@
-"""Trying the steps of a plan (PL-014, PL-021, PL-016)."""
+"""Trying the steps of a plan (PL-014, PL-021, PL-016, PL-033)."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -15,6 +15,8 @@ from grove_core.kernel.steps import (
     Attempt,
     AttemptOutcome,
     Create,
+    Delete,
+    DropFinalizer,
     Ensure,
     SetStatus,
     Step,
@@ -74,6 +76,25 @@ def test_pl021_nothing_is_made_after_a_status_that_was_not_written(failing: set[
     recorder = Recorder(failing)
     execute_steps_sequentially(recorder.attempt_step, steps)
     assert recorder.tried == [step for step in steps if failing != {1} or step.target.kind != "PodClique"]
+
+
+@pytest.mark.parametrize("failing", [set(), {0}])
+def test_pl033_an_update_is_not_recorded_while_a_pod_of_it_was_not_deleted(failing: set[int]) -> None:
+    pod, guard = Ref("v1", "Pod", "ml", "llm-0-a-x7k2p"), Guard("uid", "1")
+    clique, other = (Ref("grove.io/v1alpha1", "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
+    progress = {"updateProgress": FrozenMap({"updateEndedAt": "2026-11-20T09:00:00Z"})}
+    whole = FrozenMap({**progress, "readyReplicas": 2})
+    steps = (
+        Step(StepStage.WORKLOAD, pod, Delete(guard), ()),
+        Step(StepStage.STATUS, clique, SetStatus(whole, guard), ()),
+        Step(StepStage.STATUS, other, SetStatus(whole, guard), ()),
+        Step(StepStage.STATUS, clique, SetStatus(FrozenMap(progress), guard), ()),
+        Step(StepStage.STATUS, clique, DropFinalizer("x", guard), ()),
+    )
+    recorder = Recorder(failing)
+    execute_steps_sequentially(recorder.attempt_step, steps)
+    reduced = replace(steps[1], action=SetStatus(FrozenMap({"readyReplicas": 2}), guard))
+    assert recorder.tried == ([steps[0], reduced, steps[2], steps[4]] if failing else list(steps))
 
 
 def shared_claim(step: Step) -> str:

@@ -19,7 +19,14 @@ from grove_core.kernel.conditions import Condition, ConditionStatus, condition_o
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.kernel.wants import StatusToWrite
-from grove_core.resources.api_names import GANG_INITIALIZED, GANG_READY, GANG_SCHEDULED, MANAGED_BY, OPERATOR
+from grove_core.resources.api_names import (
+    GANG_INITIALIZED,
+    GANG_READY,
+    GANG_SCHEDULED,
+    MANAGED_BY,
+    OPERATOR,
+    UPDATE_PROGRESS,
+)
 from grove_core.resources.labels import CLIQUE, GROUP, SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
@@ -28,7 +35,6 @@ from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.resources.statuses import changed_status_fields
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
 
-_PROGRESS: Final = "updateProgress"
 _STARTED: Final = "updateStartedAt"
 _ENDED: Final = "updateEndedAt"
 _SET_HASH: Final = "podCliqueSetGenerationHash"
@@ -76,7 +82,7 @@ class _StatusWriter:
         runs = roll is not None and roll.runs
         aims_here = clique.status.progress.get("podTemplateHash") == clique.template_hash
         if self._on_delete and outdated and not aims_here:
-            wanted[_PROGRESS] = FrozenMap({_STARTED: self._now, _ENDED: self._now, **hashes})
+            wanted[UPDATE_PROGRESS] = FrozenMap({_STARTED: self._now, _ENDED: self._now, **hashes})
         else:
             lags = part.name not in self._rollout.updated or bool(outdated) or not self._serves(part.name)
             wanted |= self._progress(
@@ -188,15 +194,16 @@ class _StatusWriter:
         stored, is_new = root.status.progress, root.status.current_hash != rollout.generation
         if not rollout.runs:
             if self._on_delete and is_new and root.status.current_hash:
-                return {_PROGRESS: FrozenMap({_STARTED: self._now, **self._counts(), _ENDED: self._now})}
+                return {UPDATE_PROGRESS: FrozenMap({_STARTED: self._now, **self._counts(), _ENDED: self._now})}
             if root.status.updating:
-                return {_PROGRESS: FrozenMap({**stored, **self._counts(), "currentlyUpdating": (), _ENDED: self._now})}
+                ended = {**stored, **self._counts(), "currentlyUpdating": (), _ENDED: self._now}
+                return {UPDATE_PROGRESS: FrozenMap(ended)}
             return {}
         since = stored.get(_STARTED, self._now) if root.status.updating and not is_new else self._now
         entry: Json = FrozenMap({"replicaIndex": rollout.current, _STARTED: self._now})
         if not is_new and root.status.updating and replica_in_update_progress(stored) == rollout.current:
             entry = stored["currentlyUpdating"][0]  # type: ignore[index]  # it names the replica
-        return {_PROGRESS: FrozenMap({_STARTED: since, **self._counts(), "currentlyUpdating": (entry,)})}
+        return {UPDATE_PROGRESS: FrozenMap({_STARTED: since, **self._counts(), "currentlyUpdating": (entry,)})}
 
     def _counts(self) -> dict[str, Json]:
         """Return the numbers of standalone cliques and scaling groups, and of those that are updated."""
@@ -216,10 +223,10 @@ class _StatusWriter:
         """Return the changed progress of a clique or group; empty where it stays (WL-224)."""
         if runs:
             since = status.progress.get(_STARTED, self._now) if same else self._now
-            return {_PROGRESS: FrozenMap({_STARTED: since, **fields})}
+            return {UPDATE_PROGRESS: FrozenMap({_STARTED: since, **fields})}
         if status.updating and not waits:
             counts = {key: value for key, value in fields.items() if key.endswith("Count")}
-            return {_PROGRESS: FrozenMap({**status.progress, **counts, _ENDED: self._now})}
+            return {UPDATE_PROGRESS: FrozenMap({**status.progress, **counts, _ENDED: self._now})}
         return {}
 
     def _is_updated(self, state: ReplicaUpdateState) -> bool:

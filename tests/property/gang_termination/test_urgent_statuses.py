@@ -5,7 +5,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.kernel.steps import SetStatus
-from grove_core.plan.planner import without_termination_report
+from grove_core.plan.reduced_statuses import without_termination_report
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -10,7 +10,8 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, SetStatus, Step, StepStage, TerminationReport
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, ObjectToDelete, StatusToWrite, Want
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan, steps_for_objects_without_root, without_termination_report
+from grove_core.plan.planner import make_plan, steps_for_objects_without_root
+from grove_core.plan.reduced_statuses import without_termination_report
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest

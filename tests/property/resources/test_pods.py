@@ -9,9 +9,12 @@ import pytest
 from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import GATE, POD_INDEX
 from grove_core.resources.labels import SET
+from grove_core.resources.node_loss import UnreadyPodSigns
 from grove_core.resources.pod import Pod, pod_from_json
 from tests.property.resources.manifests import (
     SINCE,
@@ -76,6 +79,7 @@ class TestFields:
             scheduled=True,
             gated=False,
             ready=False,
+            node_signs=UnreadyPodSigns(parse_time(SINCE), written_for_node=False, tolerates=()),
         )
 
     def test_a_pod_needs_a_name_only(self) -> None:
@@ -343,7 +347,11 @@ class TestFaults:
         known = outcome(read, raw)
         if isinstance(known, Pod):
             assert known.name
-            assert all(isinstance(getattr(known, name), str | bool | int) for name in Pod.__slots__)
+            flat = (name for name in Pod.__slots__ if name not in {"node_signs", "foreign_gates", "manifest"})
+            assert all(isinstance(getattr(known, name), str | bool | int) for name in flat)
+            assert all(isinstance(name, str) for name in known.foreign_gates)
+            assert isinstance(known.node_signs, UnreadyPodSigns | None)
+            assert isinstance(known.manifest, FrozenMap | None)
             assert not (known.gated and known.scheduled)
             return
         assert known

@@ -1,12 +1,15 @@
 """The hashes of a set's present templates, as far as stored hashes show them (WF-001, WF-002).
 
 The Go operator hashes the memory of its own program, which cannot be repeated here. A hash is known if some PodClique
-has the content of the template, because its label has the hash then. A hash of this operator's form replaces any other.
+has the content of the template, because its label has the hash then; or else if a pod was created from it, as when an
+edit is taken back. A hash of this operator's form replaces any other.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from grove_core.areas.workload.field.objects.used_templates import with_used_template
+from grove_core.areas.workload.field.pods_of_template import is_pod_of_template
 from grove_core.areas.workload.template_hash import (
     is_own_template_hash,
     template_generation_hash,
@@ -60,8 +63,25 @@ class PresentTemplates:
                 if self._is_of_present_form(clique.template_hash) and self._has_content(clique, other)
             )
             priority = self._root.spec.template.priority_class_name
-            self._hashes[name] = next(known, "") or template_hash_of_clique(part.template, priority)
+            self._hashes[name] = (
+                next(known, "")
+                or next(self._hashes_of_pods(name), "")
+                or template_hash_of_clique(part.template, priority)
+            )
         return self._hashes[name]
+
+    def _hashes_of_pods(self, name: str) -> Iterator[str]:
+        """Yield the hashes of pods that were created from a template, and that their own clique does not have."""
+        tried: set[str] = set()
+        for part, clique in self._existing.get(name, ()):
+            used = with_used_template(self._root, part)
+            for pod in self._context.pods_of_clique(clique):
+                found = pod.template_hash
+                is_other = found not in {clique.template_hash, *tried} and not is_own_template_hash(found)
+                if is_other and pod.manifest is not None and self._is_of_present_form(found):
+                    tried.add(found)
+                    if is_pod_of_template(pod.manifest, used) and not self._has_other_priority(clique, part):
+                        yield found
 
     def _is_of_present_form(self, template_hash: str) -> bool:
         """Return whether the release that acts can have computed a stored hash (WF-091)."""

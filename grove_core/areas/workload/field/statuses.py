@@ -10,14 +10,13 @@ from grove_core.areas.workload.field.scaling_group_update import GroupUpdateStep
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import StatusToWrite
-from grove_core.resources.api_names import MANAGED_BY, OPERATOR
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR, UPDATE_PROGRESS
 from grove_core.resources.labels import CLIQUE, GROUP, SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import changed_status_fields
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
-_PROGRESS: Final = "updateProgress"
 _UPDATED_CLIQUES: Final = "updatedPodCliquesCount"
 _TOTAL_CLIQUES: Final = "totalPodCliquesCount"
 
@@ -43,7 +42,7 @@ def _clique_status(parts: GoOperatorSetParts, clique: PodClique, part: ExpectedC
     if not part.group:
         wanted["hpaPodSelector"] = _selector(parts, {CLIQUE.primary: part.name})
     if step is not None:
-        wanted[_PROGRESS] = step.progress
+        wanted[UPDATE_PROGRESS] = step.progress
     wanted |= _current_hashes(parts, clique, part, step)
     if clique.generation is not None:
         wanted["observedGeneration"] = clique.generation
@@ -96,7 +95,7 @@ def _group_status(parts: GoOperatorSetParts, group: ScalingGroup, part: Expected
     }
     if progress:
         counts = {_UPDATED_CLIQUES: sum(updated), _TOTAL_CLIQUES: len(everyone)}
-        wanted[_PROGRESS] = _with_counts(progress, counts)
+        wanted[UPDATE_PROGRESS] = _with_counts(progress, counts)
     is_running = bool(progress) and "updateEndedAt" not in progress
     if generation and not is_running and all(_has_converged(parts, member, clique) for member, clique in everyone):
         wanted["currentPodCliqueSetGenerationHash"] = generation
@@ -145,7 +144,7 @@ def _set_status(parts: GoOperatorSetParts) -> Iterator[StatusToWrite]:
             ),
             "totalPodCliqueScalingGroupsCount": len(groups),
         }
-        wanted[_PROGRESS] = _with_counts(step.progress, counts)
+        wanted[UPDATE_PROGRESS] = _with_counts(step.progress, counts)
     if root.generation is not None:
         wanted["observedGeneration"] = root.generation
     state = GoOperatorWorkloadReason.SET_COUNTS.because(root.ref, updated=updated, replicas=root.spec.replicas)
