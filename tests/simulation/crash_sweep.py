@@ -64,7 +64,7 @@ def _descriptions(cluster: SimulatedCluster, *, names: bool) -> Iterator[str]:
         identity = f"{item.uid} of {item.owner_uid}" if names else owners.get(item.owner_uid, "")
         yield f"{item.ref.short} {identity} deleting={item.deleting} finalizers={','.join(item.finalizers)}"
     for pod in cluster.all_pods():
-        bare = replace(pod, resource_version="", node="", trouble="")
+        bare = replace(pod, resource_version="", node="", trouble="", created="")
         if not names:
             bare = replace(bare, name="", uid="", owner_uid=owners.get(pod.owner_uid, ""))
         yield repr(bare)
