@@ -3,14 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Final
 
-from benchmarks.data.cast import HASHES, NAMESPACE, State, cliques_for, pods_of, sets_for
+from benchmarks.data.cast import CREATED, HASHES, NAMESPACE, STARTED, State, cliques_for, pods_of, sets_for
 from benchmarks.data.owners import owners_of_set
 from benchmarks.data.pods import GPUS
+from grove_core.kernel.time_formats import parse_time
+from grove_core.resources.node_loss import NOT_READY, UNREACHABLE, UnreadyPodSigns
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
+
+_UNREADY: Final = UnreadyPodSigns(
+    parse_time(STARTED), written_for_node=False, tolerates=((UNREACHABLE, 300), (NOT_READY, 300))
+)
 
 
 def pod_facts(pods: int, shared: dict[str, str]) -> list[Pod]:
@@ -43,6 +50,8 @@ def _pod_facts(pods: int, shared: dict[str, str]) -> Iterator[Pod]:
                 index=pod.number,
                 set_name=shared.setdefault(clique.set_name, clique.set_name),
                 gpus=GPUS,
+                created=CREATED,
+                node_signs=_UNREADY if placed and not ready else None,
             )
 
 
