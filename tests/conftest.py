@@ -3,11 +3,15 @@
 import os
 from collections.abc import Iterator
 from functools import wraps
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
+
+import grove_core
 
 # A slow or busy machine is no fault of a law, so no profile limits the time of an example.
 _ANY_SPEED = (HealthCheck.too_slow,)
@@ -34,8 +38,14 @@ COUNTED: Final = ("tests/golden/", "tests/property/")
 UNCOUNTED: Final = "tests/property/convergence/"  # of the simulator, and long
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Laws and stories have to reach every line of the core; all else runs three times as fast without coverage."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Laws and stories have to reach every line of the core; all else runs three times as fast without coverage.
+
+    A module that is imported late by some other test would count as not reached, so all are imported before.
+    """
+    if config.pluginmanager.getplugin("_cov") is not None:
+        for module in walk_packages(grove_core.__path__, "grove_core."):
+            import_module(module.name)
     for item in items:
         if not item.nodeid.startswith(COUNTED) or item.nodeid.startswith(UNCOUNTED):
             item.add_marker(pytest.mark.no_cover)

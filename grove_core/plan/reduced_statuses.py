@@ -16,7 +16,7 @@ def without_termination_report(step: Step) -> Step | None:
 
 
 def without_update_progress(step: Step) -> Step | None:
-    """Return a status step without the progress of an update; None where nothing else is left to write (PL-033)."""
+    """Return a status step without the progress of an update; None where nothing else is left to write (PL-036)."""
     if not isinstance(step.action, SetStatus):
         return step
     kept = FrozenMap({key: value for key, value in step.action.fields.items() if key != UPDATE_PROGRESS})

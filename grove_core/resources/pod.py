@@ -152,8 +152,8 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
 
 
 def _manifest_of(meta: Mapping[str, Any], spec: Mapping[str, Any]) -> FrozenMap:
-    texts = {key: meta.get(key) or _NOTHING for key in ("labels", "annotations")}
-    return FrozenMap.view_of({**texts, "spec": spec})
+    texts = {key: meta.get(key) or {} for key in ("labels", "annotations")}
+    return FrozenMap.view_of({**texts, "spec": dict(spec)})
 
 
 def _controller_uid_in(meta: Mapping[str, Any]) -> str:

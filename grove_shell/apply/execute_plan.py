@@ -34,7 +34,7 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
 
     A cause is not deleted while the deletion of a companion has failed (PL-014), so causes are yielded one by one. A
     termination is not recorded in a status while the deletion of a part has failed (PL-028), nor the progress of an
-    update while the deletion of a pod has (PL-033). Nothing is created after a failed status that must come first
+    update while the deletion of a pod has (PL-036). Nothing is created after a failed status that must come first
     (PL-021), or on top of a failed Ensure (PL-016).
     """
     failed_causes, missing, behind = set[Ref](), set[Ref](), set[Ref]()
@@ -78,7 +78,7 @@ def _clique_that_keeps_a_pod(failed: Step) -> AbstractSet[Ref]:
 
 
 def _without_progress(statuses: Iterable[Step], behind: AbstractSet[Ref]) -> Iterator[Step]:
-    """Yield the statuses without the progress of updates whose pods were not deleted (PL-033)."""
+    """Yield the statuses without the progress of updates whose pods were not deleted (PL-036)."""
     for step in statuses:
         found = step if step.target not in behind else without_update_progress(step)
         if found is not None:

@@ -1,4 +1,4 @@
-"""Trying the steps of a plan (PL-014, PL-021, PL-016, PL-033)."""
+"""Trying the steps of a plan (PL-014, PL-021, PL-016, PL-036)."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -79,7 +79,7 @@ def test_pl021_nothing_is_made_after_a_status_that_was_not_written(failing: set[
 
 
 @pytest.mark.parametrize("failing", [set(), {0}])
-def test_pl033_an_update_is_not_recorded_while_a_pod_of_it_was_not_deleted(failing: set[int]) -> None:
+def test_pl036_an_update_is_not_recorded_while_a_pod_of_it_was_not_deleted(failing: set[int]) -> None:
     pod, guard = Ref("v1", "Pod", "ml", "llm-0-a-x7k2p"), Guard("uid", "1")
     clique, other = (Ref("grove.io/v1alpha1", "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
     progress = {"updateProgress": FrozenMap({"updateEndedAt": "2026-11-20T09:00:00Z"})}

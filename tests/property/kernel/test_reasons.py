@@ -12,9 +12,11 @@ from grove_core.areas.domain_cliques import rules as domain_cliques
 from grove_core.areas.gang_termination import rules as termination
 from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.mnnvl import rules as mnnvl
+from grove_core.areas.mnnvl.field import rules as mnnvl_field
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
+from grove_core.areas.workload.field import rules as workload_field
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason, Rule, RuleSentence
 from grove_core.kernel.refs import Ref
@@ -25,6 +27,8 @@ RULES: Final[tuple[type[Rule], ...]] = (
     *(termination.TerminationReason, termination.GangTerminationDenial, field.GoOperatorReason),
     domain_cliques.ComputeDomainReason,
     *(mnnvl.MnnvlReason, mnnvl.MnnvlDenial, mnnvl.PreflightFailureReason, mnnvl.MnnvlWarning),
+    *(mnnvl_field.GoOperatorMnnvlReason, mnnvl_field.GoOperatorMnnvlDenial, mnnvl_field.GoOperatorMnnvlWarning),
+    workload_field.GoOperatorWorkloadReason,
     *(workload.WorkloadReason, workload.WorkloadDenial, workload.WorkloadWarning),
     *(mnnvl_scopes.SharedDomainReason, mnnvl_scopes.SharedDomainDenial, mnnvl_scopes.SharedDomainWarning),
     planning.WithheldStepReason,

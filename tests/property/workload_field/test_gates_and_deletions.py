@@ -138,6 +138,13 @@ def test_wf053_what_the_set_no_longer_has() -> None:
     assert kept["llm-7"] == "ServiceLeaked"
 
 
+def test_wf053_other_objects_stay_and_claims_of_unknown_pods_too() -> None:
+    seen = healthy()
+    more = (other("Role", "old", seen.root.uid), other("ResourceClaim", "of-a-clique", "elsewhere"))
+    partial = replace(seen, complete=seen.complete - {"Pod"}, not_collected=frozenset({"Pod"}))
+    assert names_deleted(replace(partial, others=(*seen.others, *more))) == set()
+
+
 def test_wf060_a_deleted_set_goes_before_its_parts() -> None:
     seen = healthy()
     deleted = replace(seen, root=replace(seen.root, deleting=True))

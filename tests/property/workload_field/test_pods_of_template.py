@@ -103,13 +103,13 @@ def test_wf001_a_pod_of_another_template(change: Callable[[Json], object]) -> No
     assert not is_pod_of_template(frozen(pod), part())
 
 
-def stuck(seen: Snapshot, *, keeps_manifest: bool = True) -> Snapshot:
+def stuck(seen: Snapshot, *, keeps_manifest: bool = True, image: str = "a:1") -> Snapshot:
     """An update to ``a:2`` of the standalone clique has begun: one pod is new and pending, two are old and ready."""
     seen = edited(by_go(seen), raw_set(image="a:1"))
     (clique,) = (one for one in seen.cliques if one.ref.name == "llm-0-router")
     spec = frozen({"containers": [{"name": "main", "image": "a:2"}]})
     newer = replace(clique, pod_spec=spec, template_hash="new")
-    old = frozen({"labels": {}, "annotations": {}, "spec": {"containers": [{"name": "main", "image": "a:1"}]}})
+    old = frozen({"labels": {}, "annotations": {}, "spec": {"containers": [{"name": "main", "image": image}]}})
 
     def renamed(index: int, pod: Pod) -> Pod:
         if not index:
@@ -131,6 +131,11 @@ def test_wf001_pods_of_a_template_that_the_set_has_again_stay() -> None:
 
 def test_wf001_pods_whose_manifest_is_not_known_count_as_old() -> None:
     seen = stuck(healthy(), keeps_manifest=False)
+    assert any(map(is_own_template_hash, hashes_of(seen)))
+
+
+def test_wf001_pods_of_a_third_template_count_as_old() -> None:
+    seen = stuck(healthy(), image="a:0")
     assert any(map(is_own_template_hash, hashes_of(seen)))
 
 

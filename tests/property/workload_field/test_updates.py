@@ -168,6 +168,15 @@ def test_wf026_a_group_whose_minimum_is_all_its_replicas_is_updated_all_the_same
     assert log.cliques == ["llm-0-pool-0-worker", "llm-0-pool-1-worker"]
 
 
+def test_wf023_members_beyond_the_replicas_of_a_group_are_no_part_of_its_update() -> None:
+    seen = next(one for one, _ in _watched(edited(healthy(), raw_set(image="a:2"))) if one.groups[0].status.updating)
+    scaled = replace(seen, groups=tuple(replace(group, replicas=1) for group in seen.groups))
+    log = Log()
+    after = played(scaled, watch=log)
+    assert log.cliques == ["llm-0-pool-1-worker"], "replica 0 was deleted before"
+    assert [clique.ref.name for clique in after.cliques if clique.group_replica_index >= 0] == ["llm-0-pool-0-worker"]
+
+
 def test_wf007_on_delete_writes_all_templates_and_deletes_no_pod() -> None:
     strategy = "OnDelete"
     seen = edited(healthy(raw_set(strategy=strategy)), raw_set(strategy=strategy, image="a:2"))
