@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenMap, object_at
 from grove_core.kernel.steps import SetStatus, Step
-from grove_core.resources.api_names import UPDATE_PROGRESS
+from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_PROGRESS
 
 
 def without_termination_report(step: Step) -> Step | None:
@@ -15,9 +15,11 @@ def without_termination_report(step: Step) -> Step | None:
     return replace(step, action=replace(step.action, fields=report.fields, report=None), because=report.because)
 
 
-def without_update_progress(step: Step) -> Step | None:
-    """Return a status step without the progress of an update; None where nothing else is left to write (PL-036)."""
-    if not isinstance(step.action, SetStatus):
+def without_end_of_update(step: Step) -> Step:
+    """Return a status step without the end of an update (PL-036)."""
+    progress = object_at(step.action.fields, UPDATE_PROGRESS) if isinstance(step.action, SetStatus) else EMPTY
+    if not isinstance(step.action, SetStatus) or UPDATE_ENDED not in progress:
         return step
-    kept = FrozenMap({key: value for key, value in step.action.fields.items() if key != UPDATE_PROGRESS})
-    return replace(step, action=replace(step.action, fields=kept)) if kept else None
+    begun = FrozenMap({key: value for key, value in progress.items() if key != UPDATE_ENDED})
+    fields = FrozenMap({**step.action.fields, UPDATE_PROGRESS: begun})
+    return replace(step, action=replace(step.action, fields=fields))

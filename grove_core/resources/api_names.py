@@ -35,6 +35,7 @@ MNNVL_ADOPTED: Final = "grove.io/mnnvl-resources-adopted"
 MNNVL_GROUP: Final = "grove.io/mnnvl-group"  # of the Go operator: an annotation, and a label of its ComputeDomains
 MNNVL_CLAIM: Final = "mnnvl-claim"  # in pods that the operator gives a channel
 UPDATE_PROGRESS: Final = "updateProgress"  # in statuses
+UPDATE_ENDED: Final = "updateEndedAt"  # in the progress
 SHARED_CLAIM: Final = "mnnvl"  # in PodCliques that join a ComputeDomain by annotation
 
 SET_FINALIZER: Final = "grove.io/podcliqueset.grove.io"

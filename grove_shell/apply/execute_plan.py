@@ -19,7 +19,7 @@ from grove_core.kernel.steps import (
     termination_causes,
     writes_status_before_creations,
 )
-from grove_core.plan.reduced_statuses import without_termination_report, without_update_progress
+from grove_core.plan.reduced_statuses import without_end_of_update, without_termination_report
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.domain_sharing_labels import needs_missing_compute_domain
@@ -33,8 +33,8 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
     """Yield the steps that may run at the same time, stage by stage; the caller sends in their attempts.
 
     A cause is not deleted while the deletion of a companion has failed (PL-014), so causes are yielded one by one. A
-    termination is not recorded in a status while the deletion of a part has failed (PL-028), nor the progress of an
-    update while the deletion of a pod has (PL-036). Nothing is created after a failed status that must come first
+    termination is not recorded in a status while the deletion of a part has failed (PL-028), nor the end of an update
+    while the deletion of a pod has (PL-036). Nothing is created after a failed status that must come first
     (PL-021), or on top of a failed Ensure (PL-016).
     """
     failed_causes, missing, behind = set[Ref](), set[Ref](), set[Ref]()
@@ -47,7 +47,7 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
             if failed_causes and stage is StepStage.STATUS:
                 batch = list(_without_terminations(batch, failed_causes))  # noqa: PLW2901 - fewer of them
             if behind and stage is StepStage.STATUS:
-                batch = list(_without_progress(batch, behind))  # noqa: PLW2901 - as above
+                batch = [without_end_of_update(step) if step.target in behind else step for step in batch]  # noqa: PLW2901 - as above
             if status_missing:
                 batch = [step for step in batch if not creates_after_status_write(step)]  # noqa: PLW2901 - as above
             if missing:
@@ -75,14 +75,6 @@ def _clique_that_keeps_a_pod(failed: Step) -> AbstractSet[Ref]:
     if target.kind != "Pod" or not isinstance(failed.action, Delete):
         return frozenset()
     return {Ref(GROVE, "PodClique", target.namespace, clique_name_of_pod(target.name))}
-
-
-def _without_progress(statuses: Iterable[Step], behind: AbstractSet[Ref]) -> Iterator[Step]:
-    """Yield the statuses without the progress of updates whose pods were not deleted (PL-036)."""
-    for step in statuses:
-        found = step if step.target not in behind else without_update_progress(step)
-        if found is not None:
-            yield found
 
 
 def execute_steps_sequentially(attempt: Callable[[Step], Attempt], steps: Iterable[Step]) -> tuple[Attempt, ...]:

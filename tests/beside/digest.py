@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.beside.audit import OPERATOR
-from tests.beside.score import shown
+from tests.beside.operator_writes import shown
 from tests.cluster.api import Json
 
 REPEATED: Final = frozenset({"Service", "HorizontalPodAutoscaler"})

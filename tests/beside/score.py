@@ -10,20 +10,18 @@ import json
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from grove_shell.cli.main import run_command_line
-from tests.beside.audit import OPERATOR
+from tests.beside.operator_writes import CHANGED, Key, Times, happened, shown
+from tests.beside.replayed_scenario import scenario_of
 from tests.cluster.api import Json
 
-Key = tuple[str, str, str]
-Times = dict[Key, list[float]]
-
-CHANGED: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 TOLERANCE: Final = 2.0
 _PLAN_VERBS: Final = {
     "create": "create",
@@ -41,6 +39,8 @@ _SIMULATED_VERBS: Final = {
     "lets go": "release",
 }
 _MARGIN: Final = 5
+_ALL: Final = frozenset(_PLAN_VERBS.values())
+_TOTALS: Final = {"all": _ALL, "creations and deletions": frozenset({"create", "delete"})}
 
 
 @dataclass(slots=True)
@@ -52,6 +52,14 @@ class Score:
     only_happened: Counter[Key] = field(default_factory=Counter)
     late: list[tuple[Key, float, float]] = field(default_factory=list)
     said: str = ""
+
+    def of_verbs(self, verbs: AbstractSet[str]) -> "Score":
+        """Return the part that is about these verbs."""
+        both, only_predicted, only_happened = (
+            Counter({key: count for key, count in part.items() if key[0] in verbs})
+            for part in (self.both, self.only_predicted, self.only_happened)
+        )
+        return Score(both, only_predicted, only_happened, [one for one in self.late if one[0][0] in verbs])
 
     def cells(self) -> list[str]:
         parts = (self.both, self.only_predicted, self.only_happened)
@@ -70,48 +78,6 @@ def compared(predicted: Times, happened: Times) -> Score:
         pairs = zip(ours, theirs, strict=False)
         score.late += [(key, mine, other) for mine, other in pairs if abs(mine - other) > TOLERANCE]
     return score
-
-
-def shown(kind: str, name: str) -> tuple[str, str]:
-    """Kind and name; of a pod the name of its clique, because the rest is chance."""
-    return kind, name.rpartition("-")[0] if kind == "Pod" else name
-
-
-def happened(events: Iterable[Json]) -> Times:
-    """What the operator wrote from the moment it went on: creations, deletions, patches, finalizers dropped.
-
-    A second deletion of the same object does not count.
-    """
-    found: Times = defaultdict(list)
-    dying: set[tuple[str, str]] = set()
-    for event in events:
-        if event["t"] < 0 or event["user"] != OPERATOR or event["code"] >= 300 or "subresource" in event:
-            continue
-        kind, verb = event["kind"], event["verb"]
-        if verb == "create":
-            dying.discard((kind, event["name"]))
-            found["create", *shown(kind, event["name"])].append(event["t"])
-        elif verb in {"delete", "deletecollection"}:
-            names = event["items"] if verb == "deletecollection" else [event["name"]]
-            for name in names:
-                if (kind, name) not in dying:
-                    dying.add((kind, name))
-                    found["delete", *shown(kind, name)].append(event["t"])
-        elif verb == "patch" and _drops_finalizers(event):
-            found["release", kind, event["name"]].append(event["t"])
-        elif kind in CHANGED and _changes_fields(event) and not found.get(("patch", kind, event["name"])):
-            found["patch", kind, event["name"]].append(event["t"])
-    return found
-
-
-def _drops_finalizers(event: Json) -> bool:
-    metadata = event.get("body", {}).get("metadata", {})
-    return "finalizers" in metadata and not metadata["finalizers"]
-
-
-def _changes_fields(event: Json) -> bool:
-    body = event.get("body", {})
-    return "spec" in body or bool({"labels", "annotations"} & body.get("metadata", {}).keys())
 
 
 def planned(folder: Path, about: Json) -> tuple[Times, str]:
@@ -135,11 +101,8 @@ def planned(folder: Path, about: Json) -> tuple[Times, str]:
 
 def simulated(folder: Path, about: Json) -> tuple[Times, str]:
     """What ``grove simulate`` plays from the same state."""
-    metadata = {"name": "beside"}
-    spec = {"cluster": str((folder / "edited.json").absolute()), **about["scenario"]}
-    scenario = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": metadata, "spec": spec}
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(scenario, file)
+        json.dump(scenario_of(folder, about), file)
         file.flush()
         words = ("simulate", file.name, "--rules", "field", "-o", "json", "--until", f"{_seconds(about)}s")
         code, text, error = _grove(*words)
@@ -230,18 +193,20 @@ def _details(score: Score) -> list[str]:
 def main(out: Path, wanted: Sequence[str], *, verbose: bool) -> None:
     """Print the table, and with ``-v`` what differs."""
     heads = ["both", "only predicted", "only happened", "> 2 s off", "remark"]
-    rows, totals = [["situation", "by", *heads]], {by: Counter[int]() for by in ("plan", "simulate", "either")}
+    rows = [["situation", "by", *heads]]
+    totals = {(of, by): Counter[int]() for of in _TOTALS for by in ("plan", "simulate", "either")}
     details: list[str] = []
     for folder in sorted(path.parent for path in out.glob("*/about.json")):
         if wanted and not folder.name.startswith(tuple(wanted)):
             continue
         found = scores_of(folder)
-        for by, score in zip(totals, (*found, either(*found)), strict=True):
-            cells = score.cells()
-            rows += [[folder.name, by, *cells]] if by != "either" else []
-            totals[by].update({number: int(cell) for number, cell in enumerate(cells[:4])})
+        for by, score in zip(("plan", "simulate", "either"), (*found, either(*found)), strict=True):
+            rows += [[folder.name, by, *score.cells()]] if by != "either" else []
+            for of, verbs in _TOTALS.items():
+                counts = score.of_verbs(verbs).cells()[:4]
+                totals[of, by].update({number: int(cell) for number, cell in enumerate(counts)})
             details += [f"{folder.name}, {by}", *_details(score)] if verbose and by != "either" else []
-    rows += [["all", by, *(str(count[number]) for number in range(4)), ""] for by, count in totals.items()]
+    rows += [[of, by, *(str(count[number]) for number in range(4)), ""] for (of, by), count in totals.items()]
     sys.stdout.write("\n".join([*details, _table(rows)]) + "\n")
 
 

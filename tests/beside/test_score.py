@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tests.beside.score import compared, either, happened
+from tests.beside.operator_writes import happened
+from tests.beside.score import compared, either
 from tests.cluster.api import Json
 
 

@@ -13,6 +13,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload_field.healthy_sets import edited, healthy, played, raw_set, with_pods
 
 
@@ -101,6 +102,22 @@ def test_wf011_old_pods_that_do_not_serve_go_at_once(state: dict[str, object]) -
         played(seen, start=lambda pod: pod, watch=log)
     first = next(refs for refs in log.rounds if any(ref.kind == "Pod" for ref in refs))
     assert set(names[:2]) <= {ref.name for ref in first}, "minAvailable is 2, and all the same both go at once"
+
+
+def test_wf017_a_named_pod_that_was_not_deleted_is_deleted() -> None:
+    """As after a conflict, or in a dump made between both writes."""
+    before, plan = next(
+        (seen, plan) for seen, plan in _watched(edited(healthy(), raw_set(image="a:2"))) if deleted(plan)
+    )
+    (chosen,) = (ref for ref in deleted(plan) if ref.kind == "Pod")
+    (status,) = (
+        step for step in plan.steps if step.target.name == "llm-0-router" and isinstance(step.action, SetStatus)
+    )
+    world = InMemoryCluster((before,))
+    world.attempt_step(status)
+    again = world.snapshot_of_set(before.root.ref, before.now)
+    assert again is not None
+    assert [ref for ref in deleted(reconcile(again, NEWEST)) if ref.kind == "Pod"] == [chosen]
 
 
 def test_wf014_too_few_ready_pods_pause_the_update() -> None:

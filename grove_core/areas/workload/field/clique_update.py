@@ -12,11 +12,11 @@ from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
+from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 
 STARTED: Final = "updateStartedAt"
-ENDED: Final = "updateEndedAt"
 SET_HASH: Final = "podCliqueSetGenerationHash"
 POD_HASH: Final = "podTemplateHash"
 _SELECTED: Final = "readyPodsSelectedToUpdate"
@@ -82,10 +82,13 @@ def clique_update_step(
     current = str(selected.get(_CURRENT) or "")
     updated = sum(pod.template_hash == template_hash and pod.ready for pod in pods)
     if current and not _is_replaced(current, len(list_at(selected, _COMPLETED)) + 1, updated, pods):
+        kept = [pod for pod in ready if pod.name == current]
+        again = GoOperatorWorkloadReason.SELECTED_POD_REMAINS.because(clique.ref)
+        deletions += [_deletion(pod, again) for pod in kept]
         waits = GoOperatorWorkloadReason.SUCCESSOR_NOT_READY.because(clique.ref, pod=current, left=len(ready))
         return CliqueUpdateStep(progress, because, tuple(deletions), (_waiting(clique, waits),))
     if not ready:
-        ended = FrozenMap({**{key: progress[key] for key in progress if key != _SELECTED}, ENDED: now})
+        ended = FrozenMap({**{key: progress[key] for key in progress if key != _SELECTED}, UPDATE_ENDED: now})
         ends = GoOperatorWorkloadReason.CLIQUE_UPDATE_ENDS.because(clique.ref, hash=template_hash)
         return CliqueUpdateStep(ended, (*because, ends), tuple(deletions))
     stored = clique.status.ready or 0

@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import cached_property
 
 from grove_core.areas.workload.field.clique_update import (
-    ENDED,
     CliqueUpdateStep,
     begun_progress,
     clique_update_step,
@@ -32,6 +31,7 @@ from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.kernel.wants import ObjectToDelete
+from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.scaling_group import ScalingGroup
@@ -186,10 +186,10 @@ class _Updates:
             progress = begun_progress(self._generation, expected, self._now)
             if self._on_delete:
                 because = (GoOperatorWorkloadReason.MEMBER_TAKES_TEMPLATE.because(clique.ref),)
-                return CliqueUpdateStep(FrozenMap({**progress, ENDED: self._now}), because)
+                return CliqueUpdateStep(FrozenMap({**progress, UPDATE_ENDED: self._now}), because)
         if not progress:
             return None
-        if ENDED in progress or self._on_delete:
+        if UPDATE_ENDED in progress or self._on_delete:
             return CliqueUpdateStep(progress)
         return clique_update_step(clique, self._context.pods_of_clique(clique), progress, expected, self._now)
 
@@ -209,10 +209,10 @@ class _Updates:
             progress = begun_group_progress(self._generation, self._now)
             if self._on_delete:
                 because = (GoOperatorWorkloadReason.MEMBER_TAKES_TEMPLATE.because(group.ref),)
-                return GroupUpdateStep(FrozenMap({**progress, ENDED: self._now}), because)
+                return GroupUpdateStep(FrozenMap({**progress, UPDATE_ENDED: self._now}), because)
         if not progress:
             return None
-        if ENDED in progress or self._on_delete:
+        if UPDATE_ENDED in progress or self._on_delete:
             return GroupUpdateStep(progress)
         return group_update_step(group, self._replicas_of(group, part), progress, self._generation, self._now)
 

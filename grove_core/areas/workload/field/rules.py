@@ -34,6 +34,7 @@ class GoOperatorWorkloadReason(Rule):
         "the oldest ready pod of an old template; {ready} are ready and {needed} needed, so it is deleted before its "
         "successor exists",
     )
+    SELECTED_POD_REMAINS = RuleSentence("WF-017", "the status names it as the next one, and it is not deleted yet")
     SUCCESSOR_NOT_READY = RuleSentence(
         "WF-013", "pod {pod} is being replaced, and its successor is not ready; {left} old ready pods wait"
     )

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.areas.workload.field.clique_update import ENDED, SET_HASH, STARTED
+from grove_core.areas.workload.field.clique_update import SET_HASH, STARTED
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
+from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -127,7 +128,7 @@ def group_update_step(
         )
         return GroupUpdateStep(progress, because, tuple(deletions), (_waiting(group, waits),))
     if not available:
-        ended = FrozenMap({**{key: progress[key] for key in progress if key != _SELECTED}, ENDED: now})
+        ended = FrozenMap({**{key: progress[key] for key in progress if key != _SELECTED}, UPDATE_ENDED: now})
         ends = GoOperatorWorkloadReason.GROUP_UPDATE_ENDS.because(group.ref)
         return GroupUpdateStep(ended, (*because, ends), tuple(deletions))
     stored = group.status.available or 0

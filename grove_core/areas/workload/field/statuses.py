@@ -10,7 +10,7 @@ from grove_core.areas.workload.field.scaling_group_update import GroupUpdateStep
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import StatusToWrite
-from grove_core.resources.api_names import MANAGED_BY, OPERATOR, UPDATE_PROGRESS
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR, UPDATE_ENDED, UPDATE_PROGRESS
 from grove_core.resources.labels import CLIQUE, GROUP, SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -60,7 +60,7 @@ def _current_hashes(
     """Return the hashes that the pods have reached; none while an update runs or some pods are old (WF-016)."""
     status = clique.status
     progress = step.progress if step is not None else status.progress
-    is_running = bool(progress) and "updateEndedAt" not in progress
+    is_running = bool(progress) and UPDATE_ENDED not in progress
     if is_running or status.updated != status.replicas or not parts.generation_in_status:
         return {}
     if progress:
@@ -96,7 +96,7 @@ def _group_status(parts: GoOperatorSetParts, group: ScalingGroup, part: Expected
     if progress:
         counts = {_UPDATED_CLIQUES: sum(updated), _TOTAL_CLIQUES: len(everyone)}
         wanted[UPDATE_PROGRESS] = _with_counts(progress, counts)
-    is_running = bool(progress) and "updateEndedAt" not in progress
+    is_running = bool(progress) and UPDATE_ENDED not in progress
     if generation and not is_running and all(_has_converged(parts, member, clique) for member, clique in everyone):
         wanted["currentPodCliqueSetGenerationHash"] = generation
     if group.generation is not None:
