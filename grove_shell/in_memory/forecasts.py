@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.kernel.steps import Attempt, AttemptOutcome
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Step
 from grove_core.plan.forecast import (
     Cycle,
     Forecast,
@@ -67,6 +67,13 @@ def forecasts_of_snapshots(
             yield forecast_until_settled(
                 InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until, evictions=evictions
             )
+
+
+def steps_of_coming_rounds(snapshot: Snapshot, rules: RuleSet) -> Iterator[Step]:
+    """Yield the steps of the first rounds of one root, without time that passes except short timers (WF-070)."""
+    for forecast in forecasts_of_snapshots((snapshot,), rules, limit=_FEW, until=None):
+        for coming in forecast.rounds:
+            yield from coming.steps
 
 
 def _evictions_in_forecast(

@@ -30,6 +30,7 @@ from grove_shell.operator.health_server import HealthServer
 from grove_shell.operator.json_log import OperatorJsonLog, WithheldTopologyWrites
 from grove_shell.operator.leader_elector import LeaderElector, LeadershipLost
 from grove_shell.operator.metrics import OperatorMetrics
+from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from grove_shell.operator.prediction_check import DeletionPredictionChecker
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.replay.decision_log_format import DecisionLog
@@ -111,7 +112,10 @@ class _Running:
         self._unread = cache.unreadable_object_messages
         rules = rule_set(options.settings.rules)
         self._observer = DeletionPredictionChecker(
-            self._log.write_line, partial(reconcile, rules=rules), metrics.count_prediction_outcome
+            self._log.write_line,
+            partial(reconcile, rules=rules),
+            partial(steps_of_coming_rounds, rules=rules),
+            on_outcome=metrics.count_prediction_outcome,
         )
         reporter: ReconcileRoundListener = self._observer if options.observe_only else self._events
         recorders: tuple[ReconcileRoundListener, ...] = ()

@@ -6,16 +6,18 @@ deletion between two rounds is compared with the plan that would have been made 
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum, unique
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, is_gang_termination_deletion
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, Step, is_gang_termination_deletion
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.plan import Plan
@@ -23,6 +25,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey
+from grove_shell.operator.snapshots_between_rounds import snapshots_between
 
 _OVERDUE_AFTER: Final = timedelta(minutes=1)
 _MOST_DELAYS: Final = 16
@@ -83,6 +86,7 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         self,
         report: Report,
         decide: Callable[[Snapshot], Plan],
+        coming_steps: Callable[[Snapshot], Iterable[Step]] = lambda _seen: (),
         on_outcome: Callable[[PredictionOutcome], None] = lambda _outcome: None,
     ) -> None:
         """Start without a round.
@@ -90,10 +94,12 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         Args:
             report: writes a log line, given a level, a message and fields.
             decide: makes a plan.
+            coming_steps: returns the steps of the coming rounds of a set, without time that passes.
             on_outcome: called with each outcome.
         """
         self._report = report
         self._decide = decide
+        self._coming_steps = coming_steps
         self._on_outcome = on_outcome
         self._histories: dict[RootKey, _SetHistory] = {}
         self.totals: Counter[PredictionOutcome] = Counter()
@@ -179,10 +185,11 @@ class DeletionPredictionChecker(ReconcileRoundListener):
             return False  # too late, and counted already
         if due is None or due > seen.now + _EARLY_BY:
             lately = (then for then in history.lately if seen.now - then.now <= _STALE_BY)
-            moments = (*_snapshots_between(before.snapshot, seen, clique), *lately)
+            moments = (*snapshots_between(before.snapshot, seen, clique, history.lately), *lately)
             plans = (before.round.plan, *map(self._decide, moments))
-            deletions = (step for plan in plans for step in plan.steps if isinstance(step.action, Delete))
-            steps = [step for step in deletions if step.target == clique.ref]
+            steps = [step for plan in plans for step in _deletions_of(clique, plan.steps)]
+            if not steps and any(map(partial(self._will_replace, clique), (before.snapshot, *moments))):
+                return False  # the other operator was some rounds ahead
             if not steps:
                 self._count(PredictionOutcome.NOT_PREDICTED)
                 because = _kept_because(before, clique)
@@ -198,6 +205,13 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         fields = {"set": "/".join(now.round.root_key), "target": clique.ref.short, "due": format_time(due)}
         self._report("info", "deleted as predicted", **fields, seenAfter=late)
         return True
+
+    def _will_replace(self, clique: PodClique, seen: Snapshot) -> bool:
+        """Return whether a coming round replaces a PodClique or scales it in: each round waits for the one before."""
+        found = _deletions_of(clique, self._coming_steps(seen))
+        with suppress(BrokenInvariant):  # a snapshot between two rounds may be one that never was
+            return any(not is_gang_termination_deletion(step) for step in found)
+        return False
 
     def _count(self, outcome: PredictionOutcome) -> None:
         self.totals[outcome] += 1
@@ -226,33 +240,8 @@ def _deleted_between(before: _Compared, now: _Compared) -> Iterator[PodClique]:
             yield clique
 
 
-def _snapshots_between(then: Snapshot, now: Snapshot, clique: PodClique) -> Iterator[Snapshot]:
-    """Yield what the other operator may have seen between two rounds when it deleted a PodClique."""
-    yield _with_replicas_of_now(then, now)
-    there = _with_clique_of_then(then, now, clique)
-    yield there
-    yield replace(there, root=then.root)  # before the set was edited
-
-
-def _with_clique_of_then(then: Snapshot, now: Snapshot, clique: PodClique) -> Snapshot:
-    """Return the snapshot of now with the PodClique as it was: an update may have reached it just before."""
-    others = (one for one in now.cliques if one.ref != clique.ref)
-    cliques = tuple(sorted((*others, clique), key=lambda one: one.ref.sort_key))
-    pods_of = FrozenDict({**now.pods_of, clique.uid: then.pods_of.get(clique.uid, ())})
-    return replace(now, cliques=cliques, pods_of=pods_of)
-
-
-def _with_replicas_of_now(then: Snapshot, now: Snapshot) -> Snapshot:
-    """Return the snapshot of then with the replicas of now: scaling in is no termination."""
-    groups = {group.uid: group.replicas for group in now.groups}
-    cliques = {clique.uid: clique.replicas for clique in now.cliques}
-    return replace(
-        then,
-        now=now.now,
-        root=now.root,
-        groups=tuple(replace(one, replicas=groups.get(one.uid, one.replicas)) for one in then.groups),
-        cliques=tuple(replace(one, replicas=cliques.get(one.uid, one.replicas)) for one in then.cliques),
-    )
+def _deletions_of(clique: PodClique, steps: Iterable[Step]) -> Iterator[Step]:
+    return (step for step in steps if isinstance(step.action, Delete) and step.target == clique.ref)
 
 
 def _kept_because(compared: _Compared, clique: PodClique) -> tuple[Reason, ...]:

@@ -125,6 +125,11 @@ class GoOperator:
         self._signal(signal.SIGKILL)
         wait_until(lambda: self.plane.code(self._acting), lambda code: code is not None, "the operator ended")
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the acting process runs."""
+        return self.plane.code(self._acting) is None
+
     def _launch(self, name: str, user: str, port: int) -> None:
         config = {
             "apiVersion": "operator.config.grove.io/v1alpha1",
