@@ -24,13 +24,13 @@ from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import DONE, LOST
+from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.operator.json_log import OperatorJsonLog, WithheldTopologyWrites
 from grove_shell.operator.leader_elector import LeaderElector, LeadershipLost
 from grove_shell.operator.metrics import OperatorMetrics
-from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from grove_shell.operator.prediction_check import DeletionPredictionChecker
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.replay.decision_log_format import DecisionLog

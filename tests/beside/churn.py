@@ -1,8 +1,8 @@
 """``python -m tests.beside.churn FOLDER``: random churn with the Go operator, and an observer of ours that keeps score.
 
-The Go operator acts; ``grove operator --observe`` with ``rules: field`` predicts what it terminates (OP-035). At the end
-the score of the observer is printed. The folder keeps the logs of all programs, the audit log of the API server, the
-decision log of the observer, and what was played with its times.
+The Go operator acts; ``grove operator --observe`` with ``rules: field`` predicts what it terminates (OP-035). At the
+end the score of the observer is printed. The folder keeps the logs of all programs, the audit log of the API server,
+the decision log of the observer, and what was played with its times.
 """
 
 import argparse
