@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Final, TextIO
 from uuid import uuid4
 
-from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
 from grove_core.rule_sets.named import rule_set
 from grove_core.version import IMAGE, VERSION
@@ -24,7 +23,6 @@ from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import DONE, LOST
-from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.health_server import HealthServer
@@ -111,12 +109,7 @@ class _Running:
         self._topology_notes = WithheldTopologyWrites(cache.has_anything_of_root)
         self._unread = cache.unreadable_object_messages
         rules = rule_set(options.settings.rules)
-        self._observer = DeletionPredictionChecker(
-            self._log.write_line,
-            partial(reconcile, rules=rules),
-            partial(steps_of_coming_rounds, rules=rules),
-            on_outcome=metrics.count_prediction_outcome,
-        )
+        self._observer = DeletionPredictionChecker(self._log.write_line, rules, metrics.count_prediction_outcome)
         reporter: ReconcileRoundListener = self._observer if options.observe_only else self._events
         recorders: tuple[ReconcileRoundListener, ...] = ()
         if options.decisions is not None:

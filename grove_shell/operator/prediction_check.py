@@ -20,11 +20,13 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, Step, is_gang_termination_deletion
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
-from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey
+from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from grove_shell.operator.snapshots_between_rounds import snapshots_between
 
 _OVERDUE_AFTER: Final = timedelta(minutes=1)
@@ -34,6 +36,8 @@ _EARLY_BY: Final = timedelta(seconds=1)
 """Times in conditions are whole seconds."""
 _STALE_BY: Final = timedelta(seconds=1)
 """How old the cache of the other operator may be: it may terminate a gang that has just recovered."""
+_FEWEST_KEPT: Final = 3
+"""Snapshots that are kept however old: of a replica of a group one PodClique is seen deleted before the other."""
 Report: TypeAlias = Callable[..., None]
 
 
@@ -85,21 +89,18 @@ class DeletionPredictionChecker(ReconcileRoundListener):
     def __init__(
         self,
         report: Report,
-        decide: Callable[[Snapshot], Plan],
-        coming_steps: Callable[[Snapshot], Iterable[Step]] = lambda _seen: (),
+        rules: RuleSet,
         on_outcome: Callable[[PredictionOutcome], None] = lambda _outcome: None,
     ) -> None:
         """Start without a round.
 
         Args:
             report: writes a log line, given a level, a message and fields.
-            decide: makes a plan.
-            coming_steps: returns the steps of the coming rounds of a set, without time that passes.
+            rules: the rules of the other operator.
             on_outcome: called with each outcome.
         """
         self._report = report
-        self._decide = decide
-        self._coming_steps = coming_steps
+        self._rules = rules
         self._on_outcome = on_outcome
         self._histories: dict[RootKey, _SetHistory] = {}
         self.totals: Counter[PredictionOutcome] = Counter()
@@ -123,7 +124,7 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         self._report_overdue(history, planned_round, planned_round.observation)
         if before is not None:
             history.lately.append(before.snapshot)
-            while now.snapshot.now - history.lately[0].now > _STALE_BY and len(history.lately) > 1:
+            while now.snapshot.now - history.lately[0].now > _STALE_BY and len(history.lately) > _FEWEST_KEPT:
                 history.lately.popleft()
         history.last = now
 
@@ -175,7 +176,7 @@ class DeletionPredictionChecker(ReconcileRoundListener):
             if plan.wake_at is None or plan.wake_at <= moment:
                 break
             moment = plan.wake_at
-            plan = self._decide(replace(seen, now=moment, attempts=recorded))
+            plan = reconcile(replace(seen, now=moment, attempts=recorded), self._rules)
         return found
 
     def _is_predicted(self, history: _SetHistory, before: _Compared, now: _Compared, clique: PodClique) -> bool:
@@ -186,7 +187,7 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         if due is None or due > seen.now + _EARLY_BY:
             lately = (then for then in history.lately if seen.now - then.now <= _STALE_BY)
             moments = (*snapshots_between(before.snapshot, seen, clique, history.lately), *lately)
-            plans = (before.round.plan, *map(self._decide, moments))
+            plans = (before.round.plan, *(reconcile(moment, self._rules) for moment in moments))
             steps = [step for plan in plans for step in _deletions_of(clique, plan.steps)]
             if not steps and any(map(partial(self._will_replace, clique), (before.snapshot, *moments))):
                 return False  # the other operator was some rounds ahead
@@ -208,7 +209,7 @@ class DeletionPredictionChecker(ReconcileRoundListener):
 
     def _will_replace(self, clique: PodClique, seen: Snapshot) -> bool:
         """Return whether a coming round replaces a PodClique or scales it in: each round waits for the one before."""
-        found = _deletions_of(clique, self._coming_steps(seen))
+        found = _deletions_of(clique, steps_of_coming_rounds(seen, self._rules))
         with suppress(BrokenInvariant):  # a snapshot between two rounds may be one that never was
             return any(not is_gang_termination_deletion(step) for step in found)
         return False

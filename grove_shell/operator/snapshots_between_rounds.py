@@ -23,13 +23,17 @@ def snapshots_between(
     there = _with_cliques_of_then(then, now, lambda one: one.ref == clique.ref)
     yield there
     yield replace(there, root=then.root)  # before the set was edited
-    if clique.group_replica_index >= 0:
-        replica = clique.owner_name, clique.group_replica_index
-        whole = _with_cliques_of_then(then, now, lambda one: (one.owner_name, one.group_replica_index) == replica)
-        yield whole  # PodCliques of one replica of a group are deleted together
+    if clique.group_replica_index >= 0:  # PodCliques of one replica of a group are deleted together
+        replica = _replica_of(clique)
         for earlier in (then, *lately):
+            whole = _with_cliques_of_then(earlier, now, lambda one: _replica_of(one) == replica)
+            yield whole
             yield replace(whole, groups=earlier.groups)
             yield replace(whole, groups=earlier.groups, root=earlier.root)
+
+
+def _replica_of(clique: PodClique) -> tuple[str, int]:
+    return clique.owner_name, clique.group_replica_index
 
 
 def _with_cliques_of_then(then: Snapshot, now: Snapshot, chosen: Callable[[PodClique], bool]) -> Snapshot:

@@ -2,14 +2,12 @@
 
 import json
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_shell.apply.planned_round import PlannedReconcileRound
-from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from grove_shell.operator.prediction_check import DeletionPredictionChecker
 from grove_shell.replay.decision_log_reader import recorded_decisions
 
@@ -23,9 +21,7 @@ def main(folder: Path) -> None:
             sys.stdout.write(json.dumps({"at": now, "msg": message, **fields}) + "\n")
 
     rules = rule_set("field")
-    checker = DeletionPredictionChecker(
-        say, partial(reconcile, rules=rules), partial(steps_of_coming_rounds, rules=rules)
-    )
+    checker = DeletionPredictionChecker(say, rules)
     uids: dict[tuple[str, str], str] = {}
     with (folder / "decisions.jsonl").open("rb") as lines:
         for look in recorded_decisions(lines):

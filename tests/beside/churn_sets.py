@@ -43,8 +43,9 @@ def _on_delete(stage: Stage) -> Json:
 def _in_order(stage: Stage) -> Json:
     cliques = (part("frontend", 1, 1), part("leader", 1, 1), part("worker", 2, 1))
     pool = group("pool", "leader", "worker", replicas=2)
-    order = {"cliqueStartupType": "CliqueStartupTypeInOrder"}
-    return stage.set_of(*cliques, podCliqueScalingGroups=[pool], terminationDelay=DELAY, **order)
+    made = stage.set_of(*cliques, podCliqueScalingGroups=[pool], terminationDelay=DELAY)
+    made["spec"]["template"]["cliqueStartupType"] = "CliqueStartupTypeInOrder"
+    return made
 
 
 SHAPES: Final[Mapping[str, Callable[[Stage], Json]]] = {

@@ -14,6 +14,7 @@ from grove_core.kernel.steps import Delete, SetStatus, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import object_after_status_write
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.operator.prediction_check import DeletionPredictionChecker, PredictionOutcome
@@ -33,7 +34,7 @@ def look(seen: Snapshot) -> PlannedReconcileRound:
 def watched(*seen: Snapshot) -> list[Line]:
     """What is said of some snapshots, one after the other."""
     said: list[Line] = []
-    shadow = DeletionPredictionChecker(lambda _level, message, **fields: said.append((message, fields)), reconcile)
+    shadow = DeletionPredictionChecker(lambda _level, message, **fields: said.append((message, fields)), DESIGN)
     for each in seen:
         shadow.on_round_planned(look(each))
     return said
@@ -77,7 +78,7 @@ def scored(*seen: Snapshot) -> dict[str, int]:
     said: list[Line] = []
     counted: list[PredictionOutcome] = []
     shadow = DeletionPredictionChecker(
-        lambda _level, message, **fields: said.append((message, fields)), reconcile, counted.append
+        lambda _level, message, **fields: said.append((message, fields)), DESIGN, counted.append
     )
     for each in seen:
         shadow.on_round_planned(look(each))
@@ -148,7 +149,7 @@ class TestScore:
     @pytest.mark.parametrize(("after", "left"), [(30, {"takenBack": 2}), (130, {"otherwise": 2})])
     def test_op035_of_a_set_that_is_gone_nothing_is_due(self, after: float, left: dict[str, int]) -> None:
         broken = losing(at_rest(), "llm-0-b")
-        shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, reconcile)
+        shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, DESIGN)
         for seconds in (0, 61, 61 + after):
             shadow.on_round_planned(look(later(broken, seconds)))
         shadow.on_root_deleted(look(broken).root_key)
@@ -210,7 +211,7 @@ def test_op035_an_update_is_no_end(course: list[str], replicas: int, in_group: b
     groups = (pool,) if in_group else ()
     life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=groups, replicas=2, terminationDelay="1m"))
     life.settle()
-    shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, reconcile)
+    shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, DESIGN)
     life.new_image("another")
     deleted = life.deleted.total()
     quiet = 0
@@ -233,7 +234,7 @@ def test_op035_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
     life = Life(set_raw(clique_raw("a", 1), groups=(pool,), terminationDelay="1m"))
     life.settle()
     last = life.clique("llm-0-pool-1-a").uid
-    shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, reconcile)
+    shadow = DeletionPredictionChecker(lambda _level, _message, **_fields: None, DESIGN)
 
     def sees() -> None:
         seen = life.look()

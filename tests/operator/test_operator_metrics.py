@@ -12,6 +12,7 @@ import yaml
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, StepStage
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.json_log import OperatorJsonLog, WithheldTopologyWrites
@@ -133,7 +134,7 @@ def test_op041_a_deleted_set_has_no_gauges_after_repeated_reports(known: bool) -
 @pytest.mark.req("OP-035")
 def test_op041_what_was_predicted_is_taken_back_once(known: bool) -> None:
     planned_round = plan_round("gt034_breach_waits_for_its_delay")
-    shadow = DeletionPredictionChecker(lambda *_words, **_fields: None, reconcile)
+    shadow = DeletionPredictionChecker(lambda *_words, **_fields: None, DESIGN)
     if known:
         shadow.on_round_planned(planned_round)
     predicted = shadow.totals[PredictionOutcome.PREDICTED]
