@@ -8,7 +8,6 @@ from grove_core.areas.gang_termination.rules import GangTerminationDenial
 from grove_core.areas.topology import admit as topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.workload import admit as workload
-from grove_core.areas.workload.admission.empty_roles import empty_role_objections
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.areas.workload.admission.name_collisions import NamesUsedBySets, names_used_by_sets
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, admission_decision
@@ -25,7 +24,7 @@ from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest, read_podcliqueset_manifest
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.resources.unreadable_value_placeholders import with_value_placeholders
-from grove_core.rule_sets.mnnvl import MnnvlManifest
+from grove_core.rule_sets.admission import ManifestToAdmit
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 
 _NAMED: Final = frozenset(
@@ -132,7 +131,7 @@ def _judged(
 ) -> tuple[frozenset[DenialReason], frozenset[AdmissionWarning]]:
     """Return all objections and warnings of one reading of a manifest."""
     before, used_names = beside.before, beside.used_names
-    mnnvl = MnnvlManifest(subject, new, before, beside.configuration, beside.classes)
+    given = ManifestToAdmit(subject, new, before, beside.configuration, beside.classes)
     earlier = before.spec if before is not None else None
     kinds_not_created = (
         () if beside.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)
@@ -145,14 +144,15 @@ def _judged(
     objections = (
         *gang_termination.gang_termination_objections(subject, new.spec, earlier),
         *workload.workload_objections(subject, new, before),
-        *(empty_role_objections(subject, new.spec) if beside.rules.fills_roles else ()),
-        *beside.rules.mnnvl.objections(mnnvl),
+        *beside.rules.admission.objections(given),
+        *beside.rules.mnnvl.objections(given),
         *topology.topology_objections(subject, new, before, beside.configuration, beside.around),
         *collisions,
     )
     warnings = (
         *workload.workload_warnings(subject, new, before),
-        *beside.rules.mnnvl.warnings(mnnvl),
+        *beside.rules.admission.warnings(given),
+        *beside.rules.mnnvl.warnings(given),
         *topology.topology_warnings(subject, new, before, beside.configuration, beside.around),
     )
     return frozenset(objections), frozenset(warnings)

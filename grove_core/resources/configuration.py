@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum, unique
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from grove_core.resources.cluster_topology import Levels
 from grove_core.version import IMAGE
@@ -71,6 +71,8 @@ class TopologyAwareSettings:
 
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
+GoSchedulerName: TypeAlias = Literal["kai-scheduler", "default-scheduler", "volcano", "lpx-scheduler"]
+"""The schedulers that a configuration of the Go operator can enable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ CLIQUE_KIND: Final = "PodClique"
 PODS_ONE_BY_ONE: Final = frozenset({"", "default-scheduler"})
 """Names of the scheduler of Kubernetes, which reads no PodGangs (TP-075)."""
 _FIELD: Final = "topologyConstraint"
+STRENGTHS: Final = ("required", "preferred")  # the domains of a constraint, in their order
 NO_PODS: Final[Mapping[str, Iterable[Pod]]] = MappingProxyType({})
 
 
@@ -95,6 +96,13 @@ def constrained_levels(template: SetTemplate) -> Iterator[ConstrainedLevel]:
             yield ConstrainedLevel(
                 path, clique.topology_constraint, (CLIQUES, clique.name), above.get(clique.name, whole)
             )
+
+
+def domains_text(domains: tuple[str, str] | None) -> str:
+    """Return the domains of a constraint with their strengths, for a sentence."""
+    if domains is None:
+        return "absent"
+    return ", ".join(f"{how} {domain}" for how, domain in zip(STRENGTHS, domains, strict=True) if domain) or "empty"
 
 
 def has_ineffective_constraints(template: SetTemplate) -> bool:

@@ -17,7 +17,8 @@ from grove_core.areas.workload.field.wants import workload_result_by_go_operator
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.decisions import union_of_area_results
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.rule_sets.mnnvl import MnnvlBehaviour, MnnvlDecision, MnnvlManifest
+from grove_core.rule_sets.admission import AdmissionBehaviour, ManifestToAdmit
+from grove_core.rule_sets.mnnvl import MnnvlBehaviour, MnnvlDecision
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -34,13 +35,13 @@ def _decide_mnnvl(snapshot: Snapshot) -> MnnvlDecision:
     )
 
 
-def _mnnvl_objections(given: MnnvlManifest) -> Iterator[DenialReason]:
+def _mnnvl_objections(given: ManifestToAdmit) -> Iterator[DenialReason]:
     from grove_core.areas.mnnvl.field.admit import group_annotation_objections  # noqa: PLC0415 - dumps have no manifests (P11)
 
     return group_annotation_objections(given.subject, given.new, given.old, given.configuration)
 
 
-def _mnnvl_warnings(given: MnnvlManifest) -> Iterator[AdmissionWarning]:
+def _mnnvl_warnings(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
     from grove_core.areas.mnnvl.field.admit import group_annotation_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
 
     return group_annotation_warnings(given.subject, given.new, given.configuration)
@@ -49,6 +50,21 @@ def _mnnvl_warnings(given: MnnvlManifest) -> Iterator[AdmissionWarning]:
 MNNVL_BY_GO_OPERATOR: Final = MnnvlBehaviour(_decide_mnnvl, _mnnvl_objections, _mnnvl_warnings)
 """MNNVL of every release whose rules are known (NF)."""
 
+
+def _objections(given: ManifestToAdmit) -> Iterator[DenialReason]:
+    from grove_core.areas.workload.field.admit import go_operator_objections  # noqa: PLC0415 - dumps have no manifests (P11)
+
+    return go_operator_objections(given.subject, given.new, given.old, given.configuration)
+
+
+def _warnings(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
+    from grove_core.areas.workload.field.admit import go_operator_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
+
+    return go_operator_warnings(given.subject, given.new, given.old, given.configuration)
+
+
+ADMISSION_BY_GO_OPERATOR: Final = AdmissionBehaviour(_objections, _warnings)
+"""Schedulers, topology constraints and roles, alike in every release whose rules are known (WF-160 to WF-164)."""
 
 BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
     {
@@ -63,6 +79,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             ),
             delays_statuses=False,
             mnnvl=MNNVL_BY_GO_OPERATOR,
+            admission=ADMISSION_BY_GO_OPERATOR,
             computes_status_when_scheduled=False,
             fills_roles=True,
             keeps_topologies=False,

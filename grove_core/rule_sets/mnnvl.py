@@ -1,6 +1,6 @@
 """MNNVL as a part of a rule set: the decision about the ComputeDomains of a set, and the admission of its manifest."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -12,9 +12,7 @@ from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.decisions import AreaResult, union_of_area_results
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
-from grove_core.kernel.refs import Ref
-from grove_core.resources.configuration import Configuration
-from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
+from grove_core.rule_sets.admission import ManifestToAdmit
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -32,30 +30,13 @@ class MnnvlDecision(NamedTuple):
     result: Callable[[AreaResult], AreaResult]
 
 
-class MnnvlManifest(NamedTuple):
-    """A manifest of a set, as the admission of its MNNVL annotations sees it.
-
-    Attributes:
-        subject: the set.
-        new, old: the manifest, and the one before an update; None for a new set.
-        configuration: of the operator.
-        classes: names of the DeviceClasses; None where they are not known.
-    """
-
-    subject: Ref
-    new: PodCliqueSetManifest
-    old: PodCliqueSetManifest | None
-    configuration: Configuration
-    classes: Collection[str] | None
-
-
 @dataclass(frozen=True, slots=True)
 class MnnvlBehaviour:
     """MNNVL by one operator: decisions about domains, and objections to manifests and warnings about them."""
 
     decide: Callable[[Snapshot], MnnvlDecision]
-    objections: Callable[[MnnvlManifest], Iterable[DenialReason]]
-    warnings: Callable[[MnnvlManifest], Iterable[AdmissionWarning]]
+    objections: Callable[[ManifestToAdmit], Iterable[DenialReason]]
+    warnings: Callable[[ManifestToAdmit], Iterable[AdmissionWarning]]
 
 
 def _decide_by_design(snapshot: Snapshot) -> MnnvlDecision:
@@ -68,7 +49,7 @@ def _decide_by_design(snapshot: Snapshot) -> MnnvlDecision:
     return MnnvlDecision(compute_domains_of_new_parts(snapshot, mnnvl), shared.annotations, result)
 
 
-def _objections_by_design(given: MnnvlManifest) -> Iterator[DenialReason]:
+def _objections_by_design(given: ManifestToAdmit) -> Iterator[DenialReason]:
     from grove_core.areas.mnnvl.admit import mnnvl_objections  # noqa: PLC0415 - dumps have no manifests (P11)
     from grove_core.areas.mnnvl_scopes.admit import mnnvl_annotation_objections  # noqa: PLC0415 - as above
 
@@ -76,7 +57,7 @@ def _objections_by_design(given: MnnvlManifest) -> Iterator[DenialReason]:
     yield from mnnvl_annotation_objections(given.subject, given.new, given.old, given.configuration)
 
 
-def _warnings_by_design(given: MnnvlManifest) -> Iterator[AdmissionWarning]:
+def _warnings_by_design(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
     from grove_core.areas.mnnvl.admit import mnnvl_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
     from grove_core.areas.mnnvl_scopes.admission_warnings import mnnvl_annotation_warnings  # noqa: PLC0415 - as above
 

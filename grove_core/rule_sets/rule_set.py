@@ -10,6 +10,7 @@ from grove_core.areas.gang_termination.termination_result import LostNodeResult,
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.wants import workload_result_by_design
 from grove_core.resources.node_loss import NodesByName
+from grove_core.rule_sets.admission import ADMISSION_BY_DESIGN, AdmissionBehaviour
 from grove_core.rule_sets.mnnvl import MNNVL_BY_DESIGN, MnnvlBehaviour
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -30,6 +31,7 @@ class RuleSet:
             their loss is no special case.
         workload: creates, updates, scales and deletes the parts of a set.
         mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
+        admission: objections to manifests and warnings about them that not every operator has.
         computes_status_when_scheduled: whether a pod that is scheduled leads to new statuses (GF-084).
         delays_statuses: whether statuses wait while objects are written, as OP-024 has it.
         fills_roles: whether admission writes an empty role into a clique without one (WF-160).
@@ -43,6 +45,7 @@ class RuleSet:
     lost_nodes: Callable[[Snapshot, NodesByName], LostNodeResult] | None = None
     workload: WorkloadBehaviour = workload_result_by_design
     mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
+    admission: AdmissionBehaviour = ADMISSION_BY_DESIGN
     computes_status_when_scheduled: bool = True
     delays_statuses: bool = True
     fills_roles: bool = False

@@ -21,7 +21,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, 
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.reconcile import reconcile
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
@@ -231,13 +231,15 @@ class DeletionPredictionChecker(ReconcileRoundListener):
 
 
 def _deleted_between(before: _Compared, now: _Compared) -> Iterator[PodClique]:
-    """Yield the PodCliques that are deleted or being deleted since."""
+    """Yield the PodCliques that are deleted or being deleted since, except those that go with their scaling group."""
     then, seen = before.snapshot, now.snapshot
     if then.root.deleting or seen.root.deleting or "PodClique" in seen.not_collected:
         return
-    there = {clique.uid for clique in seen.cliques if not clique.deleting}
+    there = {one.uid for one in (*seen.cliques, *seen.groups) if not one.deleting}
+    groups_gone = {group.ref.name for group in then.groups if group.uid not in there}
     for clique in then.cliques:
-        if not clique.deleting and clique.uid not in there:
+        goes_with_group = clique.owner_kind == GROUP_KIND and clique.owner_name in groups_gone
+        if not clique.deleting and clique.uid not in there and not goes_with_group:
             yield clique
 
 

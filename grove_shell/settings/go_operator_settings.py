@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import ObjectProblem
-from grove_core.resources.configuration import DEFAULT_SCHEDULER, SchedulerProfiles
+from grove_core.resources.configuration import DEFAULT_SCHEDULER, GoSchedulerName, SchedulerProfiles
 from grove_shell.settings.shared_settings import (
     API_VERSION,
     GoOperatorNetworkSettings,
@@ -62,7 +62,7 @@ class _LooseSettingsModel(StrictSettingsModel):
 class GoSchedulerProfileSettings(StrictSettingsModel):
     """One scheduler; its own settings are not read."""
 
-    name: Literal["kai-scheduler", "default-scheduler", "volcano", "lpx-scheduler"]
+    name: GoSchedulerName
     config: Any = None
 
 

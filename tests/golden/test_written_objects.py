@@ -129,6 +129,7 @@ def test_wf100_the_plan_of_the_bare_manifest_creates_them(
         "apiVersion": "operator.config.grove.io/v1alpha1",
         "kind": "OperatorConfiguration",
         "network": {"autoMNNVLEnabled": True},
+        "scheduler": {"profiles": [{"name": "kai-scheduler"}, {"name": "volcano"}]},
     }
     for document in documents:
         if document["kind"] == "OperatorConfiguration":

@@ -20,16 +20,17 @@ from grove_core.resources.podcliqueset_manifest import (
 )
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
+    STRENGTHS,
     ConstrainedLevel,
     TemplateTopology,
     TopologyUser,
     constrained_levels,
+    domains_text,
     has_ineffective_constraints,
     topology_in_template,
 )
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
-_STRENGTHS: Final = ("required", "preferred")  # the domains of a constraint, in their order
 
 
 class KnownTopologiesForAdmission(NamedTuple):
@@ -80,6 +81,25 @@ def topology_warnings(
     """Yield warnings on what is probably a mistake, or could not be checked; arguments as in topology_objections."""
     for found in _warnings(_SetUpdate(new, old, configuration, view)):
         yield found.as_warning(subject)
+
+
+def topology_off_objections(
+    subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
+) -> Iterator[DenialReason]:
+    """Yield the objection to a topology that is newly named while topology-aware scheduling is off (TP-064)."""
+    update = _SetUpdate(new, old, configuration, NOTHING_KNOWN)
+    if update.is_new and update.use.named and not configuration.topology.enabled:
+        fault = Violation(update.reference_path, update.use.named, TopologyDenial.NAMED_WHILE_OFF, {})
+        yield fault.as_objection(subject)
+
+
+def topology_off_warnings(
+    subject: Ref, new: PodCliqueSetManifest, configuration: Configuration
+) -> Iterator[AdmissionWarning]:
+    """Yield a warning for each constraint that has no effect while topology-aware scheduling is off (TP-073)."""
+    for one in () if configuration.topology.enabled else constrained_levels(new.spec.template):
+        got = domains_text(one.constraint.domains)
+        yield Violation(one.path, got, TopologyWarning.NO_EFFECT_WHILE_OFF, {}).as_warning(subject)
 
 
 class _SetUpdate:
@@ -150,7 +170,7 @@ def _manifest_violations(update: _SetUpdate) -> Iterator[Violation]:
 
 
 def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
-    """Violations of a new topology reference (TP-060, TP-061, TP-064).
+    """Violations of a new topology reference (TP-060, TP-061).
 
     An unchanged reference is not checked, or a set whose topology was deleted could never be updated.
     """
@@ -158,9 +178,8 @@ def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
     if not update.is_new or not name:
         return
     if not update.settings.enabled:
-        if update.use.named:
-            yield Violation(update.reference_path, name, TopologyDenial.NAMED_WHILE_OFF, {})
-    elif known is not None and update.topology is None and update.use.named:
+        return
+    if known is not None and update.topology is None and update.use.named:
         if name != DEFAULT_TOPOLOGY or not update.settings.levels:
             facts = {"known": name_list_text(known), "meant": did_you_mean(name, known)}
             yield Violation(update.reference_path, name, TopologyDenial.TOPOLOGY_UNKNOWN, facts)
@@ -220,17 +239,13 @@ def _change_violations(update: _SetUpdate) -> Iterator[Violation]:
     for owner, path in paths.items():
         was, now = domains_before.get(owner), domains_now.get(owner)
         if was != now and all(_has_part(owner, one) for one in (update.old, manifest)):
-            facts = {"before": short_json(_domains_text(was))}
-            yield Violation(path, _domains_text(now), TopologyDenial.CONSTRAINT_IMMUTABLE, facts)
+            facts = {"before": short_json(domains_text(was))}
+            yield Violation(path, domains_text(now), TopologyDenial.CONSTRAINT_IMMUTABLE, facts)
 
 
 def _warnings(update: _SetUpdate) -> Iterator[Violation]:
-    """Warnings on constraints (TP-072 to TP-075)."""
-    if not update.constrained:
-        return
-    if not update.settings.enabled:
-        for one in update.constrained:
-            yield Violation(one.path, _domains_text(one.constraint.domains), TopologyWarning.NO_EFFECT_WHILE_OFF, {})
+    """Warnings on constraints (TP-072, TP-074, TP-075)."""
+    if not update.constrained or not update.settings.enabled:
         return
     if has_ineffective_constraints(
         update.manifest.spec.template
@@ -267,10 +282,4 @@ def _has_part(owner: tuple[str, str], manifest: PodCliqueSetManifest) -> bool:
 def _path_of(one: ConstrainedLevel, position: int) -> str:
     if position == 0 and one.constraint.pack_domain and not one.constraint.pack.required:
         return f"{one.path}.packDomain"
-    return f"{one.path}.pack.{_STRENGTHS[position]}"
-
-
-def _domains_text(domains: tuple[str, str] | None) -> str:
-    if domains is None:
-        return "absent"
-    return ", ".join(f"{how} {domain}" for how, domain in zip(_STRENGTHS, domains, strict=True) if domain) or "empty"
+    return f"{one.path}.pack.{STRENGTHS[position]}"

@@ -103,3 +103,25 @@ class GoOperatorWorkloadReason(Rule):
         "it is made from the template of clique {other}, because its name ends so: a defect of the operator; in a new "
         "set, name {clique} otherwise or write it before {other}",
     )
+
+
+@unique
+class GoOperatorWorkloadDenial(Rule):
+    """Why the Go operator refuses a set."""
+
+    SCHEDULER_NOT_ENABLED = RuleSentence(
+        "WF-161", "must be a scheduler that the operator's configuration enables: {names}"
+    )
+    CONSTRAINT_WHILE_OFF = RuleSentence(
+        "WF-162", "must be absent while topologyAwareScheduling is off in the operator's configuration"
+    )
+    TOPOLOGY_NOT_NAMED = RuleSentence("WF-163", "must be set: no constraint above it names a topology")
+
+
+@unique
+class GoOperatorWorkloadWarning(Rule):
+    """Warnings on what only the Go operator's configuration decides."""
+
+    TOPOLOGY_AWARENESS_UNKNOWN = RuleSentence(
+        "WF-164", "no configuration of the operator is given: it is refused if topologyAwareScheduling is off there"
+    )

@@ -1,0 +1,64 @@
+"""Admission of a set by the Go operator: schedulers, topology constraints and roles (WF-160 to WF-164)."""
+
+from collections.abc import Iterator
+from typing import Final, get_args
+
+from grove_core.areas.workload.admission.empty_roles import empty_role_objections
+from grove_core.areas.workload.field.rules import GoOperatorWorkloadDenial, GoOperatorWorkloadWarning
+from grove_core.areas.workload.rules import WorkloadDenial
+from grove_core.kernel.admission import AdmissionWarning, DenialReason
+from grove_core.kernel.refs import Ref
+from grove_core.resources.configuration import Configuration, GoSchedulerName, SchedulerProfiles
+from grove_core.resources.podcliqueset_manifest import CLIQUES, PodCliqueSetManifest, Violation
+from grove_core.resources.topology_usage import constrained_levels, domains_text
+
+_ANY: Final = SchedulerProfiles(get_args(GoSchedulerName))
+"""Where no configuration is given."""
+
+
+def go_operator_objections(
+    subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
+) -> Iterator[DenialReason]:
+    """Yield the objections of the Go operator that the design does not have."""
+    yield from empty_role_objections(subject, new.spec)
+    of_topology = _topology_violations(new, configuration) if old is None else ()
+    for found in (*_scheduler_violations(new, configuration), *of_topology):
+        yield found.as_objection(subject)
+
+
+def go_operator_warnings(
+    subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
+) -> Iterator[AdmissionWarning]:
+    """Yield a warning on constraints that are refused or not, depending on a configuration that is not given."""
+    first = next(constrained_levels(new.spec.template), None)
+    is_given = configuration.schedulers is not None or configuration.topology.enabled
+    if first is not None and old is None and not is_given:
+        got = domains_text(first.constraint.domains)
+        yield Violation(first.path, got, GoOperatorWorkloadWarning.TOPOLOGY_AWARENESS_UNKNOWN, {}).as_warning(subject)
+
+
+def _scheduler_violations(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
+    """Yield a scheduler that is not enabled, or that differs from that of a clique which names none."""
+    enabled = configuration.schedulers or _ANY
+    named = [pod.scheduler_name for pod in new.pods]
+    for number, written in enumerate(named):
+        path, name = f"{CLIQUES}[{number}].spec.podSpec.schedulerName", written or enabled.default
+        first = named[0] or enabled.default
+        if name not in enabled.names:
+            facts = {"names": ", ".join(enabled.names)}
+            yield Violation(path, name, GoOperatorWorkloadDenial.SCHEDULER_NOT_ENABLED, facts)
+        elif configuration.schedulers and name != first and "" in (written, named[0]):  # two written ones: WL-129
+            facts = {"other": first, "clique": new.spec.template.cliques[0].name}
+            yield Violation(path, name, WorkloadDenial.SCHEDULERS_DIFFER, facts)
+
+
+def _topology_violations(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
+    """Yield constraints of a new set while topology-aware scheduling is off, and those that belong to no topology."""
+    for one in constrained_levels(new.spec.template):
+        if configuration.topology.enabled:
+            if not any((one.constraint.topology_name, *(above.topology_name for _, above in one.above))):
+                path = f"{one.path}.topologyName"
+                yield Violation(path, None, GoOperatorWorkloadDenial.TOPOLOGY_NOT_NAMED, {})
+        elif configuration.schedulers is not None:
+            got = domains_text(one.constraint.domains)
+            yield Violation(one.path, got, GoOperatorWorkloadDenial.CONSTRAINT_WHILE_OFF, {})
