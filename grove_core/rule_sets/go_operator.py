@@ -23,6 +23,8 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 
 FIELD: Final = "field"
+_BEFORE_PACK: Final = frozenset({"v0.1.0-alpha.9"})
+"""Releases whose topology constraints have ``packDomain`` alone."""
 
 
 def _decide_mnnvl(snapshot: Snapshot) -> MnnvlDecision:
@@ -51,10 +53,12 @@ MNNVL_BY_GO_OPERATOR: Final = MnnvlBehaviour(_decide_mnnvl, _mnnvl_objections, _
 """MNNVL of every release whose rules are known (NF)."""
 
 
-def _objections(given: ManifestToAdmit) -> Iterator[DenialReason]:
+def _objections(given: ManifestToAdmit, *, refuses_pack_domain: bool) -> Iterator[DenialReason]:
     from grove_core.areas.workload.field.admit import go_operator_objections  # noqa: PLC0415 - dumps have no manifests (P11)
 
-    return go_operator_objections(given.subject, given.new, given.old, given.configuration)
+    return go_operator_objections(
+        given.subject, given.new, given.old, given.configuration, refuses_pack_domain=refuses_pack_domain
+    )
 
 
 def _warnings(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
@@ -63,8 +67,10 @@ def _warnings(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
     return go_operator_warnings(given.subject, given.new, given.old, given.configuration)
 
 
-ADMISSION_BY_GO_OPERATOR: Final = AdmissionBehaviour(_objections, _warnings)
-"""Schedulers, topology constraints and roles, alike in every release whose rules are known (WF-160 to WF-164)."""
+def _admission(release: str) -> AdmissionBehaviour:
+    """Return the admission of schedulers, topology constraints and roles (WF-160 to WF-165)."""
+    return AdmissionBehaviour(partial(_objections, refuses_pack_domain=release not in _BEFORE_PACK), _warnings)
+
 
 BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
     {
@@ -79,7 +85,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             ),
             delays_statuses=False,
             mnnvl=MNNVL_BY_GO_OPERATOR,
-            admission=ADMISSION_BY_GO_OPERATOR,
+            admission=_admission(release),
             computes_status_when_scheduled=False,
             fills_roles=True,
             keeps_topologies=False,

@@ -28,7 +28,7 @@ NAMING: Final = {
     **MANIFEST,
     "metadata": {"name": "placed"},
     "spec": {"replicas": 1, "template": {
-        "topologyConstraint": {"topologyName": "aws", "packDomain": "rack"},
+        "topologyConstraint": {"topologyName": "aws", "pack": {"required": "rack"}},
         "cliques": [{"name": "w", "spec": {"roleName": "w", "podSpec": {
             "schedulerName": "kai-scheduler", "containers": [{"name": "main", "image": "busybox"}]}}}]}},
 }  # fmt: skip

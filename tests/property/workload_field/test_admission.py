@@ -16,7 +16,7 @@ KAI = SchedulerProfiles(("kai-scheduler", "default-scheduler"), "kai-scheduler")
 OFF = Configuration(schedulers=KAI)
 ON = Configuration(topology=TopologyAwareSettings(enabled=True), schedulers=KAI)
 NOT_GIVEN = Configuration()
-RACK = {"packDomain": "rack"}
+RACK = {"pack": {"required": "rack"}}
 NAMED = {"topologyName": "dc", **RACK}
 
 
@@ -111,6 +111,15 @@ def test_wf164_without_a_configuration_a_constraint_is_a_warning(rules: RuleSet)
     assert warned(raw, NOT_GIVEN, rules, old=raw) == []
     assert "WF-164" not in warned(raw, ON, rules)
     assert "WF-164" not in warned(raw, OFF, rules)
+
+
+@every_release
+def test_wf165_a_new_set_must_not_have_the_deprecated_spelling(rules: RuleSet) -> None:
+    both = {"topologyName": "dc", "packDomain": "rack"}
+    raw = manifest("kai-scheduler", constraint=both, of_cliques={"packDomain": "host"})
+    paths = [] if rules.name.endswith("alpha.9") else ["cliques[0].topologyConstraint", "topologyConstraint"]
+    assert found(raw, ON, rules) == [(f"{path}.packDomain", "WF-165") for path in paths]
+    assert not found(raw, ON, rules, old=raw), "a stored set keeps it"
 
 
 NAMES = st.sampled_from(("", "kai-scheduler", "default-scheduler", "volcano", "my-scheduler"))

@@ -1,4 +1,4 @@
-"""Admission of a set by the Go operator: schedulers, topology constraints and roles (WF-160 to WF-164)."""
+"""Admission of a set by the Go operator: schedulers, topology constraints and roles (WF-160 to WF-165)."""
 
 from collections.abc import Iterator
 from typing import Final, get_args
@@ -17,12 +17,22 @@ _ANY: Final = SchedulerProfiles(get_args(GoSchedulerName))
 
 
 def go_operator_objections(
-    subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
+    subject: Ref,
+    new: PodCliqueSetManifest,
+    old: PodCliqueSetManifest | None,
+    configuration: Configuration,
+    *,
+    refuses_pack_domain: bool,
 ) -> Iterator[DenialReason]:
-    """Yield the objections of the Go operator that the design does not have."""
+    """Yield the objections of the Go operator that the design does not have.
+
+    Args:
+        refuses_pack_domain: whether a new set must write ``pack.required`` instead of ``packDomain`` (WF-165).
+    """
     yield from empty_role_objections(subject, new.spec)
     of_topology = _topology_violations(new, configuration) if old is None else ()
-    for found in (*_scheduler_violations(new, configuration), *of_topology):
+    of_spelling = _pack_domains(new) if old is None and refuses_pack_domain else ()
+    for found in (*_scheduler_violations(new, configuration), *of_topology, *of_spelling):
         yield found.as_objection(subject)
 
 
@@ -62,3 +72,10 @@ def _topology_violations(new: PodCliqueSetManifest, configuration: Configuration
         elif configuration.schedulers is not None:
             got = domains_text(one.constraint.domains)
             yield Violation(one.path, got, GoOperatorWorkloadDenial.CONSTRAINT_WHILE_OFF, {})
+
+
+def _pack_domains(new: PodCliqueSetManifest) -> Iterator[Violation]:
+    for one in constrained_levels(new.spec.template):
+        domain = one.constraint.pack_domain
+        if domain:
+            yield Violation(f"{one.path}.packDomain", domain, GoOperatorWorkloadDenial.PACK_DOMAIN_DEPRECATED, {})

@@ -115,6 +115,7 @@ class GoOperatorWorkloadDenial(Rule):
     CONSTRAINT_WHILE_OFF = RuleSentence(
         "WF-162", "must be absent while topologyAwareScheduling is off in the operator's configuration"
     )
+    PACK_DOMAIN_DEPRECATED = RuleSentence("WF-165", "must be absent in a new set: write pack.required instead")
     TOPOLOGY_NOT_NAMED = RuleSentence("WF-163", "must be set: no constraint above it names a topology")
 
 
