@@ -50,6 +50,7 @@ def admit(
     classes: Collection[str] | None = None,
     around: KnownTopologiesForAdmission = NOTHING_KNOWN,
     rules: RuleSet = DESIGN,
+    written: Mapping[str, Any] | None = None,
 ) -> Decision[AdmissionVerdict]:
     """Validate a PodCliqueSet manifest, or an update, and return the verdict with all objections and warnings.
 
@@ -64,10 +65,12 @@ def admit(
         classes: names of the DeviceClasses; None where they are not known.
         around: topologies, for the set's topology constraints (TP-060).
         rules: the operator that admits; others by name with :func:`grove_core.rule_sets.named.rule_set`.
+        written: the manifest as the user wrote it, where ``new`` is what an edit makes of it.
     """
-    subject, raw = ref_in_manifest(new, GROVE, SET_KIND), podcliqueset_with_defaults(new)
+    subject, raw = ref_in_manifest(new, GROVE, SET_KIND), podcliqueset_with_defaults(rules.admission.defaults(new))
     before = read_podcliqueset_manifest(podcliqueset_with_defaults(old))[0] if old is not None else None
-    objections, warnings = _found_in(subject, raw, _Beside(before, used_names, configuration, classes, around, rules))
+    beside = _Beside(new if written is None else written, before, used_names, configuration, classes, around, rules)
+    objections, warnings = _found_in(subject, raw, beside)
     return admission_decision(objections, warnings, GangTerminationDenial.ADMITTED.because(subject))
 
 
@@ -89,8 +92,9 @@ def index_names_used_by_sets(objects: Iterable[Mapping[str, Any]]) -> NamesUsedB
 
 
 class _Beside(NamedTuple):
-    """The other inputs of a validation."""
+    """The other inputs of a validation; ``written`` is the manifest as the user wrote it."""
 
+    written: Mapping[str, Any]
     before: PodCliqueSetManifest | None
     used_names: NamesUsedBySets | None
     configuration: Configuration
@@ -131,7 +135,7 @@ def _judged(
 ) -> tuple[frozenset[DenialReason], frozenset[AdmissionWarning]]:
     """Return all objections and warnings of one reading of a manifest."""
     before, used_names = beside.before, beside.used_names
-    given = ManifestToAdmit(subject, new, before, beside.configuration, beside.classes)
+    given = ManifestToAdmit(subject, beside.written, new, before, beside.configuration, beside.classes)
     earlier = before.spec if before is not None else None
     kinds_not_created = (
         () if beside.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)

@@ -1,8 +1,8 @@
 """Admission as a part of a rule set: what one operator says of a manifest beyond what all of them say."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.refs import Ref
@@ -15,12 +15,14 @@ class ManifestToAdmit(NamedTuple):
 
     Attributes:
         subject: the set.
-        new, old: the manifest, and the one before an update; None for a new set.
+        written: as the user wrote it.
+        new, old: the manifest with its defaults, and the one before an update; None for a new set.
         configuration: of the operator.
         classes: names of the DeviceClasses; None where they are not known.
     """
 
     subject: Ref
+    written: Mapping[str, Any]
     new: PodCliqueSetManifest
     old: PodCliqueSetManifest | None
     configuration: Configuration
@@ -29,8 +31,14 @@ class ManifestToAdmit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionBehaviour:
-    """Objections to manifests, and warnings about them."""
+    """Admission by one operator.
 
+    Attributes:
+        defaults: returns a manifest, given as raw JSON, with what only this operator fills in; total.
+        objections, warnings: about a manifest.
+    """
+
+    defaults: Callable[[Mapping[str, Any]], Mapping[str, Any]]
     objections: Callable[[ManifestToAdmit], Iterable[DenialReason]]
     warnings: Callable[[ManifestToAdmit], Iterable[AdmissionWarning]]
 
@@ -47,5 +55,9 @@ def _warnings_by_design(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
     return topology_off_warnings(given.subject, given.new, given.configuration)
 
 
-ADMISSION_BY_DESIGN: Final = AdmissionBehaviour(_objections_by_design, _warnings_by_design)
+def _nothing_more(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    return raw
+
+
+ADMISSION_BY_DESIGN: Final = AdmissionBehaviour(_nothing_more, _objections_by_design, _warnings_by_design)
 """A topology that is named while topology-aware scheduling is off is refused; constraints alone have no effect."""

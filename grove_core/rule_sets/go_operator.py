@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import DEFAULT_DELAY, RELEASES
 from grove_core.areas.gang_termination.field.lost_nodes import lost_node_result
@@ -53,6 +53,14 @@ MNNVL_BY_GO_OPERATOR: Final = MnnvlBehaviour(_decide_mnnvl, _mnnvl_objections, _
 """MNNVL of every release whose rules are known (NF)."""
 
 
+def _defaults(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    from grove_core.areas.workload.field.manifest_defaults import (  # noqa: PLC0415 - dumps have no manifests (P11)
+        manifest_with_go_operator_defaults,
+    )
+
+    return manifest_with_go_operator_defaults(raw)
+
+
 def _objections(given: ManifestToAdmit, *, refuses_pack_domain: bool) -> Iterator[DenialReason]:
     from grove_core.areas.workload.field.admit import go_operator_objections  # noqa: PLC0415 - dumps have no manifests (P11)
 
@@ -64,12 +72,14 @@ def _objections(given: ManifestToAdmit, *, refuses_pack_domain: bool) -> Iterato
 def _warnings(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
     from grove_core.areas.workload.field.admit import go_operator_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
 
-    return go_operator_warnings(given.subject, given.new, given.old, given.configuration)
+    return go_operator_warnings(given.subject, given.new, given.old, given.configuration, given.written)
 
 
 def _admission(release: str) -> AdmissionBehaviour:
-    """Return the admission of schedulers, topology constraints and roles (WF-160 to WF-165)."""
-    return AdmissionBehaviour(partial(_objections, refuses_pack_domain=release not in _BEFORE_PACK), _warnings)
+    """Return the admission of schedulers, topology constraints and roles (WF-160 to WF-166)."""
+    return AdmissionBehaviour(
+        _defaults, partial(_objections, refuses_pack_domain=release not in _BEFORE_PACK), _warnings
+    )
 
 
 BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
@@ -87,7 +97,6 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             mnnvl=MNNVL_BY_GO_OPERATOR,
             admission=_admission(release),
             computes_status_when_scheduled=False,
-            fills_roles=True,
             keeps_topologies=False,
             hash_form=HASH_FORMS[release],
         )

@@ -31,10 +31,9 @@ class RuleSet:
             their loss is no special case.
         workload: creates, updates, scales and deletes the parts of a set.
         mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
-        admission: objections to manifests and warnings about them that not every operator has.
+        admission: defaults of manifests, objections to them and warnings about them that not every operator has.
         computes_status_when_scheduled: whether a pod that is scheduled leads to new statuses (GF-084).
         delays_statuses: whether statuses wait while objects are written, as OP-024 has it.
-        fills_roles: whether admission writes an empty role into a clique without one (WF-160).
         keeps_topologies: whether the operator writes to topologies (GF-137).
         hash_form: the form of its template hashes; empty where it compares content (WF-090).
     """
@@ -48,7 +47,6 @@ class RuleSet:
     admission: AdmissionBehaviour = ADMISSION_BY_DESIGN
     computes_status_when_scheduled: bool = True
     delays_statuses: bool = True
-    fills_roles: bool = False
     keeps_topologies: bool = True
     hash_form: str = ""
 

@@ -70,7 +70,7 @@ def validate_manifests(
                 f"no earlier version of {'/'.join(metadata_in(item.value).namespace_and_name)} in --old: judged as new"
             )
         decision = admit(item.value, earlier, used_names, settings.configuration, classes, around, chosen)
-        decision = verdict_with_schema_objections(item.value, decision, fills_roles=chosen.fills_roles)
+        decision = verdict_with_schema_objections(chosen.admission.defaults(item.value), decision, earlier)
         judged.append((item, _with_warnings(item.value, decision, chosen)))
     by_name = {metadata_in(item.value).name: item.value for item in before.topologies}
     for item in given.topologies:

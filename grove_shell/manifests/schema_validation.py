@@ -10,7 +10,6 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination.rules import GangTerminationDenial as Malformed
-from grove_core.areas.workload.admission.empty_roles import manifest_with_empty_roles
 from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import AdmissionVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
@@ -45,27 +44,31 @@ class SchemaViolation(NamedTuple):
 
 
 def verdict_with_schema_objections(
-    manifest: Mapping[str, Any], decision: Decision[AdmissionVerdict], *, fills_roles: bool = False
+    manifest: Mapping[str, Any], decision: Decision[AdmissionVerdict], stored: Mapping[str, Any] | None = None
 ) -> Decision[AdmissionVerdict]:
     """Return a verdict of admission with the violations of the schema added, each path once.
 
-    A set with a ``uid`` is stored and not validated again (IN-039).
+    A set with a ``uid`` is stored and not validated again, except as an update of what is stored (IN-039). What is
+    stored already is not reported: the API server accepts it unchanged.
 
     Args:
-        manifest: as the user wrote it.
+        manifest: as the user wrote it, with what only the operator that admits fills in.
         decision: of admission.
-        fills_roles: whether the operator writes missing roles before the schema is checked (WF-160).
+        stored: the manifest before the update; None for a new set.
     """
     meta = manifest.get("metadata")
-    schema = None if isinstance(meta, Mapping) and meta.get("uid") else schema_of_kind(GROVE, "PodCliqueSet")
+    if stored is None and isinstance(meta, Mapping) and meta.get("uid"):
+        return decision
+    schema = schema_of_kind(GROVE, "PodCliqueSet")
     if schema is None:
         return decision
+    known = {(flaw.path, str(flaw.got)) for flaw in (() if stored is None else schema_violations_in(schema, stored))}
     verdict = decision.verdict
     said = verdict.objections if isinstance(verdict, Deny) else ()
     places = {objection.path for objection in said}
     subject = decision.because[0].subject
-    checked = manifest_with_empty_roles(manifest) if fills_roles else manifest
-    more = [_objection(subject, flaw) for flaw in schema_violations_in(schema, checked) if flaw.path not in places]
+    found = (flaw for flaw in schema_violations_in(schema, manifest) if (flaw.path, str(flaw.got)) not in known)
+    more = [_objection(subject, flaw) for flaw in found if flaw.path not in places]
     if not more:
         return decision
     every = tuple(sorted((*said, *more), key=lambda one: (one.path, one.reason.rule.requirement, one.got)))

@@ -119,14 +119,17 @@ def admit_manifest(
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
     from grove_shell.manifests.schema_validation import verdict_with_schema_objections  # noqa: PLC0415 - see above
 
+    def stored(raw: Mapping[str, Any]) -> dict[str, Any]:
+        return podcliqueset_with_defaults(rules.admission.defaults(raw))
+
     applied = (
-        StoredManifestAfterApply(podcliqueset_with_defaults(item.value), ())
+        StoredManifestAfterApply(stored(item.value), ())
         if running is None
-        else manifest_after_kubectl_apply(item.value, running)
+        else manifest_after_kubectl_apply(item.value, running, defaults=stored)
     )
     given = item.value if running is None else applied.manifest
-    decision = admit(given, running, used_names, configuration, around=around, rules=rules)
-    verdict = verdict_with_schema_objections(item.value, decision, fills_roles=rules.fills_roles).verdict
+    decision = admit(given, running, used_names, configuration, around=around, rules=rules, written=item.value)
+    verdict = verdict_with_schema_objections(rules.admission.defaults(item.value), decision, running).verdict
     for warning in verdict.warnings:
         warn(f"{item_display_name(item)}: {warning}")
     if not isinstance(verdict, Deny):

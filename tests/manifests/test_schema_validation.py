@@ -79,7 +79,7 @@ CEL: Final = tuple(rule for _, part in parts_of(spec_of_sets()) for rule in part
 
 
 def objections(raw: Json, old: Json | None = None) -> tuple[DenialReason, ...]:
-    verdict = verdict_with_schema_objections(raw, admit(raw, old)).verdict
+    verdict = verdict_with_schema_objections(raw, admit(raw, old), old).verdict
     return verdict.objections if isinstance(verdict, Deny) else ()
 
 
@@ -116,6 +116,16 @@ def test_in039_what_a_cluster_stored_is_not_judged_again() -> None:
     raw = changed((*LEADER, "spec", "someNewField"), 1, sound())
     assert objections(raw)
     assert not objections(changed(("metadata", "uid"), "u", raw))
+
+
+def test_in039_an_edit_with_a_uid_is_judged_except_for_what_is_stored() -> None:
+    """As with ``kubectl get -o yaml``, an editor, and ``kubectl apply``."""
+    stored = changed(("spec", "ofANewerRelease"), 1, changed(("metadata", "uid"), "u", sound()))
+    assert not objections(stored, stored)
+    edit = changed(("spec", "replicaCount"), 2, stored)
+    assert [one.path for one in objections(edit, stored)] == ["spec.replicaCount"]
+    other = changed(("spec", "ofANewerRelease"), 2, stored)
+    assert [one.path for one in objections(other, stored)] == ["spec.ofANewerRelease"]
 
 
 def test_wl158_all_of_it_is_one_report() -> None:

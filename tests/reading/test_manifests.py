@@ -206,8 +206,8 @@ class TestNamespaceOfManifests:
 
 class TestIN039:
     """A PodCliqueSet without ``uid`` MUST be read in the namespace of ``-n``, with defaults, and be judged as strictly
-    as by an API server, claim templates included. Every objection is reported. A set with a ``uid`` is stored in a
-    cluster and not judged.
+    as by an API server, claim templates included. Every objection is reported. A set with a ``uid`` is stored, and
+    judged only as an update.
     """
 
     def bare(self, **clique: object) -> Json:

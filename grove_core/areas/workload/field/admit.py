@@ -1,15 +1,16 @@
-"""Admission of a set by the Go operator: schedulers, topology constraints and roles (WF-160 to WF-165)."""
+"""Admission of a set by the Go operator: schedulers, topology constraints and roles (WF-160 to WF-166)."""
 
-from collections.abc import Iterator
-from typing import Final, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, get_args
 
-from grove_core.areas.workload.admission.empty_roles import empty_role_objections
+from grove_core.areas.workload.field.manifest_defaults import cliques_of_zero_replicas
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadDenial, GoOperatorWorkloadWarning
 from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, GoSchedulerName, SchedulerProfiles
 from grove_core.resources.podcliqueset_manifest import CLIQUES, PodCliqueSetManifest, Violation
+from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.resources.topology_usage import constrained_levels, domains_text
 
 _ANY: Final = SchedulerProfiles(get_args(GoSchedulerName))
@@ -29,7 +30,7 @@ def go_operator_objections(
     Args:
         refuses_pack_domain: whether a new set must write ``pack.required`` instead of ``packDomain`` (WF-165).
     """
-    yield from empty_role_objections(subject, new.spec)
+    yield from _empty_roles(subject, new.spec)
     of_topology = _topology_violations(new, configuration) if old is None else ()
     of_spelling = _pack_domains(new) if old is None and refuses_pack_domain else ()
     for found in (*_scheduler_violations(new, configuration), *of_topology, *of_spelling):
@@ -37,14 +38,33 @@ def go_operator_objections(
 
 
 def go_operator_warnings(
-    subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
+    subject: Ref,
+    new: PodCliqueSetManifest,
+    old: PodCliqueSetManifest | None,
+    configuration: Configuration,
+    written: Mapping[str, Any],
 ) -> Iterator[AdmissionWarning]:
-    """Yield a warning on constraints that are refused or not, depending on a configuration that is not given."""
+    """Yield warnings on clique sizes of zero, and on constraints that may be refused by a configuration not given.
+
+    Args:
+        written: the manifest as the user wrote it.
+    """
+    for index in cliques_of_zero_replicas(written):
+        path = f"{CLIQUES}[{index}].spec.replicas"
+        yield Violation(path, 0, GoOperatorWorkloadWarning.ZERO_BECOMES_ONE, {}).as_warning(subject)
     first = next(constrained_levels(new.spec.template), None)
     is_given = configuration.schedulers is not None or configuration.topology.enabled
     if first is not None and old is None and not is_given:
         got = domains_text(first.constraint.domains)
         yield Violation(first.path, got, GoOperatorWorkloadWarning.TOPOLOGY_AWARENESS_UNKNOWN, {}).as_warning(subject)
+
+
+def _empty_roles(subject: Ref, spec: SetSpec) -> Iterator[DenialReason]:
+    """Yield an objection for each clique with an empty role beside an earlier one (WF-160)."""
+    without = [(index, clique.name) for index, clique in enumerate(spec.template.cliques) if not clique.spec.role_name]
+    for index, _ in without[1:]:
+        because = WorkloadDenial.ROLE_REPEATED.because(subject, clique=without[0][1])
+        yield DenialReason(f"{CLIQUES}[{index}].spec.roleName", '""', because)
 
 
 def _scheduler_violations(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:

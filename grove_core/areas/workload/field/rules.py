@@ -121,7 +121,9 @@ class GoOperatorWorkloadDenial(Rule):
 
 @unique
 class GoOperatorWorkloadWarning(Rule):
-    """Warnings on what only the Go operator's configuration decides."""
+    """Warnings on what the Go operator makes of a manifest, or refuses by its configuration."""
+
+    ZERO_BECOMES_ONE = RuleSentence("WF-166", "the Go operator stores 1 in its place: a clique has at least one pod")
 
     TOPOLOGY_AWARENESS_UNKNOWN = RuleSentence(
         "WF-164", "no configuration of the operator is given: it is refused if topologyAwareScheduling is off there"

@@ -1,0 +1,109 @@
+"""Roles and numbers of pods, as the admission of the Go operator fills them in (WF-160, WF-166)."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grove_core.admit import admit
+from grove_core.areas.workload.field.manifest_defaults import manifest_with_go_operator_defaults
+from grove_core.kernel.admission import Deny
+from grove_core.rule_sets.named import rule_set
+from grove_shell.cli.main import run_command_line
+from grove_shell.manifests.schema_validation import verdict_with_schema_objections
+
+Json = dict[str, Any]
+
+
+def set_with_roles(*roles: str | None) -> Json:
+    pod = {"containers": [{"name": "main", "image": "example.com/a:1"}]}
+    cliques = [
+        {"name": f"c{index}", "spec": {"podSpec": pod, **({} if role is None else {"roleName": role})}}
+        for index, role in enumerate(roles)
+    ]
+    metadata = {"name": "chat", "namespace": "ml"}
+    spec = {"replicas": 1, "template": {"cliques": cliques}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": metadata, "spec": spec}
+
+
+def refused_paths(raw: Json, rules: str) -> list[str]:
+    chosen = rule_set(rules)
+    decision = verdict_with_schema_objections(chosen.admission.defaults(raw), admit(raw, rules=chosen))
+    verdict = decision.verdict
+    return [one.path.rpartition("cliques")[2] for one in verdict.objections] if isinstance(verdict, Deny) else []
+
+
+@pytest.mark.parametrize(
+    ("roles", "by_field", "by_design"),
+    [
+        (("a",), [], []),
+        ((None,), [], ["[0].spec.roleName"]),
+        (("a", None), [], ["[1].spec.roleName"]),
+        ((None, "a", None), ["[2].spec.roleName"], ["[0].spec.roleName", "[2].spec.roleName"]),
+        ((None, "", None), ["[1].spec.roleName", "[2].spec.roleName"], ["[0].spec.roleName", "[2].spec.roleName"]),
+    ],
+)
+def test_wf160_one_clique_may_be_without_a_role(
+    roles: tuple[str | None, ...], by_field: list[str], by_design: list[str]
+) -> None:
+    raw = set_with_roles(*roles)
+    assert refused_paths(raw, "field") == by_field
+    assert refused_paths(raw, "design") == by_design
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {},
+        {"spec": 1},
+        {"spec": {"template": []}},
+        {"spec": {"template": {"cliques": {}}}},
+        {"spec": {"template": {"cliques": [1, {"name": "a"}, {"spec": 5}, {"spec": {"roleName": "a"}}]}}},
+    ],
+)
+def test_wf160_nothing_else_is_filled_in(raw: Json) -> None:
+    before = copy.deepcopy(raw)
+    assert manifest_with_go_operator_defaults(raw) == raw == before
+
+
+def test_wf160_a_null_is_filled_in() -> None:
+    raw = {"spec": {"template": {"cliques": [{"spec": {"roleName": None}}]}}}
+    assert manifest_with_go_operator_defaults(raw)["spec"]["template"]["cliques"] == [{"spec": {"roleName": ""}}]
+
+
+@pytest.mark.parametrize("written", [None, 0, 1, 3, False, 0.0, "0", -1])
+def test_wf166_zero_replicas_become_one(written: object) -> None:
+    raw = set_with_roles("a", "b")
+    raw["spec"]["template"]["cliques"][1]["spec"]["replicas"] = written
+    filled = manifest_with_go_operator_defaults(raw)
+    is_zero = written == 0 and type(written) is int
+    assert filled["spec"]["template"]["cliques"][1]["spec"]["replicas"] == (1 if is_zero else written)
+    by_field, by_design = (admit(raw, rules=rule_set(rules)).verdict for rules in ("field", "design"))
+    warned = [(one.path, one.reason.rule.clause.requirement) for one in by_field.warnings]
+    place = "spec.template.cliques[1].spec.replicas"
+    assert ((place, "WF-166") in warned) is is_zero
+    if is_zero:
+        assert not isinstance(by_field, Deny)
+        assert isinstance(by_design, Deny)
+
+
+def test_wf166_an_edit_to_zero_is_planned_as_one_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in a cluster where somebody sets a clique of the template to zero, to switch it off."""
+    there, edit = set_with_roles("a", "b"), set_with_roles("a", "b")
+    there["metadata"] |= {"uid": "u", "resourceVersion": "7", "generation": 1}
+    for clique in there["spec"]["template"]["cliques"]:
+        clique["spec"] |= {"replicas": 2, "minAvailable": 1}
+    edit["spec"]["template"]["cliques"][1]["spec"]["replicas"] = 0
+    for name, raw in (("there.json", there), ("edit.json", edit)):
+        (tmp_path / name).write_text(json.dumps(raw), encoding="utf-8")
+    files = ["-f", str(tmp_path / "there.json"), "-f", str(tmp_path / "edit.json")]
+    assert (
+        run_command_line(["plan", *files, "--rules", "field", "--complete", "pcs,pcsg,pclq,podgangs,pods"], "grove")
+        == 0
+    )
+    page = capsys.readouterr().out
+    assert "cliques[1].spec.replicas: the Go operator stores 1 in its place" in page
+    assert "2 PodCliques" in page
+    assert run_command_line(["plan", *files, "--rules", "design"], "grove") == 1
