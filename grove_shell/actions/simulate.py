@@ -52,7 +52,9 @@ class SimulateOptions:
 
 def simulate_scenario(options: SimulateOptions) -> int:
     """Run a scenario and print the result; return the exit code (CL-001)."""
-    read = read_scenario(options.scenario)
+    read = read_scenario(
+        options.scenario, lambda cluster, newer: choose_rule_set(options.rules, None, cluster, newer)[0]
+    )
     if read.scenario is None:
         raise CommandFailed(input_problems_page(read.faults, NOTHING_PLAYED))
     if options.picture is not None:

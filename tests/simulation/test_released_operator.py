@@ -216,3 +216,21 @@ def test_sm002_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(t
     assert isinstance(root, PodCliqueSet)
     assert root.spec.template.termination_delay is not None
     assert "team" not in root.labels
+
+
+@pytest.mark.req("WF-160")
+@pytest.mark.req("WF-166")
+def test_sm002_sets_of_a_scenario_are_admitted_by_the_operator_that_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A public sample without roles, and a clique that somebody meant to switch off."""
+    raw = set_raw(clique_raw("a", 0, 1))
+    del raw["spec"]["template"]["cliques"][0]["spec"]["roleName"]
+    later = {"at": "1m", "deletePod": {"clique": "llm-0-a", "index": 0}}
+    for spec in ({"sets": [raw], "events": [later]}, {"events": [{"at": "5s", "applySet": {"manifest": raw}}, later]}):
+        path = written(tmp_path / "scenario.json", nodes=[{"name": "n", "count": 1, "capacity": {"gpu": "8"}}], **spec)
+        assert grove(["simulate", path, "--rules", "field", "-o", "json"], "grove") == 0
+        history = json.loads(capsys.readouterr().out)["history"]
+        created = [one for one in history if (one["what"], one["subject"]["kind"]) == ("creates", "Pod")]
+        assert len(created) == 2, "one, and one after the first was deleted"
+    assert grove(["simulate", path, "--rules", "design"], "grove") == 1

@@ -72,7 +72,11 @@ class SimulatedAdmissionDecisions:
 
 def admission_by_rules(rules: RuleSet) -> SimulatedAdmissionDecisions:
     """Return the admission decisions of an operator; its sets alone are judged in another way than the design's."""
-    return SimulatedAdmissionDecisions(of_set=partial(_of_set, rules=rules))
+
+    def stored(raw: Json) -> dict[str, Any]:
+        return podcliqueset_with_defaults(rules.admission.defaults(raw))
+
+    return SimulatedAdmissionDecisions(of_set=partial(_of_set, rules=rules), defaults=stored)
 
 
 class SimulatedWebhooks:

@@ -19,6 +19,7 @@ from grove_core.resources.domain_sharing import (
 from grove_core.resources.naming_rules import compute_domain_name, scaling_group_name, set_replica_name
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.expected_replicas import ExpectedReplica, ExpectedSet
 from grove_shell.simulator.scenario.scenario_events import (
@@ -56,7 +57,7 @@ class PossibleObjectNames:
     """The names that objects may have had so far, by kind.
 
     Names are ``namespace/name``; nodes and topologies have no namespace. The default topology is always
-    included, because the operator may create it.
+    included, because the operator may create it. Sets are admitted by the operator of the rules.
     """
 
     def __init__(
@@ -65,7 +66,9 @@ class PossibleObjectNames:
         nodes: Iterable[ScenarioNodePool],
         dump: IndexedCluster | None,
         topologies: Iterable[Mapping[str, Any]] = (),
+        rules: RuleSet = DESIGN,
     ) -> None:
+        self._rules = rules
         self._roots: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
         self._requested: dict[tuple[str, str], int] = {}  # kind and name -> the most replicas that an event requests
         self._stored: defaultdict[str, set[str]] = defaultdict(set)
@@ -84,9 +87,10 @@ class PossibleObjectNames:
         if isinstance(arguments, ScenarioNodePool):
             self._add(NODE, arguments.node_names)
         elif isinstance(arguments, ApplySetScenarioEvent) and not isinstance(
-            admit(arguments.manifest, configuration=_OPEN).verdict, Deny
+            admit(arguments.manifest, configuration=_OPEN, rules=self._rules).verdict, Deny
         ):
-            self._add_root(podcliqueset_from_json(podcliqueset_with_defaults(arguments.manifest)))
+            filled = self._rules.admission.defaults(arguments.manifest)
+            self._add_root(podcliqueset_from_json(podcliqueset_with_defaults(filled)))
         elif isinstance(arguments, ApplyTopologyScenarioEvent):
             self._add(TOPOLOGY_KIND, [_name_in(arguments.manifest)])
         elif isinstance(arguments, ScaleScenarioEvent):

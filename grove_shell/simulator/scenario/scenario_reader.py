@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
@@ -20,6 +20,7 @@ from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_from_json, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.json_field_reader import short_json
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.input_faults import InputFault
@@ -41,6 +42,7 @@ _SET_KINDS: Final = ("PodCliqueSet",)
 _ADDING_NAMES: Final = frozenset({"addNodes", "applySet", "applyTopology", "scale", "autoscale"})
 _TOP_LEVEL: Final = re.compile(r"spec\.\w+")
 _NAMING_PARTS: Final = ("spec.sets", "spec.nodes", "spec.cluster", "spec.topologies")
+ChooseRules: TypeAlias = Callable[[IndexedCluster | None, tuple[str, ...]], RuleSet]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,13 @@ class ScenarioReadResult:
     newer: tuple[str, ...] = ()
 
 
-def read_scenario(path: str) -> ScenarioReadResult:
+def read_scenario(path: str, choose: ChooseRules = lambda _cluster, _newer: DESIGN) -> ScenarioReadResult:
     """Read a scenario and the files that it names, and admit its sets.
 
     Bad content raises nothing: it is returned as ``faults``.
+
+    Args:
+        choose: returns the operator that admits, given the cluster of the scenario and the marks of a newer release.
     """
     faults: list[InputFault] = []
     items = list(input_items_in_path(path, faults, standard_input_stream()))
@@ -75,6 +80,7 @@ def read_scenario(path: str) -> ScenarioReadResult:
         return ScenarioReadResult(None, None, tuple(faults), {})
     reader = _ScenarioReader(path, items[0])
     reader.read_cluster()
+    reader.rules = choose(reader.dump, reader.newer)
     scenario = reader.read_spec()
     reader.check_names()
     ordered = tuple(sorted(reader.faults, key=lambda fault: fault.sort_key))
@@ -95,6 +101,7 @@ class _ScenarioReader:
         self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.newer: tuple[str, ...] = ()
         self.newest: datetime | None = None  # newest time in the dump
+        self.rules = DESIGN  # of the operator that admits
 
     def read_spec(self) -> Scenario | None:
         """Return the scenario; None where it has faults."""
@@ -132,7 +139,7 @@ class _ScenarioReader:
             if count > 1:
                 self._note("spec.nodes", "unique node names", f'"{name}" {count} times')
         if not hidden:
-            known = PossibleObjectNames(self.sets, pools.values(), self.dump, self.topologies)
+            known = PossibleObjectNames(self.sets, pools.values(), self.dump, self.topologies, self.rules)
             expected = _each(ScenarioExpectation, spec.get("expect"))
             for found in unknown_names_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
                 self._note(found.path, found.expected, found.got)
@@ -169,7 +176,8 @@ class _ScenarioReader:
                         expected = objection_as_expectation(objection.reason.sentence)
                         self._note(f"{where}{objection.path}", expected, objection.got)
                     continue
-                stored = manifest if manifest["kind"] in TOPOLOGY_KINDS else podcliqueset_with_defaults(manifest)
+                filled = self.rules.admission.defaults(manifest)
+                stored = manifest if manifest["kind"] in TOPOLOGY_KINDS else podcliqueset_with_defaults(filled)
                 meta = stored["metadata"]
                 name = "/".join(filter(None, (meta.get("namespace"), meta["name"])))
                 if (manifest["kind"], name) in found:
@@ -180,8 +188,8 @@ class _ScenarioReader:
     def _admission_of(self, manifest: dict[str, Any]) -> AdmissionVerdict:
         if manifest["kind"] in TOPOLOGY_KINDS:
             return admit_topology(manifest, None, NOTHING_KNOWN, self._configuration).verdict
-        decision = admit(manifest, configuration=self._configuration, around=self._around)
-        return verdict_with_schema_objections(manifest, decision).verdict
+        decision = admit(manifest, configuration=self._configuration, around=self._around, rules=self.rules)
+        return verdict_with_schema_objections(self.rules.admission.defaults(manifest), decision).verdict
 
     def _events(self, raw: Mapping[str, Any]) -> dict[int, ScenarioEvent]:
         """Return the events with a manifest in place of each file; admission decides when they happen."""
