@@ -5,11 +5,14 @@ from functools import partial
 from typing import Any, Final
 
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.steps import Create, Ensure
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
+from grove_core.resources.owned_object import OWNED_KINDS
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster as Dump
-from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.simulator.actors.nvidia_dra_driver import SimulatedNvidiaDraDriver
 from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
@@ -229,12 +232,23 @@ def _cluster_of(
         mnnvl=settings.mnnvl.as_configuration, topology=settings.topology_aware_scheduling.as_configuration
     )
     server.served = ServedApis(without_domains=spec.driver.installed > 0)
+    _add_uncollected_objects(server, roots, options.rules)
     server.clock = lambda: clock_time_at(spec.start, queue.now)
     cluster = SimulatedCluster(server, queue, options.admission)
     if spec.admission.watch:
         cluster.admission_watch = spec.admission.watch
         cluster.delayed_topologies = SimulatedListsAndWatches(cluster, spec.admission.watch).topology_view
     return cluster
+
+
+def _add_uncollected_objects(server: InMemoryCluster, roots: Iterable[Snapshot], rules: RuleSet) -> None:
+    """Add the Roles, Services and the like that a dump has of no set, for each set that has PodCliques (SM-100)."""
+    for root in roots:
+        missing = OWNED_KINDS.keys() - root.complete
+        seen = server.snapshot_of_set(root.root.ref, root.now) if missing and root.cliques else None
+        for step in reconcile(seen, rules).steps if seen is not None else ():
+            if step.target.kind in missing and isinstance(step.action, Create | Ensure):
+                server.attempt_step(step)
 
 
 def _nodes_of(spec: ScenarioSpec, cluster: SimulatedCluster) -> dict[str, SimulatedNode]:

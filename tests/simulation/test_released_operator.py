@@ -1,4 +1,4 @@
-"""Scenarios under the released operator's rules: terminations, recoveries, unpredicted steps (SM-098 to SM-002)."""
+"""Scenarios under the released operator's rules: terminations, recoveries, unpredicted steps (SM-098, SM-100, SM-002)."""
 
 import json
 from datetime import UTC, datetime
@@ -105,6 +105,19 @@ def test_sm098_a_dump_begins_at_its_newest_time(tmp_path: Path) -> None:
     assert start == datetime(2026, 11, 21, 9, 38, 49, tzinfo=UTC)
     given = dump_of(written(tmp_path / "g.yaml", cluster=str(dump), start="2026-11-21T09:39:04Z"))
     assert given.scenario.spec.start == datetime(2026, 11, 21, 9, 39, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_sm100_what_a_dump_leaves_out_exists(rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A dump of the five kinds that plans need; where it has Services, a missing one is created."""
+    dump = json.loads((SNAPSHOTS / "s2-healthy.json").read_text(encoding="utf-8"))
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "other", "namespace": "llm-serving"}}
+    for more, expected in (([], set()), ([service], {"Service"})):
+        (tmp_path / "dump.json").write_text(json.dumps({**dump, "items": [*dump["items"], *more]}), encoding="utf-8")
+        path = written(tmp_path / "s.yaml", cluster="dump.json", until="1m")
+        assert grove(["simulate", path, "--rules", rules, "-o", "json"], "grove") == 0
+        history = json.loads(capsys.readouterr().out)["history"]
+        assert {one["subject"]["kind"] for one in history if one["what"] == "creates"} == expected
 
 
 @pytest.mark.parametrize(
