@@ -21,7 +21,7 @@ from grove_core.areas.gang_termination.termination_findings import (
 )
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import FOREIGN_GATE
+from grove_core.areas.workload.verdicts import DEFECT, FOREIGN_GATE
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
@@ -113,6 +113,7 @@ class ForecastExplanation:
         unpredicted: what the rule set does not predict about the set, a sentence each (GF-134).
         lost: pods on nodes that do not answer, by PodClique (GF-015).
         scaled: PodCliques that are below their minimum on purpose, or that a termination scales back (GF-125, GF-126).
+        defects: what the Go operator does wrong in an update, and what to do instead (WF-170).
         foreign_gates: PodCliques with pods that a foreign scheduling gate holds (WL-246).
         late_starts: parts that would be terminated when their pods start at last (GF-124).
         misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).
@@ -129,6 +130,7 @@ class ForecastExplanation:
     late_starts: tuple[Finding, ...] = ()
     scaled: tuple[Finding, ...] = ()
     foreign_gates: tuple[Finding, ...] = ()
+    defects: tuple[Finding, ...] = ()
 
     @property
     def needs_no_attention(self) -> bool:
@@ -168,6 +170,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
         misplaced=reasons_for_question(MISPLACEMENT, forecast.findings),
         scaled=tuple(one for one in forecast.findings if one.question == SCALED),
         foreign_gates=tuple(one for one in forecast.findings if one.question == FOREIGN_GATE),
+        defects=tuple(one for one in forecast.findings if one.question == DEFECT),
         late_starts=tuple(one for one in forecast.findings if one.question == LATE_START),
         lost=tuple(one for one in forecast.findings if one.question == LOST_NODE),
     )

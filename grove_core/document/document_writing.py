@@ -12,6 +12,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     termination_assumptions_by_round,
 )
 from grove_core.areas.topology.wants import MISPLACEMENT
+from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.document.plan_document import (
     AUTO,
     FOREGROUND,
@@ -136,6 +137,8 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         shown["misplaced"] = _reasons_as_json(misplaced)
     if late := reasons_for_question(LATE_START, forecast.findings):
         shown["lateStarts"] = _reasons_as_json(late)
+    if defects := reasons_for_question(DEFECT, forecast.findings):
+        shown["defects"] = _reasons_as_json(defects)
     if lost := reasons_for_question(LOST_NODE, forecast.findings):
         shown["lostNodes"] = _reasons_as_json(lost)
     if forecast.averted:

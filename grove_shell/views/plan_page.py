@@ -93,6 +93,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
         )
     _warnings(page, "LOST NODE", story.lost)
     _warnings(page, "RISK", story.late_starts)
+    _warnings(page, "DEFECT", story.defects)
     _warnings(page, "SCALED", story.scaled)
     _warnings(page, "GATED", story.foreign_gates)
     for urgency in ReplicaUrgency:

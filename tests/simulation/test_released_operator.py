@@ -1,4 +1,4 @@
-"""Scenarios under the released operator's rules: terminations, recoveries, unpredicted steps (SM-098, SM-100, SM-002)."""
+"""Scenarios under the released operator's rules: terminations, recoveries, dumps (SM-098, SM-100, SM-002)."""
 
 import json
 from datetime import UTC, datetime

@@ -9,6 +9,7 @@ from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 
 FOREIGN_GATE: Final = "foreignGate"
+DEFECT: Final = "defect"
 
 
 class WorkloadInputs(NamedTuple):

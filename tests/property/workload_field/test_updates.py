@@ -256,3 +256,33 @@ def test_wf016_cliques_that_were_never_updated_are_updated_in_every_replica(rele
     after = played(edited(healthy(raw_set(replicas=2), rules), raw_set(replicas=2, image="a:2")), rules)
     assert "updateEndedAt" in after.root.status.progress
     assert len({pod.template_hash for _, pod in after.pods()}) == 1
+
+
+def test_wf170_an_edit_names_what_the_update_does_wrong() -> None:
+    """Two of three ready pods crashed once, and neither the clique nor the group has one to spare."""
+    raw, new = raw_set(minimum=2), raw_set(minimum=2, image="a:2")
+    for each in (raw, new):
+        each["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 3
+    seen = healthy(raw)
+    names = [pod.ref.name for pods in seen.pods_of.values() for pod in pods if "router" in pod.ref.name][:2]
+    crashed = with_pods(seen, lambda pod: replace(pod, crashed_earlier=pod.ref.name in names))
+    assert not defects(crashed), "nothing is wrong without an edit"
+    found = defects(edited(crashed, new))
+    assert found == {
+        "llm-0-router": [("WF-170", {"pods": 2}), ("WF-171", {"left": 2, "more": 4, "needed": 3})],
+        "llm-0-pool": [("WF-172", {"left": 1, "more": 3, "needed": 2})],
+    }
+    assert not defects(edited(crashed, {**new, "spec": {**new["spec"], "updateStrategy": {"type": "OnDelete"}}}))
+
+
+def test_wf171_one_more_replica_is_enough() -> None:
+    """What the hint says, done: the update stays at the minimum."""
+    seen = healthy(raw_set())  # three pods, two needed; two replicas of the group, one needed
+    assert not defects(edited(seen, raw_set(image="a:2")))
+
+
+def defects(seen: Snapshot) -> dict[str, list[tuple[str, dict[str, object]]]]:
+    findings = (one for one in reconcile(seen, NEWEST).findings if one.question == "defect")
+    return {
+        one.subject.name: [(why.rule.clause.requirement, dict(why.facts)) for why in one.because] for one in findings
+    }

@@ -64,7 +64,8 @@ class GoOperatorWorkloadReason(Rule):
     GROUP_HASHES = RuleSentence("WF-028", "{updated} of {replicas} replicas are available and of the present template")
 
     POD_INDEX_TAKEN_TWICE = RuleSentence(
-        "WF-031", "two of its pods have index {index}; the operator fails at that and creates no pod"
+        "WF-031",
+        "two of its pods have index {index}; the operator fails at that, creates no pod: delete one of them",
     )
     EXCESS_POD_OF_CLIQUE = RuleSentence(
         "WF-032", "there are more pods than the {wanted} wanted; the least useful are deleted, the newest first"
@@ -97,6 +98,22 @@ class GoOperatorWorkloadReason(Rule):
         "WF-070", "its first PodClique is created after {seconds} s, whether or not a pod needs the token in {secret}"
     )
     SET_COUNTS = RuleSentence("WF-071", "{updated} of {replicas} replicas are available and of the present template")
+
+    READY_PODS_GO_AT_ONCE = RuleSentence(
+        "WF-170",
+        "its update deletes ready pods at once ({pods}), because a container of theirs once ended with an error: a "
+        "defect of the operator; delete such pods one by one before the edit",
+    )
+    CLIQUE_UPDATE_BELOW_MINIMUM = RuleSentence(
+        "WF-171",
+        "its update leaves {left} of the {needed} needed pods, as each is deleted before its successor exists: a "
+        "defect of the operator; scale it to {more} until the update is over",
+    )
+    GROUP_UPDATE_BELOW_MINIMUM = RuleSentence(
+        "WF-172",
+        "its update leaves {left} of the {needed} needed replicas, as each is deleted before its successor exists: a "
+        "defect of the operator; scale it to {more} until the update is over",
+    )
 
     TEMPLATE_OF_ANOTHER_CLIQUE = RuleSentence(
         "WF-110",

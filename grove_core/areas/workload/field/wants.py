@@ -14,6 +14,7 @@ from grove_core.areas.workload.field.judge import (
 )
 from grove_core.areas.workload.field.set_objects import GoOperatorSetObjects
 from grove_core.areas.workload.field.statuses import statuses_by_go_operator
+from grove_core.areas.workload.field.update_defects import update_defect_findings
 from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.startup_order import startup_wait_findings
@@ -53,6 +54,7 @@ def result_of_workload_by_go_operator(snapshot: Snapshot, judgement: GoOperatorW
         ),
         (
             *(old_part_findings(parts) if parts is not None else ()),
+            *(update_defect_findings(parts) if parts is not None else ()),
             *scheduling_gate_findings(gates),
             *startup_wait_findings(snapshot),
         ),
