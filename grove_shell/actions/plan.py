@@ -193,6 +193,7 @@ def fail_on_classes_in_forecasts(planned: Sequence[Forecast], until: datetime | 
             or bool(story.unpredicted)
             or any(map(is_withheld_as_undecided, withheld)),
             "withheld": bool(withheld),
+            "defect": bool(story.defects),
             "delete": deletes,
             "change": bool(steps),
         }

@@ -18,7 +18,7 @@ from grove_shell.cli.options import (
     source_options,
 )
 
-FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
+FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "unknown", "change")
 
 
 @click.command("plan")

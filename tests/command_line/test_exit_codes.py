@@ -18,6 +18,7 @@ REAL: Final = str(ROOT / "examples/real-cluster.yaml")
 GOOD: Final = str(ROOT / "examples/manifests/disaggregated.yaml")
 REFUSED: Final = str(ROOT / "examples/manifests/refused.yaml")
 NOW: Final = ["--now", "2026-11-20T09:00:00Z"]
+EDITS: Final = ROOT / "tests/golden/workload_field"
 PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
 
 
@@ -31,6 +32,9 @@ PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
         ([*PLAN, "--fail-on", "wait", "--detailed-exitcode"], 3),
         ([*PLAN, "--fail-on", "unknown"], 0),
         ([*PLAN, "--fail-on", "withheld"], 0),
+        ([*PLAN, "--fail-on", "defect"], 0),
+        (["plan", "-f", str(EDITS / "wf170_defects_of_an_update/given.yaml"), *NOW, "--fail-on", "defect"], 3),
+        (["plan", "-f", str(EDITS / "wf012_an_edit/given.yaml"), *NOW, "--fail-on", "defect"], 0),
         ([*PLAN, "inference/gemma", "--fail-on", "terminate", "--fail-on", "wait"], 0),
         ([*PLAN, "gemma", "--fail-on", "change"], 3),
         ([*PLAN, "-n", "nowhere"], 64),
