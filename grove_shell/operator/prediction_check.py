@@ -6,27 +6,28 @@ deletion between two rounds is compared with the plan that would have been made 
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum, unique
-from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, Step, is_gang_termination_deletion
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, is_gang_termination_deletion
 from grove_core.kernel.time_formats import format_time
-from grove_core.object_explanation import ObjectExplanation
 from grove_core.reconcile import reconcile
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.in_memory.forecasts import steps_of_coming_rounds
+from grove_shell.operator.compared_rounds import (
+    ComparedRound,
+    deleted_between,
+    kept_because,
+    replaced_soon,
+)
 from grove_shell.operator.snapshots_between_rounds import snapshots_between
 
 _OVERDUE_AFTER: Final = timedelta(minutes=1)
@@ -52,14 +53,6 @@ class PredictionOutcome(Enum):
     NOT_PREDICTED = "notPredicted"
 
 
-class _Compared(NamedTuple):
-    """A planned round of a set, its snapshot, and the predicted terminations: uid of a PodClique -> when it is due."""
-
-    round: PlannedReconcileRound
-    snapshot: Snapshot
-    predicted: Mapping[str, datetime]
-
-
 @dataclass(slots=True)
 class _SetHistory:
     """What is known of one set.
@@ -72,7 +65,7 @@ class _SetHistory:
         missed: uids of those that were counted as ``otherwise``.
     """
 
-    last: _Compared | None = None
+    last: ComparedRound | None = None
     lately: deque[Snapshot] = field(default_factory=deque)
     due: Mapping[str, datetime] = field(default_factory=dict)
     reported: frozenset[str] = frozenset()
@@ -113,12 +106,12 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         before = history.last
         earlier = before.predicted if before is not None else {}
         predicted = self._predictions(planned_round, planned_round.observation, earlier)
-        now = _Compared(planned_round, planned_round.observation, predicted)
+        now = ComparedRound(planned_round, planned_round.observation, predicted, self._rules)
         for _ in now.predicted.keys() - earlier.keys():
             self._count(PredictionOutcome.PREDICTED)
         predicted_deletions = set[str]()
         if before is not None:
-            deleted = _deleted_between(before, now)
+            deleted = deleted_between(before, now)
             predicted_deletions = {one.uid for one in deleted if self._is_predicted(history, before, now, one)}
         self._withdraw(history, earlier.keys() - now.predicted.keys() - predicted_deletions)
         self._report_overdue(history, planned_round, planned_round.observation)
@@ -179,7 +172,7 @@ class DeletionPredictionChecker(ReconcileRoundListener):
             plan = reconcile(replace(seen, now=moment, attempts=recorded), self._rules)
         return found
 
-    def _is_predicted(self, history: _SetHistory, before: _Compared, now: _Compared, clique: PodClique) -> bool:
+    def _is_predicted(self, history: _SetHistory, before: ComparedRound, now: ComparedRound, clique: PodClique) -> bool:
         """Count the deletion of a PodClique; return whether it is a termination that was predicted."""
         seen, due = now.snapshot, before.predicted.get(clique.uid)
         if clique.uid in history.missed:
@@ -188,12 +181,16 @@ class DeletionPredictionChecker(ReconcileRoundListener):
             lately = (then for then in history.lately if seen.now - then.now <= _STALE_BY)
             moments = (*snapshots_between(before.snapshot, seen, clique, history.lately), *lately)
             plans = (before.round.plan, *(reconcile(moment, self._rules) for moment in moments))
-            steps = [step for plan in plans for step in _deletions_of(clique, plan.steps)]
-            if not steps and any(map(partial(self._will_replace, clique), (before.snapshot, *moments))):
+            every = (step for plan in plans for step in plan.steps if isinstance(step.action, Delete))
+            steps = [step for step in every if step.target == clique.ref]
+            if not steps and (
+                clique.ref in before.replaced_soon
+                or any(clique.ref in replaced_soon(seen, self._rules) for seen in moments)
+            ):
                 return False  # the other operator was some rounds ahead
             if not steps:
                 self._count(PredictionOutcome.NOT_PREDICTED)
-                because = _kept_because(before, clique)
+                because = kept_because(before, clique)
                 self._log("the cluster deleted what the plan keeps", before.round, clique, because)
                 return False
             if not any(map(is_gang_termination_deletion, steps)):
@@ -206,13 +203,6 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         fields = {"set": "/".join(now.round.root_key), "target": clique.ref.short, "due": format_time(due)}
         self._report("info", "deleted as predicted", **fields, seenAfter=late)
         return True
-
-    def _will_replace(self, clique: PodClique, seen: Snapshot) -> bool:
-        """Return whether a coming round replaces a PodClique or scales it in: each round waits for the one before."""
-        found = _deletions_of(clique, steps_of_coming_rounds(seen, self._rules))
-        with suppress(BrokenInvariant):  # a snapshot between two rounds may be one that never was
-            return any(not is_gang_termination_deletion(step) for step in found)
-        return False
 
     def _count(self, outcome: PredictionOutcome) -> None:
         self.totals[outcome] += 1
@@ -228,28 +218,3 @@ class DeletionPredictionChecker(ReconcileRoundListener):
             "because": [{"rule": reason.rule.code, "sentence": reason.sentence} for reason in because],
         }
         self._report("warning", message, **fields)
-
-
-def _deleted_between(before: _Compared, now: _Compared) -> Iterator[PodClique]:
-    """Yield the PodCliques that are deleted or being deleted since, except those that go with their scaling group."""
-    then, seen = before.snapshot, now.snapshot
-    if then.root.deleting or seen.root.deleting or "PodClique" in seen.not_collected:
-        return
-    there = {one.uid for one in (*seen.cliques, *seen.groups) if not one.deleting}
-    groups_gone = {group.ref.name for group in then.groups if group.uid not in there}
-    for clique in then.cliques:
-        goes_with_group = clique.owner_kind == GROUP_KIND and clique.owner_name in groups_gone
-        if not clique.deleting and clique.uid not in there and not goes_with_group:
-            yield clique
-
-
-def _deletions_of(clique: PodClique, steps: Iterable[Step]) -> Iterator[Step]:
-    return (step for step in steps if isinstance(step.action, Delete) and step.target == clique.ref)
-
-
-def _kept_because(compared: _Compared, clique: PodClique) -> tuple[Reason, ...]:
-    """Return the guard that kept a PodClique, as ``grove explain --why-not terminate`` names it."""
-    guards = ObjectExplanation(
-        compared.snapshot, compared.round.plan, "PodClique", clique.ref.name
-    ).findings_against_termination()
-    return next((guard.because for guard in guards), ())
