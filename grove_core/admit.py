@@ -67,11 +67,16 @@ def admit(
         rules: the operator that admits; others by name with :func:`grove_core.rule_sets.named.rule_set`.
         written: the manifest as the user wrote it, where ``new`` is what an edit makes of it.
     """
-    subject, raw = ref_in_manifest(new, GROVE, SET_KIND), podcliqueset_with_defaults(rules.admission.defaults(new))
+    subject, raw = ref_in_manifest(new, GROVE, SET_KIND), manifest_with_defaults_of(new, rules)
     before = read_podcliqueset_manifest(podcliqueset_with_defaults(old))[0] if old is not None else None
     beside = _Beside(new if written is None else written, before, used_names, configuration, classes, around, rules)
     objections, warnings = _found_in(subject, raw, beside)
     return admission_decision(objections, warnings, GangTerminationDenial.ADMITTED.because(subject))
+
+
+def manifest_with_defaults_of(raw: Mapping[str, Any], rules: RuleSet) -> dict[str, Any]:
+    """Return a new manifest with every default of an operator: those of all (WL-190), and its own. Total."""
+    return podcliqueset_with_defaults(rules.admission.defaults(raw))
 
 
 def index_names_used_by_sets(objects: Iterable[Mapping[str, Any]]) -> NamesUsedBySets:

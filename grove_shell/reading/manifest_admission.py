@@ -5,6 +5,7 @@ Dumps of clusters have no manifests, so admission is imported only if there is o
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from grove_core.resources.configuration import Configuration
@@ -110,18 +111,15 @@ def admit_manifest(
         rules: the operator that admits.
         note: called with item, field path, expectation and value of each fault.
     """
-    from grove_core.admit import admit  # noqa: PLC0415 - see above
+    from grove_core.admit import admit, manifest_with_defaults_of  # noqa: PLC0415 - see above
     from grove_core.areas.workload.admission.manifest_defaults import (  # noqa: PLC0415 - see above
         StoredManifestAfterApply,
         manifest_after_kubectl_apply,
-        podcliqueset_with_defaults,
     )
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
     from grove_shell.manifests.schema_validation import verdict_with_schema_objections  # noqa: PLC0415 - see above
 
-    def stored(raw: Mapping[str, Any]) -> dict[str, Any]:
-        return podcliqueset_with_defaults(rules.admission.defaults(raw))
-
+    stored = partial(manifest_with_defaults_of, rules=rules)
     applied = (
         StoredManifestAfterApply(stored(item.value), ())
         if running is None

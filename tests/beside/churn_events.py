@@ -109,22 +109,16 @@ class Churn:
         return str(size), 0, None
 
     def pod_not_ready(self, stage: Stage, _shape: str) -> Outcome:
-        name = self._one(stage.pods())["metadata"]["name"]
-        return self._until_undone(stage, [name], name, not_ready="true")
+        return self._one_pod(stage, not_ready="true")
 
     def clique_not_ready(self, stage: Stage, _shape: str) -> Outcome:
-        clique = self._one(stage.all_of("podcliques"))["metadata"]["name"]
-        names = [pod["metadata"]["name"] for pod in stage.pods(clique)]
-        return self._until_undone(stage, names, clique, not_ready="true")
+        return self._one_clique(stage, not_ready="true")
 
     def crash(self, stage: Stage, _shape: str) -> Outcome:
-        name = self._one(stage.pods())["metadata"]["name"]
-        return self._until_undone(stage, [name], name, crash_after="0s")
+        return self._one_pod(stage, crash_after="0s")
 
     def clique_crashes(self, stage: Stage, _shape: str) -> Outcome:
-        clique = self._one(stage.all_of("podcliques"))["metadata"]["name"]
-        names = [pod["metadata"]["name"] for pod in stage.pods(clique)]
-        return self._until_undone(stage, names, clique, crash_after="0s")
+        return self._one_clique(stage, crash_after="0s")
 
     def fail_pod(self, stage: Stage, _shape: str) -> Outcome:
         name = self._one(stage.pods())["metadata"]["name"]
@@ -163,6 +157,15 @@ class Churn:
     def delete_set(self, stage: Stage, shape: str) -> Outcome:
         stage.api.delete("podcliquesets", NAME, stage.namespace)
         return "", 3 + 20 * self._chance.random(), lambda: _created(stage, shape)
+
+    def _one_pod(self, stage: Stage, **annotation: str) -> Outcome:
+        name = self._one(stage.pods())["metadata"]["name"]
+        return self._until_undone(stage, [name], name, **annotation)
+
+    def _one_clique(self, stage: Stage, **annotation: str) -> Outcome:
+        clique = self._one(stage.all_of("podcliques"))["metadata"]["name"]
+        names = [pod["metadata"]["name"] for pod in stage.pods(clique)]
+        return self._until_undone(stage, names, clique, **annotation)
 
     def _until_undone(self, stage: Stage, names: list[str], said: str, **annotation: str) -> Outcome:
         """Annotate pods, and later take the annotation away."""

@@ -236,7 +236,7 @@ def test_sm002_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(t
 def test_sm002_sets_of_a_scenario_are_admitted_by_the_operator_that_is_played(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A public sample without roles, and a clique that somebody meant to switch off."""
+    """A clique without a role, as in public samples, and with zero replicas."""
     raw = set_raw(clique_raw("a", 0, 1))
     del raw["spec"]["template"]["cliques"][0]["spec"]["roleName"]
     later = {"at": "1m", "deletePod": {"clique": "llm-0-a", "index": 0}}

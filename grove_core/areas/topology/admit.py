@@ -175,9 +175,7 @@ def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
     An unchanged reference is not checked, or a set whose topology was deleted could never be updated.
     """
     name, known = update.use.effective_topology_name, update.known
-    if not update.is_new or not name:
-        return
-    if not update.settings.enabled:
+    if not update.is_new or not name or not update.settings.enabled:
         return
     if known is not None and update.topology is None and update.use.named:
         if name != DEFAULT_TOPOLOGY or not update.settings.levels:

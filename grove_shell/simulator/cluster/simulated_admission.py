@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from grove_core.admit import admit
+from grove_core.admit import admit, manifest_with_defaults_of
 from grove_core.admit_podclique import admit_podclique, admit_podgang, podcliqueset_name_in_labels
 from grove_core.admit_topology import admit_topology
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
@@ -72,11 +72,9 @@ class SimulatedAdmissionDecisions:
 
 def admission_by_rules(rules: RuleSet) -> SimulatedAdmissionDecisions:
     """Return the admission decisions of an operator; its sets alone are judged in another way than the design's."""
-
-    def stored(raw: Json) -> dict[str, Any]:
-        return podcliqueset_with_defaults(rules.admission.defaults(raw))
-
-    return SimulatedAdmissionDecisions(of_set=partial(_of_set, rules=rules), defaults=stored)
+    return SimulatedAdmissionDecisions(
+        of_set=partial(_of_set, rules=rules), defaults=partial(manifest_with_defaults_of, rules=rules)
+    )
 
 
 class SimulatedWebhooks:

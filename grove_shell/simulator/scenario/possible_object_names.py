@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from grove_core.admit import admit
-from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
+from grove_core.admit import admit, manifest_with_defaults_of
 from grove_core.kernel.admission import Deny
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -89,8 +88,7 @@ class PossibleObjectNames:
         elif isinstance(arguments, ApplySetScenarioEvent) and not isinstance(
             admit(arguments.manifest, configuration=_OPEN, rules=self._rules).verdict, Deny
         ):
-            filled = self._rules.admission.defaults(arguments.manifest)
-            self._add_root(podcliqueset_from_json(podcliqueset_with_defaults(filled)))
+            self._add_root(podcliqueset_from_json(manifest_with_defaults_of(arguments.manifest, self._rules)))
         elif isinstance(arguments, ApplyTopologyScenarioEvent):
             self._add(TOPOLOGY_KIND, [_name_in(arguments.manifest)])
         elif isinstance(arguments, ScaleScenarioEvent):

@@ -12,10 +12,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from grove_core.admit import admit
+from grove_core.admit import admit, manifest_with_defaults_of
 from grove_core.admit_topology import admit_topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
-from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_from_json, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
@@ -176,8 +175,8 @@ class _ScenarioReader:
                         expected = objection_as_expectation(objection.reason.sentence)
                         self._note(f"{where}{objection.path}", expected, objection.got)
                     continue
-                filled = self.rules.admission.defaults(manifest)
-                stored = manifest if manifest["kind"] in TOPOLOGY_KINDS else podcliqueset_with_defaults(filled)
+                is_topology = manifest["kind"] in TOPOLOGY_KINDS
+                stored = manifest if is_topology else manifest_with_defaults_of(manifest, self.rules)
                 meta = stored["metadata"]
                 name = "/".join(filter(None, (meta.get("namespace"), meta["name"])))
                 if (manifest["kind"], name) in found:

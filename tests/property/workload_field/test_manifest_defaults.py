@@ -90,7 +90,7 @@ def test_wf166_zero_replicas_become_one(written: object) -> None:
 
 
 def test_wf166_an_edit_to_zero_is_planned_as_one_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As in a cluster where somebody sets a clique of the template to zero, to switch it off."""
+    """As with an edit that sets the replicas of a clique to zero because it is not needed."""
     there, edit = set_with_roles("a", "b"), set_with_roles("a", "b")
     there["metadata"] |= {"uid": "u", "resourceVersion": "7", "generation": 1}
     for clique in there["spec"]["template"]["cliques"]:
