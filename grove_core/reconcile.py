@@ -66,7 +66,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         )
     )
     result = union_of_area_results((termination.as_area_result, withhold_if_set_too_large(seen, others)))
-    return make_plan(result, seen, rules=rules.name)
+    return make_plan(rules.withholds(seen, result), seen, rules=rules.name)
 
 
 def finalizer_steps_for_orphans(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:

@@ -12,6 +12,7 @@ from grove_core.areas.gang_termination.field.wants import (
 )
 from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withheld_for_domains
 from grove_core.areas.mnnvl.field.wants import result_of_group_domains
+from grove_core.areas.workload.field.unwatched_objects import withhold_changes_of_unwatched_objects
 from grove_core.areas.workload.field.upgrade_restart import HASH_FORMS
 from grove_core.areas.workload.field.wants import workload_result_by_go_operator
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
@@ -96,6 +97,7 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
             delays_statuses=False,
             mnnvl=MNNVL_BY_GO_OPERATOR,
             admission=_admission(release),
+            withholds=withhold_changes_of_unwatched_objects,
             computes_status_when_scheduled=False,
             keeps_topologies=False,
             hash_form=HASH_FORMS[release],

@@ -9,6 +9,7 @@ from grove_core.areas.gang_termination.design.wants import gang_termination_by_d
 from grove_core.areas.gang_termination.termination_result import LostNodeResult, TerminationResult
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.wants import workload_result_by_design
+from grove_core.kernel.decisions import AreaResult
 from grove_core.resources.node_loss import NodesByName
 from grove_core.rule_sets.admission import ADMISSION_BY_DESIGN, AdmissionBehaviour
 from grove_core.rule_sets.mnnvl import MNNVL_BY_DESIGN, MnnvlBehaviour
@@ -16,6 +17,10 @@ from grove_core.snapshot.snapshot import Snapshot
 
 WorkloadBehaviour: TypeAlias = Callable[[Snapshot, WorkloadInputs], WorkloadResult]
 """The creation, update, scaling and deletion of the parts of a set."""
+
+
+def _nothing_withheld(_: Snapshot, result: AreaResult) -> AreaResult:
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class RuleSet:
         workload: creates, updates, scales and deletes the parts of a set.
         mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
         admission: defaults of manifests, objections to them and warnings about them that not every operator has.
+        withholds: returns the result of all areas for a set without what waits for a later reconcile of it (WF-047).
         computes_status_when_scheduled: whether a pod that is scheduled leads to new statuses (GF-084).
         delays_statuses: whether statuses wait while objects are written, as OP-024 has it.
         keeps_topologies: whether the operator writes to topologies (GF-137).
@@ -45,6 +51,7 @@ class RuleSet:
     workload: WorkloadBehaviour = workload_result_by_design
     mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
     admission: AdmissionBehaviour = ADMISSION_BY_DESIGN
+    withholds: Callable[[Snapshot, AreaResult], AreaResult] = _nothing_withheld
     computes_status_when_scheduled: bool = True
     delays_statuses: bool = True
     keeps_topologies: bool = True

@@ -1,5 +1,6 @@
 """Gates, PodGangs, scaling in and deletion by the Go operator."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -122,7 +123,7 @@ def other(kind: str, name: str, owner: str, **labels: str) -> OwnedObject:
     )
 
 
-def test_wf053_what_the_set_no_longer_has() -> None:
+def test_wf053_what_an_edited_set_no_longer_has() -> None:
     seen = healthy()
     uid = seen.root.uid
     more = (
@@ -131,7 +132,8 @@ def test_wf053_what_the_set_no_longer_has() -> None:
         other("Service", "llm-7", uid, **{"grove.io/podcliqueset-replica-index": "7"}),
         replace(other("HorizontalPodAutoscaler", "gone", uid), deleting=True),
     )
-    plan = reconcile(replace(seen, others=(*seen.others, *more)), NEWEST)
+    edited = replace(seen, root=replace(seen.root, generation=seen.root.generation + 1))
+    plan = reconcile(replace(edited, others=(*seen.others, *more)), NEWEST)
     gone = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
     assert gone == {"llm-7-router", "of-a-clique"}
     kept = {held.target.name: held.because[0].rule.code for held in plan.withheld if isinstance(held, Withheld)}
@@ -181,3 +183,31 @@ def test_wf053_gangs_of_a_newer_release_stay_and_get_no_second_one() -> None:
     plan = reconcile(replace(seen, gangs=gangs, cliques=cliques), NEWEST)
     assert not [step for step in plan.steps if isinstance(step.action, Create | Delete)]
     assert {held.because[0].rule.code for held in plan.withheld} == {"GangOfAnotherScheme"}
+
+
+def without_gangs_and_services(seen: Snapshot) -> Snapshot:
+    return replace(seen, gangs=(), others=tuple(one for one in seen.others if one.ref.kind != "Service"))
+
+
+def test_wf047_a_set_at_rest_gets_no_gang_and_no_service_back() -> None:
+    deleted = without_gangs_and_services(healthy())
+    plan = reconcile(deleted, NEWEST)
+    assert not plan.steps
+    held = {held.target.short: held.because[0].rule.code for held in plan.withheld if held.target.kind != "Pod"}
+    assert held.keys() >= {"PodGang/llm-0", "Service/llm-0"}
+    assert set(held.values()) == {"NextReconcileAwaited"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda seen: replace(seen, root=replace(seen.root, generation=seen.root.generation + 1)),
+        lambda seen: replace(seen, cliques=seen.cliques[1:]),
+        lambda seen: replace(seen, complete=seen.complete - {"PodCliqueScalingGroup"}),
+    ],
+    ids=["an edit", "a PodClique is gone", "scaling groups are not in the input"],
+)
+def test_wf047_with_the_next_reconcile_they_come_back(change: Callable[[Snapshot], Snapshot]) -> None:
+    plan = reconcile(change(without_gangs_and_services(healthy())), NEWEST)
+    assert "Service/llm-0" in {step.target.short for step in plan.steps if isinstance(step.action, Create)}
+    assert "NextReconcileAwaited" not in {why.rule.code for held in plan.withheld for why in held.because}

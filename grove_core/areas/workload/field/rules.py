@@ -80,6 +80,12 @@ class GoOperatorWorkloadReason(Rule):
     )
     GANG_INITIALIZED = RuleSentence("WF-046", "{pods} of its {wanted} pods exist")
 
+    NEXT_RECONCILE_AWAITED = RuleSentence(
+        "WF-047",
+        "the operator does not watch objects of this kind: it acts at the next reconcile of the set, after a change of "
+        "the set or of a status of its PodCliques, or after a restart",
+    )
+
     SURPLUS_CLIQUE = RuleSentence("WF-050", "replica {replica} is beyond the {replicas} that the set wants")
     SURPLUS_GROUP = RuleSentence("WF-051", "replica {replica} is beyond the {replicas} that the set wants")
     SURPLUS_MEMBERS = RuleSentence("WF-052", "replica {replica} is beyond the {replicas} that the group wants")
