@@ -60,10 +60,15 @@ def _after_write(item: R, write: Write) -> R:
 
 
 def _pod_after_write(pod: Pod, write: Write) -> Pod:
-    """Return the pod after a write. The only field that Grove applies to a pod is the removal of its gate."""
+    """Return the pod after a write. Grove applies one change to a pod: the removal of its gate, or of all gates."""
     match write:
+        case Apply(fields) if pod.has_grove_gate:
+            left = pod.foreign_gates if object_at(fields, "spec").get("schedulingGates") else ()
+            return replace(
+                pod, has_grove_gate=False, foreign_gates=left, gated=bool(left), trouble=pod.trouble if left else ""
+            )
         case Apply():
-            return replace(pod, has_grove_gate=False, gated=False, trouble="") if pod.has_grove_gate else pod
+            return pod
         case Delete():
             return replace(pod, deleting=True)
         case SetStatus() | DropFinalizer():

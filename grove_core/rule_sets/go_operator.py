@@ -5,13 +5,20 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.field.go_operator_rule_generations import DEFAULT_DELAY, RELEASES
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import (
+    DEFAULT_DELAY,
+    MAIN,
+    RELEASES,
+    GoOperatorRuleGeneration,
+    generation_of_release,
+)
 from grove_core.areas.gang_termination.field.lost_nodes import lost_node_result
 from grove_core.areas.gang_termination.field.wants import (
     gang_termination_by_go_operator,
 )
 from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withheld_for_domains
 from grove_core.areas.mnnvl.field.wants import result_of_group_domains
+from grove_core.areas.workload.field.releases import BEFORE_ALPHA_12, FROM_ALPHA_12, MAIN_BRANCH, WorkloadOfRelease
 from grove_core.areas.workload.field.unwatched_objects import withhold_changes_of_unwatched_objects
 from grove_core.areas.workload.field.upgrade_restart import HASH_FORMS
 from grove_core.areas.workload.field.wants import workload_result_by_go_operator
@@ -83,29 +90,36 @@ def _admission(release: str) -> AdmissionBehaviour:
     )
 
 
+_WORKLOAD: Final = MappingProxyType(
+    {GoOperatorRuleGeneration.F2: BEFORE_ALPHA_12, GoOperatorRuleGeneration.F3: FROM_ALPHA_12}
+)
+
+
+def _rule_set(release: str, generation: GoOperatorRuleGeneration, workload: WorkloadOfRelease, form: str) -> RuleSet:
+    return RuleSet(
+        f"{FIELD}@{release}",
+        partial(gang_termination_by_go_operator, generation=generation),
+        DEFAULT_DELAY,
+        lost_node_result,
+        partial(workload_result_by_go_operator, release=workload),
+        delays_statuses=False,
+        mnnvl=MNNVL_BY_GO_OPERATOR,
+        admission=_admission(release),
+        withholds=withhold_changes_of_unwatched_objects,
+        computes_status_when_scheduled=False,
+        keeps_topologies=False,
+        hash_form=form,
+    )
+
+
 BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
     {
-        release: RuleSet(
-            f"{FIELD}@{release}",
-            partial(gang_termination_by_go_operator, generation=generation),
-            DEFAULT_DELAY,
-            lost_node_result,
-            partial(
-                workload_result_by_go_operator,
-                updates_cliques_of_idle_sets=generation.updates_cliques_of_idle_sets,
-            ),
-            delays_statuses=False,
-            mnnvl=MNNVL_BY_GO_OPERATOR,
-            admission=_admission(release),
-            withholds=withhold_changes_of_unwatched_objects,
-            computes_status_when_scheduled=False,
-            keeps_topologies=False,
-            hash_form=HASH_FORMS[release],
-        )
+        release: _rule_set(release, generation, _WORKLOAD[generation], HASH_FORMS[release])
         for release, generation in RELEASES.items()
     }
 )
 NEWEST: Final = BY_RELEASE[list(RELEASES)[-1]]
-_NAMED: Final = tuple((rules.name, rules) for rules in BY_RELEASE.values())
+OF_MAIN_BRANCH: Final = _rule_set(MAIN, generation_of_release(MAIN), MAIN_BRANCH, NEWEST.hash_form)
+_NAMED: Final = tuple((rules.name, rules) for rules in (*BY_RELEASE.values(), OF_MAIN_BRANCH))
 BY_NAME: Final[Mapping[str, RuleSet]] = MappingProxyType(dict(((FIELD, NEWEST), *_NAMED)))
 """The rule sets by the name that a user gives; ``field`` alone is the newest release, and a plan shows its release."""

@@ -14,7 +14,7 @@ from typing import Final
 from grove_core.areas.domain_cliques import rules as domain_cliques
 from grove_core.areas.gang_termination import rules as gang_termination
 from grove_core.areas.gang_termination.field import rules as field
-from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES, generation_of_release
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl.field import rules as mnnvl_field
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
@@ -165,7 +165,7 @@ def go_operator_generations() -> tuple[str, ...]:
 def go_operator_generation_of(name: str) -> str:
     """Return the generation of a rule set; empty for the design. Raises KeyError for an unknown rule set."""
     kind, _, release = rule_set(name).name.partition("@")
-    return RELEASES[release].name if kind == FIELD else ""
+    return generation_of_release(release).name if kind == FIELD else ""
 
 
 def go_operator_rules_replacing_design(generation: str) -> tuple[SpecificationRule, ...]:

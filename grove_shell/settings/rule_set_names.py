@@ -1,13 +1,12 @@
 """Names of rule sets in flags and configuration files (GF-100)."""
 
-import math
 import re
 from difflib import get_close_matches
 from typing import Annotated
 
 from pydantic import AfterValidator
 
-from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import MAIN, RELEASES
 from grove_core.rule_sets.go_operator import FIELD
 from grove_core.rule_sets.named import rule_sets
 
@@ -18,13 +17,14 @@ def full_rule_set_name(name: str) -> str:
     """Return the full name of a rule set, as in plans.
 
     Args:
-        name: ``design``, ``field``, ``field@v0.1.0-alpha.11``, or in short ``field@alpha.11``.
+        name: ``design``, ``field``, ``field@v0.1.0-alpha.11``, or in short ``field@alpha.11``; ``field@main``.
 
     Raises:
         ValueError: there is no such rule set; the message lists the known ones or suggests one.
     """
     kind, at, release = name.strip().partition("@")
-    whole = f"{kind}@{release}" if release.startswith("v") else f"{kind}@{_VERSION}{release.removeprefix('0.1.0-')}"
+    is_whole = release == MAIN or release.startswith("v")
+    whole = f"{kind}@{release}" if is_whole else f"{kind}@{_VERSION}{release.removeprefix('0.1.0-')}"
     found = rule_sets().get(kind) if not at else rule_sets().get(whole)
     if found is not None:
         return found.name
@@ -36,13 +36,13 @@ def full_rule_set_name(name: str) -> str:
             raise ValueError(f"what is known: field@RELEASE from {oldest} to {newest}; older ones are not predicted")
     near = get_close_matches(whole if at else kind, rule_sets(), n=1, cutoff=0.5)
     hint = f'; did you mean "{near[0]}"?' if near else ""
-    raise ValueError(f"design, field, or field@RELEASE from {oldest} to {newest}{hint}")
+    raise ValueError(f"design, field, or field@RELEASE from {oldest} to {newest}, field@main{hint}")
 
 
 def _alpha_of(release: str) -> float:
-    """Return the number of an alpha release; infinity for the development head, 0 for what is no such release."""
+    """Return the number of an alpha release; 0 for what is no such release."""
     numbers = re.findall(r"\d+", release.partition("alpha")[2])
-    return math.inf if release == "main" else int(numbers[0]) if numbers else 0
+    return int(numbers[0]) if numbers else 0
 
 
 RuleSetName = Annotated[str, AfterValidator(full_rule_set_name)]

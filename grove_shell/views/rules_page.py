@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import MAIN
 from grove_shell.catalogue.specification_rules import (
     RetiredRule,
     SpecificationRule,
@@ -32,6 +33,10 @@ def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Specificati
         page.add_line((f"field@{named}", "bold"), f"  the Go operator{newest}")
         if number:
             page.add_line(_NAMES, "as the newer one, except:")
+        if not number:
+            page.add_line(
+                _NAMES, f"field@{MAIN}: its main branch, which is in no release yet; see WF-033, WF-152, WF-154"
+            )
         _add_differences(page, [one for one in differing if one.id not in newer])
         newer = tuple(one.id for one in differing)
     page.add_line("")

@@ -46,6 +46,20 @@ def two_replicas(stage: Stage) -> None:
     stage.api.create(stage.groups(size=2, replicas=2))
 
 
+def all_workers_needed_and_one_more(stage: Stage) -> None:
+    """What a plan advises before an update of a clique that needs all of its pods (WF-171)."""
+    stage.make(stage.two(worker=(3, 3)))
+    stage.scale("podcliques", WORKER, 4)
+    stage.await_ready(5)
+
+
+def all_replicas_needed_and_one_more(stage: Stage) -> None:
+    """What a plan advises before an update of a group that needs all of its replicas (WF-172)."""
+    stage.make(stage.groups(size=2, minimum=2))
+    stage.scale("podcliquescalinggroups", POOL, 3)
+    stage.await_ready(11)
+
+
 def recreate(stage: Stage) -> None:
     stage.patch("podcliquesets", NAME, {"spec": {"updateStrategy": {"type": "RollingRecreate"}}})
 
@@ -150,5 +164,17 @@ FURTHER: Final[Mapping[str, Situation]] = {
         then(two, scale("podcliques", WORKER, 6)),
         scale("podcliques", WORKER, 4),
         settle=0,
+    ),
+    "47-clique-one-more": Situation(
+        "image, minAvailable = replicas, scaled out by 1 before", all_workers_needed_and_one_more, image()
+    ),
+    "47b-group-one-more": Situation(
+        "image of a group, minAvailable = replicas, scaled out by 1 before", all_replicas_needed_and_one_more, image()
+    ),
+    "48-service-deleted": Situation("a user deletes a Service", groups, delete("services", f"{NAME}-0")),
+    "48b-gang-and-service-back": Situation(
+        "a user deletes a PodGang, a Service and a pod",
+        groups,
+        then(delete("podgangs", f"{NAME}-0"), delete("services", f"{NAME}-0"), delete_first_worker),
     ),
 }

@@ -106,6 +106,12 @@ class TestRules:
         assert [one["id"] for one in document["retired"]] == [number.upper()]
         assert [one["id"] for one in document["rules"]] == (["CL-009"] if number == "cl-042" else [])
 
+    def test_gf100_the_main_branch_has_a_name(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert spoken(capsys, "rules", "field@main").startswith("field@main  the Go operator, generation F3\n")
+        shown = spoken(capsys, "plan", "-f", QWEN[0], "--rules", "field@main")
+        assert "rules 'field@main'\n" in shown
+        assert "predicts it" not in shown
+
     def test_cl009_an_unknown_rule_or_rule_set_is_a_usage_error(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
@@ -117,7 +123,7 @@ class TestRules:
             words = [command, *(["pcs/qwen"] if command == "explain" else []), "-f", QWEN[0]]
             shown = spoken(capsys, *words, "--rules", "field@alfa.9", code=64)
             assert 'did you mean "field@v0.1.0-alpha.9"?' in shown
-            for newer in ("main", "alpha.12", "v0.1.0-alpha.13"):
+            for newer in ("alpha.12", "v0.1.0-alpha.13"):
                 shown = spoken(capsys, *words, "--rules", f"field@{newer}", code=64)
                 assert "the newest release is v0.1.0-alpha.12-rc1; plain field has its rules" in shown
             for older in ("v0.1.0-alpha.3", "alpha.8"):
@@ -129,7 +135,7 @@ class TestRules:
         assert [(one.path, one.expected) for one in problems] == [
             (
                 "rules",
-                'design, field, or field@RELEASE from v0.1.0-alpha.9 to v0.1.0-alpha.12-rc1; did you mean "field"?',
+                'design, field, or field@RELEASE from v0.1.0-alpha.9 to v0.1.0-alpha.12-rc1, field@main; did you mean "field"?',
             )
         ]
 

@@ -1,9 +1,9 @@
 """What the Go operator writes for 39 sets of different shape, field by field, against what the rule set `field` writes.
 
 Each folder of ``written_objects`` has a set in ``set.yaml``, perhaps with what a cluster has besides, and in
-``written.jsonl`` every object that the Go operator wrote for it: the bodies of its requests, without uids and statuses,
-one object a line. Kinds of differences are in ``REASONS``; ``pytest --bless`` writes to ``differences.txt`` where they
-occur.
+``written.jsonl`` every object that v0.1.0-alpha.12-rc1 of the Go operator wrote for it: the bodies of its requests,
+without uids and statuses, one object a line. Where its main branch writes something else, ``written_by_main.jsonl`` has
+that. Kinds of differences are in ``REASONS``; ``pytest --bless`` writes to ``differences.txt`` where they occur.
 """
 
 import json
@@ -16,8 +16,10 @@ import pytest
 import yaml
 
 from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.merge_patch import parse_quantity
+from grove_core.rule_sets.go_operator import NEWEST, OF_MAIN_BRANCH
 from grove_shell.cli.main import run_command_line
 from tests.property.workload_field.expansion import Expansion, root_of
 
@@ -36,13 +38,18 @@ REASONS: Final[Mapping[str, str]] = {
 }
 
 
-def recorded(case: str) -> dict[str, Json]:
-    lines = (HERE / case / "written.jsonl").read_text(encoding="utf-8").splitlines()
+FILES: Final = {NEWEST.name: "written.jsonl", OF_MAIN_BRANCH.name: "written_by_main.jsonl"}
+WORKLOAD: Final = {NEWEST.name: FROM_ALPHA_12, OF_MAIN_BRANCH.name: MAIN_BRANCH}
+
+
+def recorded(case: str, rules: str = NEWEST.name) -> dict[str, Json]:
+    path = HERE / case / FILES[rules]
+    lines = (path if path.exists() else HERE / case / FILES[NEWEST.name]).read_text(encoding="utf-8").splitlines()
     return {name_of(item): item for item in map(json.loads, lines)}
 
 
-def expanded(case: str) -> dict[str, Json]:
-    """The objects by the rule set, from the manifest and what the cluster has besides."""
+def expanded(case: str, rules: str = NEWEST.name) -> dict[str, Json]:
+    """The objects by a rule set, from the manifest and what the cluster has besides."""
     documents = list(yaml.safe_load_all((HERE / case / "set.yaml").read_text(encoding="utf-8")))
     by_kind = {item["kind"]: item for item in documents}
     binding, template = by_kind.get("ClusterTopologyBinding"), by_kind.get("ResourceClaimTemplate")
@@ -53,6 +60,7 @@ def expanded(case: str) -> dict[str, Json]:
         claim_templates=[template] if template else [],
         topology=GangTopology("cluster", FrozenDict(keys)) if binding else GangTopology(),
         scheduler=scheduler.get("defaultProfileName", ""),
+        release=WORKLOAD[rules],
     )
     return {name_of(item): without_uids(item) for item in found.manifests}
 
@@ -101,9 +109,10 @@ def known_where_changed(path: str, ours: Any, theirs: Any) -> str:
     return f"{path}: {ours!r}, theirs is {theirs!r}"
 
 
+@pytest.mark.parametrize("rules", FILES)
 @pytest.mark.parametrize("case", CASES)
-def test_wf100_every_field_is_what_the_operator_writes(case: str) -> None:
-    ours, theirs = expanded(case), recorded(case)
+def test_wf100_every_field_is_what_the_operator_writes(case: str, rules: str) -> None:
+    ours, theirs = expanded(case, rules), recorded(case, rules)
     assert ours.keys() == theirs.keys()
     unknown = {
         f"{name} {what}"
@@ -120,9 +129,10 @@ NOT_ADMITTED: Final = frozenset(
 """Sets that are refused, unless they were stored before the cluster's topology changed."""
 
 
+@pytest.mark.parametrize("rules", FILES)
 @pytest.mark.parametrize("case", [case for case in CASES if case not in NOT_ADMITTED])
 def test_wf100_the_plan_of_the_bare_manifest_creates_them(
-    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: str, rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     documents = list(yaml.safe_load_all((HERE / case / "set.yaml").read_text(encoding="utf-8")))
     configuration: Json = {
@@ -140,12 +150,12 @@ def test_wf100_the_plan_of_the_bare_manifest_creates_them(
     for name, content in (("set.yaml", given), ("config.yaml", [configuration])):
         (tmp_path / name).write_text(yaml.safe_dump_all(content), encoding="utf-8")
     words = ["plan", "-f", str(tmp_path / "set.yaml"), "--config", str(tmp_path / "config.yaml")]
-    assert run_command_line([*words, "--rules", "field", "--now", "2026-11-20T09:00:00Z", "-o", "json"], "grove") == 0
+    assert run_command_line([*words, "--rules", rules, "--now", "2026-11-20T09:00:00Z", "-o", "json"], "grove") == 0
     (plan,) = json.loads(capsys.readouterr().out)["plans"]
     steps = (step for round_ in plan["rounds"] for step in round_["steps"] if step["action"] == "create")
     objects = (step["object"] for step in steps if step["target"]["kind"] != "ComputeDomain")  # see NF-005
     created = {name_of(item): without_uids(item) for item in objects}
-    theirs = recorded(case)
+    theirs = recorded(case, rules)
     assert created.keys() == theirs.keys()
     found = {what for name, item in created.items() for _, what in differences(item, theirs[name])}
     assert found <= REASONS.keys()

@@ -107,17 +107,25 @@ def test_sm098_a_dump_begins_at_its_newest_time(tmp_path: Path) -> None:
     assert given.scenario.spec.start == datetime(2026, 11, 21, 9, 39, 4, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("rules", ["design", "field"])
-def test_sm100_what_a_dump_leaves_out_exists(rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A dump of the five kinds that plans need; where it has Services, a missing one is created."""
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        pytest.param("design", {"Service"}, id="design"),
+        pytest.param("field", set(), marks=pytest.mark.req("WF-047"), id="field"),
+    ],
+)
+def test_sm100_what_a_dump_leaves_out_exists(
+    rules: str, expected: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A dump of the five kinds that plans need; where it has Services, a missing one is created, or waits."""
     dump = json.loads((SNAPSHOTS / "s2-healthy.json").read_text(encoding="utf-8"))
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "other", "namespace": "llm-serving"}}
-    for more, expected in (([], set()), ([service], {"Service"})):
+    for more, created in (([], set()), ([service], expected)):
         (tmp_path / "dump.json").write_text(json.dumps({**dump, "items": [*dump["items"], *more]}), encoding="utf-8")
         path = written(tmp_path / "s.yaml", cluster="dump.json", until="1m")
         assert grove(["simulate", path, "--rules", rules, "-o", "json"], "grove") == 0
         history = json.loads(capsys.readouterr().out)["history"]
-        assert {one["subject"]["kind"] for one in history if one["what"] == "creates"} == expected
+        assert {one["subject"]["kind"] for one in history if one["what"] == "creates"} == created
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from grove_core.areas.workload.field.objects.services_rbac_and_claims import (
     rbac_manifests_by_go_operator,
     service_manifest_by_go_operator,
 )
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadOfRelease
 from grove_core.areas.workload.objects.services_rbac_and_claims import Shared
 from grove_core.areas.workload.template_hash import template_hash_of_clique
 from grove_core.areas.workload.workload_context import WorkloadContext
@@ -52,6 +53,7 @@ class Expansion:
     Attributes:
         root, context: the set, alone in its snapshot.
         topology: of its gangs.
+        release: of the operator.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Expansion:
         claim_templates: Sequence[Json] = (),
         topology: GangTopology = NO_TOPOLOGY,
         scheduler: str = "",
+        release: WorkloadOfRelease = FROM_ALPHA_12,
     ) -> None:
         known = {
             (one["metadata"]["namespace"], one["metadata"]["name"]): freeze(one["spec"]) for one in claim_templates
@@ -72,6 +75,7 @@ class Expansion:
             Snapshot(root=root, now=NOW, claim_templates=FrozenDict(known), configuration=configuration)
         )
         self.topology = topology
+        self.release = release
 
     @property
     def manifests(self) -> list[Json]:
@@ -81,7 +85,7 @@ class Expansion:
     @property
     def wants(self) -> Iterator[ObjectToCreate]:
         root = self.root
-        yield from (lazy.make() for lazy in rbac_manifests_by_go_operator(root))
+        yield from (lazy.make() for lazy in rbac_manifests_by_go_operator(root, self.release))
         yield from _made(claims_of_set_by_go_operator(self.context))
         for replica in ExpectedSet(root).replicas:
             yield service_manifest_by_go_operator(root, replica.index)
@@ -109,12 +113,12 @@ class Expansion:
             yield from self._clique(group, member)
 
     def _clique(self, owner: PodCliqueSet | ScalingGroup, part: ExpectedClique) -> Iterator[ObjectToCreate]:
-        yield podclique_manifest_by_go_operator(self.context, owner, part, self.hash_of(part))
+        yield podclique_manifest_by_go_operator(self.context, owner, part, self.hash_of(part), self.release)
         clique = self.clique(owner, part)
         yield from _made(claims_of_podclique_by_go_operator(self.context, clique, part))
         for index in range(clique.replicas):
             name = f"{part.name}-{index}"
-            yield pod_manifest_by_go_operator(self.context, clique, part, index, name)
+            yield pod_manifest_by_go_operator(self.context, clique, part, index, name, self.release)
 
     def group(self, part: ExpectedGroup) -> ScalingGroup:
         """The scaling group as stored after its creation."""
@@ -124,7 +128,7 @@ class Expansion:
 
     def clique(self, owner: PodCliqueSet | ScalingGroup, part: ExpectedClique) -> PodClique:
         """The PodClique as stored after its creation."""
-        want = podclique_manifest_by_go_operator(self.context, owner, part, self.hash_of(part))
+        want = podclique_manifest_by_go_operator(self.context, owner, part, self.hash_of(part), self.release)
         return replace(podclique_from_json(stored(thaw_json(want.manifest))), replica_index=part.replica)
 
     def hash_of(self, part: ExpectedClique) -> str:

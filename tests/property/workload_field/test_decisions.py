@@ -13,9 +13,11 @@ from grove_core.areas.workload.field.pods import (
     missing_pod_indices,
     repeated_pod_index,
 )
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.areas.workload.field.scaling_group_update import GroupReplica, begun_group_progress, group_update_step
 from grove_core.areas.workload.field.set_update import replica_being_updated
 from grove_core.kernel.frozen import EMPTY, FrozenMap, freeze, frozen
+from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -76,12 +78,23 @@ def test_wf032_which_pod_goes_first(second: dict[str, Any], first: dict[str, Any
     clique = replace(ROUTER, replicas=1)
     stays, goes = (replace(pod(index), **changes) for index, changes in ((1, second), (2, first)))
     for pods in ([stays, goes], [goes, stays]):
-        assert [want.target.name for want in excess_pod_deletions(clique, pods, "new")] == ["p2"]
+        assert [want.target.name for want in excess_pod_deletions(clique, pods, "new", FROM_ALPHA_12)] == ["p2"]
 
 
 def test_wf032_pods_that_are_being_deleted_count_as_deleted() -> None:
     pods = [pod(0), pod(1), pod(2, deleting=True)]
-    assert not list(excess_pod_deletions(replace(ROUTER, replicas=2), pods, "new"))
+    assert not list(excess_pod_deletions(replace(ROUTER, replicas=2), pods, "new", FROM_ALPHA_12))
+
+
+def test_wf033_a_release_picks_a_pod_that_it_is_deleting_once_more() -> None:
+    """Scaled from 3 to 2, and to 1 before the first pod is gone."""
+    pods = [pod(0), pod(1), pod(2, deleting=True)]
+    (waits,) = excess_pod_deletions(replace(ROUTER, replicas=1), pods, "new", FROM_ALPHA_12)
+    assert isinstance(waits, Withheld)
+    assert waits.because[0].rule.code == "DeletedPodPicked"
+    assert dict(waits.because[0].facts) == {"names": "p2", "left": 1}
+    (deletion,) = excess_pod_deletions(replace(ROUTER, replicas=1), pods, "new", MAIN_BRANCH)
+    assert (type(deletion), deletion.target.name) == (ObjectToDelete, "p1")
 
 
 def test_wf032_the_hash_of_wanted_pods() -> None:

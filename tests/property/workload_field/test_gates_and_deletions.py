@@ -8,14 +8,14 @@ import pytest
 
 from grove_core.areas.workload.field.deletions import deleted_set_release
 from grove_core.areas.workload.field.gates import judge_gates_by_go_operator
-from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Create, Delete, DropFinalizer, SetStatus
+from grove_core.kernel.frozen import FrozenMap, object_at, thaw_json
+from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus
 from grove_core.kernel.wants import Withheld
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import POD_GANG
+from grove_core.resources.api_names import GATE, POD_GANG
 from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
 from grove_core.resources.pod import Pod
-from grove_core.rule_sets.go_operator import NEWEST
+from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.sets import applied
 from tests.property.workload_field.healthy_sets import healthy, played, raw_set, with_pods
@@ -30,6 +30,19 @@ def verdicts(seen: Snapshot) -> dict[str, tuple[bool, str]]:
         gate.pod.name.rpartition("-")[0]: (gate.opens.verdict, gate.opens.because[0].rule.code)
         for gate in judge_gates_by_go_operator(seen)
     }
+
+
+@pytest.mark.parametrize(("release", "left"), [("v0.1.0-alpha.11", []), ("v0.1.0-alpha.12-rc1", ["example.com/hold"])])
+def test_wf045_earlier_releases_remove_the_gates_of_other_products_too(release: str, left: list[str]) -> None:
+    gates = [{"name": GATE}, {"name": "example.com/hold"}]
+    removals = [
+        object_at(step.action.fields, "spec").get("schedulingGates")
+        for step in reconcile(with_pods(healthy(), gated), BY_RELEASE[release]).steps
+        if isinstance(step.action, Apply) and step.target.kind == "Pod"
+    ]
+    removed = thaw_json(removals[0])
+    kept = [] if removed is None else [one["name"] for one in gates if one["name"] != removed[0]["name"]]
+    assert kept == left
 
 
 def test_wf041_pods_of_a_base_gang_are_freed_as_soon_as_it_names_them() -> None:
@@ -132,7 +145,7 @@ def test_wf053_what_an_edited_set_no_longer_has() -> None:
         other("Service", "llm-7", uid, **{"grove.io/podcliqueset-replica-index": "7"}),
         replace(other("HorizontalPodAutoscaler", "gone", uid), deleting=True),
     )
-    edited = replace(seen, root=replace(seen.root, generation=seen.root.generation + 1))
+    edited = replace(seen, root=replace(seen.root, generation=(seen.root.generation or 0) + 1))
     plan = reconcile(replace(edited, others=(*seen.others, *more)), NEWEST)
     gone = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
     assert gone == {"llm-7-router", "of-a-clique"}
@@ -201,7 +214,7 @@ def test_wf047_a_set_at_rest_gets_no_gang_and_no_service_back() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda seen: replace(seen, root=replace(seen.root, generation=seen.root.generation + 1)),
+        lambda seen: replace(seen, root=replace(seen.root, generation=(seen.root.generation or 0) + 1)),
         lambda seen: replace(seen, cliques=seen.cliques[1:]),
         lambda seen: replace(seen, complete=seen.complete - {"PodCliqueScalingGroup"}),
     ],

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
 from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12
 from grove_core.areas.workload.field.wants import workload_result_by_go_operator
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.verdicts import WorkloadInputs
@@ -64,7 +65,7 @@ def test_wf132_constraints_become_those_of_the_topology_at_once() -> None:
     locked = WorkloadReason.NO_LONGER_PART.because(seen.root.ref)
     topology = GangTopology("racks", FrozenDict({"rack": "example.com/rack"}), locked=locked)
     inputs = WorkloadInputs(gang_topology=topology)
-    result = workload_result_by_go_operator(seen, inputs, updates_cliques_of_idle_sets=True)
+    result = workload_result_by_go_operator(seen, inputs, FROM_ALPHA_12)
     assert result.misplaced == ()
     changes = (want for want in result.of_area.wants.wants if isinstance(want, FieldsToApply))
     assert {want.target.name for want in changes if want.target.kind == "PodGang"} == {"llm-0", "llm-0-pool-0"}
@@ -74,7 +75,7 @@ def test_wf132_constraints_become_those_of_the_topology_at_once() -> None:
 def test_wf050_a_set_of_which_too_little_is_known_is_left_alone() -> None:
     seen = healthy()
     partial = replace(seen, complete=frozenset({"Pod"}))
-    result = workload_result_by_go_operator(partial, WorkloadInputs(), updates_cliques_of_idle_sets=True)
+    result = workload_result_by_go_operator(partial, WorkloadInputs(), FROM_ALPHA_12)
     assert not result.of_area.wants.wants
     assert result.misplaced is None
     assert podcliqueset_from_json(raw_set()).spec.replicas == 1
@@ -86,6 +87,6 @@ def test_wf009_no_gang_is_created_while_a_clique_waits_for_its_domain() -> None:
     why = WorkloadReason.NO_LONGER_PART.because(seen.root.ref)
     waiting = WorkloadInputs(clique_domains=ComputeDomainsOfNewParts(waiting=FrozenDict({0: (why,)})))
     for inputs, kinds in ((WorkloadInputs(), {"PodGang", "PodClique"}), (waiting, set())):
-        wants = workload_result_by_go_operator(seen, inputs, updates_cliques_of_idle_sets=True).of_area.wants.wants
+        wants = workload_result_by_go_operator(seen, inputs, FROM_ALPHA_12).of_area.wants.wants
         created = {want.target.kind for want in wants if isinstance(want, ObjectToCreate)}
         assert created & {"PodGang", "PodClique"} == kinds

@@ -3,10 +3,12 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.owned_object import OwnedObject
-from grove_core.rule_sets.go_operator import NEWEST
+from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
 from grove_shell.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, applied
@@ -53,3 +55,10 @@ def test_wf070_a_set_with_cliques_or_of_which_secrets_are_not_known_does_not_wai
     start = applied(raw_set())
     unknown = replace(start, complete=start.complete - {"Secret"})
     assert [step for step in reconcile(unknown, NEWEST).steps if step.target.kind == "PodClique"]
+
+
+@pytest.mark.parametrize("release", ["v0.1.0-alpha.9", "v0.1.0-alpha.10", "v0.1.0-alpha.11"])
+def test_wf070_earlier_releases_do_not_wait(release: str) -> None:
+    plan = reconcile(applied(raw_set()), BY_RELEASE[release])
+    assert plan.requeue_at is None
+    assert {"PodClique", "Secret"} <= {step.target.kind for step in plan.steps if isinstance(step.action, Create)}

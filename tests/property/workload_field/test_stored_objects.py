@@ -17,6 +17,7 @@ from grove_core.areas.workload.field.objects.podgangs import podgang_changes_by_
 from grove_core.areas.workload.field.objects.scaling_groups import (
     scaling_group_changes_by_go_operator,
 )
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, freeze, thaw_json
 from grove_core.kernel.steps import Apply
@@ -57,7 +58,9 @@ class StoredClique(NamedTuple):
     @property
     def changes(self) -> FrozenMap:
         of = self.clique
-        return podclique_changes_by_go_operator(self.context, of, self.owner, self.part, of.template_hash)
+        return podclique_changes_by_go_operator(
+            self.context, of, self.owner, self.part, of.template_hash, FROM_ALPHA_12
+        )
 
 
 def cliques_in(snapshot: Snapshot) -> Iterator[StoredClique]:

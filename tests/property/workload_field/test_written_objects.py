@@ -8,6 +8,7 @@ from hypothesis import given
 
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.objects.pods import pod_manifest_by_go_operator
+from grove_core.areas.workload.field.releases import BEFORE_ALPHA_12, FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.snapshot.expected_replicas import ExpectedSet
@@ -70,7 +71,7 @@ class TestWF110:
         assert found["PodClique/llm-0-worker"]["spec"]["roleName"] == "worker"
 
 
-def test_wf111_parents_have_their_full_names_and_groups_their_variables_first() -> None:
+def test_wf111_parents_have_their_full_names_and_variables_of_a_group_are_the_last_ones() -> None:
     spec: Json = {"containers": [{"name": "main", "env": [{"name": "A"}, {"name": "GROVE_PCSG_INDEX", "value": "9"}]}]}
     group = {"name": "g", "cliqueNames": ["l", "w"], "replicas": 2, "minAvailable": 1}
     raw = set_raw(
@@ -80,14 +81,19 @@ def test_wf111_parents_have_their_full_names_and_groups_their_variables_first() 
         groups=(group,),
         cliqueStartupType="CliqueStartupTypeInOrder",
     )
-    found = expanded(raw)
+    found, by_main = expanded(raw), expanded(raw, release=MAIN_BRANCH)
     assert "startsAfter" not in found["PodClique/llm-0-a"]["spec"]
     assert found["PodClique/llm-0-g-0-l"]["spec"]["startsAfter"] == ["llm-0-a"]
     assert "startsAfter" not in found["PodClique/llm-0-g-1-l"]["spec"]
     worker = found["PodClique/llm-0-g-1-w"]["spec"]
     assert worker["startsAfter"] == ["llm-0-g-1-l"]
-    names = [one["name"] for one in worker["podSpec"]["containers"][0]["env"]]
-    assert names == ["GROVE_PCSG_NAME", "GROVE_PCSG_TEMPLATE_NUM_PODS", "GROVE_PCSG_INDEX", "A"]
+    of_group = ["GROVE_PCSG_NAME", "GROVE_PCSG_TEMPLATE_NUM_PODS", "GROVE_PCSG_INDEX"]
+    assert names_of_variables(worker) == ["A", "GROVE_PCSG_INDEX", *of_group]
+    assert names_of_variables(by_main["PodClique/llm-0-g-1-w"]["spec"]) == [*of_group, "A"]
+
+
+def names_of_variables(clique_spec: Json) -> list[str]:
+    return [one["name"] for one in clique_spec["podSpec"]["containers"][0]["env"]]
 
 
 def test_wf112_the_priority_class_of_a_set_stays_on_its_gangs() -> None:
@@ -262,8 +268,8 @@ def test_wf150_a_pod_is_made_from_its_podclique() -> None:
     [
         ("", "", {}),
         ("lpx-scheduler", "kai-scheduler", {}),
-        ("kai-scheduler", "", {"kai.scheduler/skip-podgrouper": "true", "pod-group-name": "llm-0"}),
-        ("", "kai-scheduler", {"kai.scheduler/skip-podgrouper": "true", "pod-group-name": "llm-0"}),
+        ("kai-scheduler", "", {}),
+        ("", "kai-scheduler", {}),
         (
             "volcano",
             "",
@@ -276,8 +282,27 @@ def test_wf152_schedulers_find_the_gang_by_texts_of_the_pod(named: str, default:
     pod = expanded(set_raw(clique_raw("a", pod_spec=spec)), scheduler=default)["Pod/llm-0-a-0"]
     assert pod["spec"]["schedulerName"] == (named or default or "default-scheduler")
     assert pod["metadata"].get("annotations", {}) == texts
-    is_kai = (named or default) == "kai-scheduler"
-    assert pod["metadata"]["labels"].get("kai.scheduler/subgroup-name") == ("llm-0-a" if is_kai else None)
+    assert "kai.scheduler/subgroup-name" not in pod["metadata"]["labels"]
+
+
+@pytest.mark.parametrize(("named", "default"), [("kai-scheduler", ""), ("", "kai-scheduler")])
+def test_wf152_the_main_branch_names_the_gang_to_kai(named: str, default: str) -> None:
+    spec = {"containers": [{"name": "main"}], **({"schedulerName": named} if named else {})}
+    raw = set_raw(clique_raw("a", pod_spec=spec))
+    metadata = expanded(raw, scheduler=default, release=MAIN_BRANCH)["Pod/llm-0-a-0"]["metadata"]
+    assert metadata["annotations"] == {"kai.scheduler/skip-podgrouper": "true", "pod-group-name": "llm-0"}
+    assert metadata["labels"]["kai.scheduler/subgroup-name"] == "llm-0-a"
+
+
+def test_wf141_the_token_secret_has_a_longer_name_before_alpha_12() -> None:
+    later = clique_raw("b", startsAfter=["a"])
+    raw = set_raw(clique_raw("a"), later, cliqueStartupType="CliqueStartupTypeExplicit")
+    old, new = expanded(raw, release=BEFORE_ALPHA_12), expanded(raw)
+    assert "Secret/llm-initc-sa-token-secret" in old
+    assert "Secret/llm-ic-sat" in new
+    for found, name in ((old, "llm-initc-sa-token-secret"), (new, "llm-ic-sat")):
+        sources = found["Pod/llm-0-b-0"]["spec"]["volumes"]
+        assert name in {volume.get("secret", {}).get("secretName") for volume in sources}
 
 
 def test_wf153_the_init_container_comes_after_all_others() -> None:
@@ -300,7 +325,7 @@ def test_wf153_a_parent_that_no_template_fits_is_left_out() -> None:
     expansion = Expansion(root_of(set_raw(clique_raw("a"))))
     (part,) = ExpectedSet(expansion.root).replica(0).cliques
     clique = replace(expansion.clique(expansion.root, part), starts_after=("llm-0-gone",))
-    pod = pod_manifest_by_go_operator(expansion.context, clique, part, 0, "llm-0-a-bcdfg")
+    pod = pod_manifest_by_go_operator(expansion.context, clique, part, 0, "llm-0-a-bcdfg", FROM_ALPHA_12)
     assert thaw_json(pod.manifest)["spec"]["initContainers"][0]["args"] == []
 
 

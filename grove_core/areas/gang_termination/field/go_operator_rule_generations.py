@@ -31,11 +31,6 @@ class GoOperatorRuleGeneration(Enum):
         """Whether a breach counts only after a time without one, and a terminated replica gets a flag (GF-101)."""
         return self is GoOperatorRuleGeneration.F3
 
-    @property
-    def updates_cliques_of_idle_sets(self) -> bool:
-        """Whether a standalone clique is updated while no update of its set runs (WF-010)."""
-        return self is GoOperatorRuleGeneration.F3
-
 
 RELEASES: Final[Mapping[str, GoOperatorRuleGeneration]] = MappingProxyType(
     {
@@ -46,6 +41,18 @@ RELEASES: Final[Mapping[str, GoOperatorRuleGeneration]] = MappingProxyType(
     }
 )
 """Generation by release, oldest first; ``field`` is the last one."""
+MAIN: Final = "main"
+"""The name of the main branch at fcc3b3bb, of 2026-08-19, which is in no release; its generation is the newest."""
+
+
+def generation_of_release(release: str) -> GoOperatorRuleGeneration:
+    """Return the generation of a release, or of the main branch. Raises KeyError for an unknown one."""
+    return RELEASES[newest_release_up_to(release)]
+
+
+def newest_release_up_to(release: str) -> str:
+    """Return a release as it is, and the newest one for the main branch."""
+    return list(RELEASES)[-1] if release == MAIN else release
 
 
 def releases_matching_statuses(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup]) -> tuple[str, ...]:

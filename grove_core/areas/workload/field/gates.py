@@ -1,11 +1,18 @@
-"""Scheduling gates by the Go operator: when its gate is removed from a pod (WF-040 to WF-043)."""
+"""Scheduling gates by the Go operator: when its gate is removed from a pod (WF-040 to WF-045)."""
 
 from collections.abc import Mapping
 
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
-from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement, gated_pods, gates_without_gangs
+from grove_core.areas.workload.pods.scheduling_gates import (
+    SchedulingGateJudgement,
+    gated_pods,
+    gates_without_gangs,
+    scheduling_gate_removals,
+)
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import DesiredChanges
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -30,6 +37,11 @@ def judge_gates_by_go_operator(snapshot: Snapshot) -> tuple[SchedulingGateJudgem
         SchedulingGateJudgement(clique, pod, _decision(clique, pod, named, gangs, waits))
         for clique, pod in gated_pods(snapshot)
     )
+
+
+def removals_of_every_gate(judged: tuple[SchedulingGateJudgement, ...]) -> DesiredChanges:
+    """Return the removal of all gates from every pod that may be scheduled, those of other products too (WF-045)."""
+    return scheduling_gate_removals(judged, FrozenMap({"spec": FrozenMap({"schedulingGates": None})}))
 
 
 def _decision(

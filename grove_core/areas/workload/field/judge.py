@@ -15,6 +15,7 @@ from grove_core.areas.workload.field.clique_update import (
 from grove_core.areas.workload.field.deletions import surplus_deletions_by_go_operator
 from grove_core.areas.workload.field.gates import judge_gates_by_go_operator
 from grove_core.areas.workload.field.present_templates import PresentTemplates
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import (
     GroupReplica,
@@ -59,6 +60,7 @@ class GoOperatorSetParts:
         set_update: what happens to the update of the set; idle where pods are not known.
         clique_updates, group_updates: by name, for those with progress.
         starts_at: when the first PodClique is created; None where the operator does not wait (WF-070).
+        release: of the operator.
     """
 
     context: WorkloadContext
@@ -71,6 +73,7 @@ class GoOperatorSetParts:
     clique_updates: FrozenDict[str, CliqueUpdateStep]
     group_updates: FrozenDict[str, GroupUpdateStep]
     starts_at: datetime | None = None
+    release: WorkloadOfRelease = FROM_ALPHA_12
 
     @property
     def generation_in_status(self) -> str:
@@ -114,7 +117,7 @@ class GoOperatorWorkloadJudgement:
 
 
 def judge_workload_by_go_operator(
-    snapshot: Snapshot, inputs: WorkloadInputs, *, updates_cliques_of_idle_sets: bool
+    snapshot: Snapshot, inputs: WorkloadInputs, release: WorkloadOfRelease
 ) -> GoOperatorWorkloadJudgement:
     """Judge a set. Linear in what it consists of."""
     gates = judge_gates_by_go_operator(snapshot)
@@ -123,7 +126,7 @@ def judge_workload_by_go_operator(
     context, replicas = WorkloadContext(snapshot), expected_set_of(snapshot).replicas
     templates = PresentTemplates(context, replicas)
     now = format_time(truncated_to_seconds(snapshot.now))
-    updates = _Updates(context, replicas, templates, now, updates_idle=updates_cliques_of_idle_sets)
+    updates = _Updates(context, replicas, templates, now, updates_idle=release.updates_cliques_of_idle_sets)
     knows_pods = context.has_all_objects_of_kinds("Pod")
     parts = GoOperatorSetParts(
         context=context,
@@ -137,7 +140,8 @@ def judge_workload_by_go_operator(
         else SetUpdateStep(context.root.status.progress),
         clique_updates=FrozenDict(updates.of_cliques() if knows_pods else ()),
         group_updates=FrozenDict(updates.of_groups() if knows_pods else ()),
-        starts_at=token_awaited_until(context),
+        starts_at=token_awaited_until(context, release),
+        release=release,
     )
     return GoOperatorWorkloadJudgement(gates, parts)
 

@@ -1,4 +1,4 @@
-"""The pods of one clique: which are created, and which are deleted as too many (WF-030 to WF-032).
+"""The pods of one clique: which are created, and which are deleted as too many (WF-030 to WF-033).
 
 Every pod that exists counts, also one that has failed or succeeded. A pod that is being deleted counts as deleted.
 """
@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice
 from typing import Final
 
+from grove_core.areas.workload.field.releases import WorkloadOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.kernel.wants import ObjectToDelete, Withheld
+from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 
@@ -46,23 +48,35 @@ def creation_obstacle(clique: PodClique, pods: Sequence[Pod]) -> Withheld | None
     return Withheld(clique.ref, (GoOperatorWorkloadReason.POD_INDEX_TAKEN_TWICE.because(clique.ref, index=index),))
 
 
-def excess_pod_deletions(clique: PodClique, pods: Sequence[Pod], template_hash: str) -> Iterator[ObjectToDelete]:
+def excess_pod_deletions(
+    clique: PodClique, pods: Sequence[Pod], template_hash: str, release: WorkloadOfRelease
+) -> Iterator[ObjectToDelete | Withheld]:
     """Return the deletions of pods beyond the clique's replicas (WF-032).
+
+    A release may pick pods that are being deleted already; as many others then stay for now (WF-033).
 
     Args:
         clique: the clique.
         pods: its pods, those being deleted included.
         template_hash: other pods are deleted first.
+        release: of the operator.
     """
-    living = [pod for pod in pods if not pod.deleting]
-    excess = len(living) - clique.replicas
+    excess = sum(not pod.deleting for pod in pods) - clique.replicas
     if excess <= 0:
         return
-    newest_first = sorted(living, key=lambda pod: (pod.created, pod.name), reverse=True)
-    in_order = sorted(newest_first, key=lambda pod: _usefulness(pod, template_hash))
-    for pod in in_order[:excess]:
-        because = GoOperatorWorkloadReason.EXCESS_POD_OF_CLIQUE.because(clique.ref, wanted=clique.replicas)
-        yield ObjectToDelete(pod.ref, pod.guard, (because,))
+    candidates = [pod for pod in pods if release.picks_deleted_pods or not pod.deleting]
+    newest_first = sorted(candidates, key=lambda pod: (pod.created, pod.name), reverse=True)
+    picked = sorted(newest_first, key=lambda pod: _usefulness(pod, template_hash))[:excess]
+    for pod in picked:
+        if not pod.deleting:
+            because = GoOperatorWorkloadReason.EXCESS_POD_OF_CLIQUE.because(clique.ref, wanted=clique.replicas)
+            yield ObjectToDelete(pod.ref, pod.guard, (because,))
+    leaving = [pod.name for pod in picked if pod.deleting]
+    if leaving:
+        because = GoOperatorWorkloadReason.DELETED_POD_PICKED.because(
+            clique.ref, names=name_list_text(leaving), left=len(leaving)
+        )
+        yield Withheld(clique.ref, (because,))
 
 
 def _usefulness(pod: Pod, template_hash: str) -> tuple[bool, int, bool, bool]:

@@ -71,6 +71,11 @@ class GoOperatorWorkloadReason(Rule):
         "WF-032", "there are more pods than the {wanted} wanted; the least useful are deleted, the newest first"
     )
 
+    DELETED_POD_PICKED = RuleSentence(
+        "WF-033",
+        "too many pods ({left}) stay until {names} is gone: the operator picks again what it is already deleting",
+    )
+
     GATED_UNTIL_NAMED = RuleSentence("WF-040", "its gang {gang} does not refer to it yet")
     NAMED_BY_BASE_GANG = RuleSentence("WF-041", "its gang {gang} refers to it")
     GATED_UNTIL_BASE_GANG_IS_SCHEDULED = RuleSentence("WF-042", "it waits for the base gang {gang} to be scheduled")

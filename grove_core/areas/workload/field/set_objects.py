@@ -44,7 +44,7 @@ from grove_core.kernel.reasons import Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, Withheld
 from grove_core.resources.api_names import SCHEDULER
-from grove_core.resources.naming_rules import service_account_token_name, set_replica_name
+from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -64,7 +64,7 @@ class GoOperatorSetObjects:
     def in_creation_order(self) -> Iterator[SetObject]:
         """Return the objects that the set has once, then those of each replica. Linear."""
         yield from repeated_names(self._root)
-        yield from rbac_manifests_by_go_operator(self._root)
+        yield from rbac_manifests_by_go_operator(self._root, self._parts.release)
         if self._parts.starts_at is not None:
             yield self._start()
         yield from claims_of_set_by_go_operator(self._context)
@@ -73,7 +73,7 @@ class GoOperatorSetObjects:
             yield from self._replica(replica)
 
     def _start(self) -> Withheld:
-        seconds, secret = int(RETRY.total_seconds()), service_account_token_name(self._root.ref.name)
+        seconds, secret = int(RETRY.total_seconds()), self._parts.release.token_name(self._root.ref.name)
         because = GoOperatorWorkloadReason.TOKEN_AWAITED.because(self._root.ref, seconds=seconds, secret=secret)
         return Withheld(self._root.ref, (because,))
 
@@ -90,7 +90,9 @@ class GoOperatorSetObjects:
                 why = GoOperatorWorkloadReason.CLIQUE_TAKES_TEMPLATE
                 if parts.is_on_delete:
                     why = GoOperatorWorkloadReason.MEMBER_TAKES_TEMPLATE
-            fields = podclique_changes_by_go_operator(context, clique, owner, part, parts.templates.hash_of(part))
+            fields = podclique_changes_by_go_operator(
+                context, clique, owner, part, parts.templates.hash_of(part), parts.release
+            )
             if fields:
                 yield FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
@@ -129,7 +131,8 @@ class GoOperatorSetObjects:
 
     def _clique(self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique) -> LazyManifest:
         template_hash = self._parts.templates.hash_of(expected)
-        make = partial(podclique_manifest_by_go_operator, self._context, owner, expected, template_hash)
+        of_clique = (owner, expected, template_hash, self._parts.release)
+        make = partial(podclique_manifest_by_go_operator, self._context, *of_clique)
         return LazyManifest("PodClique", expected.name, make, waiting=self._waiting.get(expected.replica, ()))
 
     def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
@@ -177,7 +180,8 @@ class GoOperatorSetObjects:
                 yield from self._new_pods(clique, expected, missing)
             else:
                 yield obstacle
-        yield from excess_pod_deletions(clique, pods, hash_of_wanted_pods(clique, self._parts.generation_in_status))
+        wanted_hash = hash_of_wanted_pods(clique, self._parts.generation_in_status)
+        yield from excess_pod_deletions(clique, pods, wanted_hash, self._parts.release)
 
     def _new_pods(self, clique: PodClique, expected: ExpectedClique, indices: Sequence[int]) -> Iterator[LazyManifest]:
         pods = self._context.pods_of_clique(clique)
@@ -185,5 +189,7 @@ class GoOperatorSetObjects:
         slots = [FreePodSlot(index, tuple(before[index]), is_surge=False) for index in indices]
         names = new_pod_names(clique, expected, clique.template_hash, slots, pods)
         for name, slot in zip(names, slots, strict=True):
-            make = partial(pod_manifest_by_go_operator, self._context, clique, expected, slot.index, name)
+            make = partial(
+                pod_manifest_by_go_operator, self._context, clique, expected, slot.index, name, self._parts.release
+            )
             yield LazyManifest("Pod", name, make)

@@ -3,22 +3,22 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from grove_core.areas.workload.field.releases import WorkloadOfRelease
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.resources.naming_rules import service_account_token_name
 
 RETRY: Final = timedelta(seconds=5)
 """The time after which the operator reconciles again while something is missing."""
 
 
-def token_awaited_until(context: WorkloadContext) -> datetime | None:
+def token_awaited_until(context: WorkloadContext, release: WorkloadOfRelease) -> datetime | None:
     """Return when the operator tries again to create PodCliques; None where it does not wait.
 
     It stores the Secret for the token in one reconcile and goes on in the next one, even if no pod needs the token.
     """
     snapshot = context.snapshot
-    if snapshot.cliques or not context.has_all_objects_of_kinds("Secret"):
+    if not release.awaits_token or snapshot.cliques or not context.has_all_objects_of_kinds("Secret"):
         return None
-    name = service_account_token_name(context.root.ref.name)
+    name = release.token_name(context.root.ref.name)
     secret = next((one for one in snapshot.others if one.ref.kind == "Secret" and one.ref.name == name), None)
     if secret is None:
         return snapshot.now + RETRY

@@ -7,11 +7,13 @@ from grove_core.areas.workload.field.deletions import (
     unexpected_object_deletions_by_go_operator,
 )
 from grove_core.areas.workload.field.gangs import gang_statuses_by_go_operator
+from grove_core.areas.workload.field.gates import removals_of_every_gate
 from grove_core.areas.workload.field.judge import (
     GoOperatorSetParts,
     GoOperatorWorkloadJudgement,
     judge_workload_by_go_operator,
 )
+from grove_core.areas.workload.field.releases import WorkloadOfRelease
 from grove_core.areas.workload.field.set_objects import GoOperatorSetObjects
 from grove_core.areas.workload.field.statuses import statuses_by_go_operator
 from grove_core.areas.workload.field.update_defects import update_defect_findings
@@ -26,22 +28,23 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def workload_result_by_go_operator(
-    snapshot: Snapshot, inputs: WorkloadInputs, *, updates_cliques_of_idle_sets: bool
+    snapshot: Snapshot, inputs: WorkloadInputs, release: WorkloadOfRelease
 ) -> WorkloadResult:
     """Return all wants and findings for a set by the rules of the Go operator. Linear in what it consists of.
 
     Args:
         snapshot: of the set.
         inputs: the verdicts of other areas.
-        updates_cliques_of_idle_sets: whether a standalone clique is updated while no update of its set runs (WF-010).
+        release: of the operator.
     """
-    judgement = judge_workload_by_go_operator(
-        snapshot, inputs, updates_cliques_of_idle_sets=updates_cliques_of_idle_sets
+    return result_of_workload_by_go_operator(
+        snapshot, judge_workload_by_go_operator(snapshot, inputs, release), release
     )
-    return result_of_workload_by_go_operator(snapshot, judgement)
 
 
-def result_of_workload_by_go_operator(snapshot: Snapshot, judgement: GoOperatorWorkloadJudgement) -> WorkloadResult:
+def result_of_workload_by_go_operator(
+    snapshot: Snapshot, judgement: GoOperatorWorkloadJudgement, release: WorkloadOfRelease
+) -> WorkloadResult:
     """Return all wants and findings for a judged set."""
     gates, parts = judgement.gates, judgement.parts
     result = AreaResult(
@@ -49,7 +52,7 @@ def result_of_workload_by_go_operator(snapshot: Snapshot, judgement: GoOperatorW
             (
                 deleted_set_release(snapshot),
                 *(_desired_changes_of_parts(parts) if parts is not None else ()),
-                scheduling_gate_removals(gates),
+                scheduling_gate_removals(gates) if release.keeps_other_gates else removals_of_every_gate(gates),
             )
         ),
         (

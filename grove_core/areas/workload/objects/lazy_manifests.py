@@ -69,28 +69,32 @@ def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> d
 
 def pod_spec_with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
     """Return the pod spec with the variables of a scaling group with so many pods in one replica of its template."""
-    return _with_variables(
-        pod_spec,
-        (
-            _from_label("GROVE_PCSG_NAME", GROUP.primary),
-            {"name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": str(pods)},
-            _from_label("GROVE_PCSG_INDEX", GROUP_REPLICA.primary),
-        ),
+    return pod_spec_with_variables_first(pod_spec, group_variables(pods))
+
+
+def group_variables(pods: int) -> tuple[Variable, ...]:
+    """Return the variables of a scaling group with so many pods in one replica of its template."""
+    return (
+        _from_label("GROVE_PCSG_NAME", GROUP.primary),
+        {"name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": str(pods)},
+        _from_label("GROVE_PCSG_INDEX", GROUP_REPLICA.primary),
     )
 
 
 def pod_spec_with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: str, part: ExpectedClique) -> FrozenMap:
     """Return the pod spec of a pod with its names and the domain of its replica's Service."""
+    return pod_spec_with_variables_first(pod_spec, pod_variables(set_name, namespace, part))
+
+
+def pod_variables(set_name: str, namespace: str, part: ExpectedClique) -> tuple[Variable, ...]:
+    """Return the variables of a pod: its names and the domain of its replica's Service."""
     domain = f"{set_replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
-    return _with_variables(
-        pod_spec,
-        (
-            {"name": "GROVE_PCS_NAME", "value": set_name},
-            {"name": "GROVE_PCS_INDEX", "value": str(part.replica)},
-            {"name": "GROVE_PCLQ_NAME", "value": part.name},
-            {"name": "GROVE_HEADLESS_SERVICE", "value": domain},
-            _from_label("GROVE_PCLQ_POD_INDEX", POD_INDEX),
-        ),
+    return (
+        {"name": "GROVE_PCS_NAME", "value": set_name},
+        {"name": "GROVE_PCS_INDEX", "value": str(part.replica)},
+        {"name": "GROVE_PCLQ_NAME", "value": part.name},
+        {"name": "GROVE_HEADLESS_SERVICE", "value": domain},
+        _from_label("GROVE_PCLQ_POD_INDEX", POD_INDEX),
     )
 
 
@@ -98,7 +102,8 @@ def _from_label(name: str, label: str) -> Variable:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}}
 
 
-def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> FrozenMap:
+def pod_spec_with_variables_first(pod_spec: FrozenMap, variables: Iterable[Variable]) -> FrozenMap:
+    """Return the pod spec with variables in every container, before its own ones and instead of those so named."""
     given = tuple(variables)
     names = {variable["name"] for variable in given}
 

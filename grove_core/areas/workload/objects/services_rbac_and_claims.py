@@ -44,13 +44,22 @@ CLAIM_COMPONENT: Final = "resource-claim"
 Shared: TypeAlias = Iterator[LazyManifest | Withheld]
 
 
-def rbac_manifests(root: PodCliqueSet, labels_of: ObjectLabels = labels_of_set_object) -> Iterator[LazyManifest]:
-    """Return ServiceAccount, Role, RoleBinding and token Secret, which start-up init containers use (WL-011)."""
+def rbac_manifests(
+    root: PodCliqueSet, labels_of: ObjectLabels = labels_of_set_object, token_name: str = ""
+) -> Iterator[LazyManifest]:
+    """Return ServiceAccount, Role, RoleBinding and token Secret, which start-up init containers use (WL-011).
+
+    Args:
+        root: the set.
+        labels_of: returns the labels of one object.
+        token_name: of the Secret; empty for the name by the design.
+    """
     name, role = root.ref.name, rbac_role_name(root.ref.name)
+    token = token_name or service_account_token_name(name)
     yield LazyManifest("ServiceAccount", name, partial(_account, root, labels_of))
     yield LazyManifest("Role", role, partial(_role, root, labels_of))
     yield LazyManifest("RoleBinding", role, partial(_binding, root, labels_of))
-    yield LazyManifest("Secret", service_account_token_name(name), partial(_token, root, labels_of))
+    yield LazyManifest("Secret", token, partial(_token, root, labels_of, token))
 
 
 def _account(root: PodCliqueSet, labels_of: ObjectLabels) -> ObjectToCreate:
@@ -73,8 +82,8 @@ def _binding(root: PodCliqueSet, labels_of: ObjectLabels) -> ObjectToCreate:
     return _wanted(root, _blank(root, labels_of, RBAC, "RoleBinding", role, "pod-role-binding"), body)
 
 
-def _token(root: PodCliqueSet, labels_of: ObjectLabels) -> ObjectToCreate:
-    blank = _blank(root, labels_of, CORE, "Secret", service_account_token_name(root.ref.name), "pod-sa-token-secret")
+def _token(root: PodCliqueSet, labels_of: ObjectLabels, name: str) -> ObjectToCreate:
+    blank = _blank(root, labels_of, CORE, "Secret", name, "pod-sa-token-secret")
     of_account = replace(blank, annotations=FrozenMap({_ACCOUNT: root.ref.name}))
     return _wanted(root, of_account, {"type": "kubernetes.io/service-account-token"})
 

@@ -125,15 +125,21 @@ def _gate_stays(*because: Reason) -> Decision[bool]:
     return Decision(False, because)  # noqa: FBT003 - the verdict
 
 
-def scheduling_gate_removals(judged: tuple[SchedulingGateJudgement, ...]) -> DesiredChanges:
+def scheduling_gate_removals(
+    judged: tuple[SchedulingGateJudgement, ...], removal: FrozenMap = _GATE_REMOVED
+) -> DesiredChanges:
     """Return the removal of Grove's gate from every pod that may be scheduled; other gates stay (WL-088).
 
     For each clique with pods that keep their gate one withheld step gives the reason.
+
+    Args:
+        judged: pods with the gate.
+        removal: the change of one pod.
     """
     opened = (gate for gate in judged if gate.opens.verdict)
     withheld = {gate.clique.ref: gate for gate in reversed(judged) if not gate.opens.verdict}
     return DesiredChanges(
-        tuple(FieldsToApply(gate.pod.ref, gate.pod.guard, _GATE_REMOVED, gate.opens.because) for gate in opened),
+        tuple(FieldsToApply(gate.pod.ref, gate.pod.guard, removal, gate.opens.because) for gate in opened),
         tuple(
             Withheld(ref, gate.opens.because, obstacle=gate.obstacle)
             for ref, gate in sorted(withheld.items(), key=lambda item: item[0].name)

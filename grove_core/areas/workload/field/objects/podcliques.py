@@ -1,17 +1,22 @@
 """PodCliques as the Go operator writes them (WF-110 to WF-115), and what it changes in an existing one (WF-102)."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from grove_core.areas.workload.field.objects.metadata_texts import (
     metadata_changes,
     replica_labels_by_go_operator,
 )
 from grove_core.areas.workload.field.objects.used_templates import with_used_template
+from grove_core.areas.workload.field.objects.variables import (
+    pod_spec_with_variables,
+    pod_spec_with_variables_in_one_place,
+)
+from grove_core.areas.workload.field.releases import WorkloadOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
-from grove_core.areas.workload.objects.lazy_manifests import object_to_create
+from grove_core.areas.workload.objects.lazy_manifests import group_variables, object_to_create
 from grove_core.areas.workload.objects.podcliques_and_groups import autoscaling_bounds, reason_of_new_clique
-from grove_core.areas.workload.template_revision import normalized_pod_spec, wanted_clique_pod_spec
+from grove_core.areas.workload.template_revision import normalized_pod_spec
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
@@ -33,9 +38,15 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import ExpectedClique
 
+_GROUP_VARIABLES: Final = tuple(variable["name"] for variable in group_variables(0))
+
 
 def podclique_manifest_by_go_operator(
-    context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, part: ExpectedClique, template_hash: str
+    context: WorkloadContext,
+    owner: PodCliqueSet | ScalingGroup,
+    part: ExpectedClique,
+    template_hash: str,
+    release: WorkloadOfRelease,
 ) -> ObjectToCreate:
     """Return a PodClique of the set or of one of its scaling groups (WF-110 to WF-115)."""
     used = with_used_template(context.root, part)
@@ -48,7 +59,7 @@ def podclique_manifest_by_go_operator(
         annotations=_annotations(used),
         finalizer=CLIQUE_FINALIZER,
     )
-    body = {**_spec(context, owner, used), "replicas": used.template.spec.replicas}
+    body = {**_spec(context, owner, used, release), "replicas": used.template.spec.replicas}
     return object_to_create(blank, {"spec": body}, (reason_of_new_clique(owner, part), *_defects(part, used, owner)))
 
 
@@ -58,20 +69,21 @@ def podclique_changes_by_go_operator(
     owner: PodCliqueSet | ScalingGroup,
     part: ExpectedClique,
     template_hash: str,
+    release: WorkloadOfRelease,
 ) -> FrozenMap:
     """Return the fields to change of an existing PodClique; empty for none (WF-102).
 
     Labels and annotations are replaced as a whole; the name of a PodGang of a newer release stays (WL-207). Of the spec
-    all but ``replicas`` is compared, in normal form.
+    all but ``replicas`` is compared, in normal form; where Grove's variables stand does not count.
     """
     used = with_used_template(context.root, part)
     labels = _labels(context.root, used, template_hash)
     labels[POD_GANG] = context.foreign_gang_of_clique(part) or used.gang
     metadata = metadata_changes(FrozenMap(labels), _annotations(used), clique.labels, clique.annotations)
-    wanted = _spec(context, owner, used)
+    wanted = _spec(context, owner, used, release)
     spec: dict[str, Json] = {}
     pod_spec = wanted["podSpec"]
-    if pod_spec != clique.pod_spec and normalized_pod_spec(pod_spec) != normalized_pod_spec(clique.pod_spec):
+    if pod_spec != clique.pod_spec and _comparable(pod_spec) != _comparable(clique.pod_spec):
         spec["podSpec"] = replacement_patch(pod_spec, clique.pod_spec)
     if wanted["minAvailable"] != clique.min_available:
         spec["minAvailable"] = wanted["minAvailable"]
@@ -89,12 +101,18 @@ def podclique_changes_by_go_operator(
     )
 
 
-def _spec(context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique) -> dict[str, Any]:
+def _comparable(pod_spec: FrozenMap) -> FrozenMap:
+    return normalized_pod_spec(pod_spec_with_variables_in_one_place(pod_spec, _GROUP_VARIABLES))
+
+
+def _spec(
+    context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique, release: WorkloadOfRelease
+) -> dict[str, Any]:
     """Return the spec without ``replicas``; fields that are empty are left out (WF-111)."""
     template = used.template.spec
     body: dict[str, Any] = {
         "roleName": template.role_name,
-        "podSpec": _pod_spec(context.root, owner, used),
+        "podSpec": _pod_spec(context.root, owner, used, release),
         "minAvailable": used.template.min_available,
     }
     parents = context.parents.parents_of_clique(used)
@@ -105,12 +123,16 @@ def _spec(context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, used: Ex
     return body
 
 
-def _pod_spec(root: PodCliqueSet, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique) -> FrozenMap:
+def _pod_spec(
+    root: PodCliqueSet, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique, release: WorkloadOfRelease
+) -> FrozenMap:
     """Return the pod spec: the template's, with the variables of its group and the claim of its MNNVL group.
 
     The priority class of the set is not written into it (WF-112, WF-115).
     """
-    pod_spec = wanted_clique_pod_spec(used, "")
+    pod_spec = used.template.spec.pod_spec
+    if used.group:
+        pod_spec = pod_spec_with_variables(pod_spec, group_variables(used.group_pods), release)
     group = mnnvl_group_in(used.template.annotations, owner.annotations)
     return pod_spec_with_group_claim(pod_spec, root.ref.name, used.replica, group)
 

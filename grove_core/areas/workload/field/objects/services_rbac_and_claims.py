@@ -7,6 +7,7 @@ from grove_core.areas.workload.field.objects.metadata_texts import (
     object_labels_by_go_operator,
     replica_labels_by_go_operator,
 )
+from grove_core.areas.workload.field.releases import WorkloadOfRelease
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest, object_to_create
 from grove_core.areas.workload.objects.podcliques_and_groups import autoscaler_manifest_for
 from grove_core.areas.workload.objects.services_rbac_and_claims import (
@@ -41,9 +42,9 @@ def service_manifest_by_go_operator(root: PodCliqueSet, replica: int) -> ObjectT
     return object_to_create(blank, body, (because,), is_foundation=True)
 
 
-def rbac_manifests_by_go_operator(root: PodCliqueSet) -> Iterator[LazyManifest]:
+def rbac_manifests_by_go_operator(root: PodCliqueSet, release: WorkloadOfRelease) -> Iterator[LazyManifest]:
     """Return ServiceAccount, Role, RoleBinding and token Secret of a set (WF-141)."""
-    return rbac_manifests(root, object_labels_by_go_operator)
+    return rbac_manifests(root, object_labels_by_go_operator, release.token_name(root.ref.name))
 
 
 def autoscaler_manifest_by_go_operator(
