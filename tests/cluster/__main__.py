@@ -52,8 +52,7 @@ def build() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep logs and data there, for another time too.",
 )
-@click.option("--gang-scheduling", is_flag=True, help="Let the scheduler place gangs that Workload objects describe.")
-def up(nodes: int, folder: Path | None, *, gang_scheduling: bool) -> None:
+def up(nodes: int, folder: Path | None) -> None:
     """Run a control plane until Ctrl-C, with a kubeconfig for it.
 
     \b
@@ -64,7 +63,7 @@ def up(nodes: int, folder: Path | None, *, gang_scheduling: bool) -> None:
     over = threading.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: over.set())
-    with ControlPlane(programs, folder=folder, gang_scheduling=gang_scheduling) as plane:
+    with ControlPlane(programs, folder=folder) as plane:
         api = plane.api()
         names = [f"node-{number:03}" for number in range(nodes)]
         api.add_nodes([name for name in names if api.find("nodes", name) is None])

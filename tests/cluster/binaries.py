@@ -21,7 +21,7 @@ from tests.cluster.toolchain import LOCAL, not_built, toolchain
 
 HERE: Final = Path(__file__).parent
 ASSETS: Final = "KUBEBUILDER_ASSETS"
-KUBERNETES: Final = (1, 35, 4)
+KUBERNETES: Final = (1, 37, 2)
 COMMAND: Final = "python -m tests.cluster build"
 
 ETCD: Final = "etcd"

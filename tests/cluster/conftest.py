@@ -30,7 +30,6 @@ NEEDS: Final = {
     "api_server": STORE,
     "bare_plane": STORE,
     "control_plane": EVERYTHING,
-    "gang_plane": EVERYTHING,
     "quiet_plane": QUIET,
 }
 
@@ -44,8 +43,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     missing = [program for program in EVERYTHING if program not in binaries.find()]
     if needed.intersection(missing):
         pytest.skip(f"{', '.join(missing)} not found: {binaries.COMMAND}")
-    if "gang_plane" in asked and binaries.from_assets():
-        pytest.skip(f"gangs need Kubernetes 1.35, and {binaries.ASSETS} names a server of another build")
 
 
 @pytest.fixture(scope="session")
@@ -65,13 +62,6 @@ def api_server(programs: dict[str, Path]) -> Iterator[ControlPlane]:
 def control_plane(api_server: ControlPlane) -> ControlPlane:
     """The whole control plane that all tests share; each keeps to a namespace and nodes of its own."""
     return api_server
-
-
-@pytest.fixture(scope="module")
-def gang_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
-    """A second one beside it, whose scheduler places gangs as a whole."""
-    with ControlPlane(programs, gang_scheduling=True) as plane:
-        yield plane
 
 
 @pytest.fixture(scope="module")

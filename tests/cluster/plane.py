@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from tests.cluster import keeper, programs
 from tests.cluster.api import Api, ApiError
-from tests.cluster.binaries import APISERVER, COMMAND, CONTROLLERS, ETCD, KUBELET, SCHEDULER
+from tests.cluster.binaries import APISERVER, COMMAND, CONTROLLERS, ETCD, KUBELET, SCHEDULER, from_assets
 from tests.cluster.programs import ADMIN, HOST, Ports
 from tests.cluster.toolchain import NotBuilt
 from tests.cluster.trail import Trail
@@ -33,8 +33,18 @@ _TRIES: Final = 3
 _TAKEN: Final = "address already in use"
 _ERROR: Final = re.compile(r"^[EF]\d{4} |^(Error|error|panic|fatal)\b|\"level\":\"(error|fatal|panic)\"|level=ERROR")
 _NAME: Final = re.compile(r"\blookup \S+( on \S+)?: ")  # as Go says it of a name that it could not resolve
-_GANG_APISERVER: Final = {"runtime-config": "scheduling.k8s.io/v1alpha1=true", "feature-gates": "GenericWorkload=true"}
-_GANG_SCHEDULER: Final = {"feature-gates": "GenericWorkload=true,GangScheduling=true"}
+_GATES: Final = {
+    "feature-gates": ",".join(
+        f"{gate}=true"
+        for gate in (
+            "GenericWorkload",
+            "DRAWorkloadResourceClaims",
+            "TopologyAwareWorkloadScheduling",
+            "CompositePodGroup",
+        )
+    )
+}
+_APIS: Final = {"runtime-config": "scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true"}
 
 
 class NotRunning(Exception):
@@ -52,7 +62,8 @@ class ControlPlane:
         folder: where logs and data go, and stay; None takes a temporary folder, which is removed.
         parts: the programs to start; etcd and the API server are enough for much.
         compaction: how often the API server drops old versions, e.g. ``10s``; None leaves its default.
-        gang_scheduling: whether there are ``Workload`` objects and the scheduler places gangs as a whole.
+        gang_scheduling: whether the Workload API is served and the scheduler places gangs as a whole; None: where the
+            programs are those of this folder, not of a user.
         audit_rules: rules of the audit policy; none takes every request of the users in ``AUDITED``, without bodies.
         more_controllers: names of controllers to run beside those that always run.
 
@@ -67,7 +78,7 @@ class ControlPlane:
         folder: Path | None = None,
         parts: Collection[str] = EVERYTHING,
         compaction: str | None = None,
-        gang_scheduling: bool = False,
+        gang_scheduling: bool | None = None,
         audit_rules: Sequence[Mapping[str, Any]] = (),
         more_controllers: Collection[str] = (),
     ) -> None:
@@ -77,7 +88,7 @@ class ControlPlane:
         self._binaries = binaries
         self._folder = folder
         self._compaction = compaction
-        self._gang = gang_scheduling
+        self._gang = not from_assets() if gang_scheduling is None else gang_scheduling
         self._audit_rules = audit_rules
         self._more_controllers = more_controllers
         self._keeper: subprocess.Popen[str] | None = None
@@ -224,16 +235,16 @@ class ControlPlane:
 
     def _commands(self, ports: Ports) -> dict[str, Sequence[str]]:
         """The command line of each program that is to run."""
-        path, folder, gang = self._binaries, self.folder, self._gang
+        path, folder, gates = self._binaries, self.folder, _GATES if self._gang else {}
         makers = {
             ETCD: lambda: programs.etcd(path[ETCD], folder, ports),
             APISERVER: lambda: programs.apiserver(
-                path[APISERVER], folder, ports, compaction=self._compaction, gates=_GANG_APISERVER if gang else {}
+                path[APISERVER], folder, ports, compaction=self._compaction, gates={**gates, **_APIS} if gates else {}
             ),
-            CONTROLLERS: lambda: programs.controllers(path[CONTROLLERS], folder, ports, more=self._more_controllers),
-            SCHEDULER: lambda: programs.scheduler(
-                path[SCHEDULER], folder, ports, gates=_GANG_SCHEDULER if gang else {}
+            CONTROLLERS: lambda: programs.controllers(
+                path[CONTROLLERS], folder, ports, more=self._more_controllers, gates=gates
             ),
+            SCHEDULER: lambda: programs.scheduler(path[SCHEDULER], folder, ports, gates=gates),
             KUBELET: lambda: programs.kubelet(path[KUBELET], folder, ports),
         }
         return {name: makers[name]() for name in self._parts}

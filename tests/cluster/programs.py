@@ -22,6 +22,7 @@ _CONTROLLERS: Final = (
     "namespace-controller",
     "node-lifecycle-controller",
     "pod-garbage-collector-controller",
+    "podgroup-protection-controller",
     "resourceclaim-controller",
     "resourcequota-controller",
 )
@@ -161,8 +162,10 @@ def apiserver(
     ]
 
 
-def controllers(program: Path, folder: Path, ports: Ports, *, more: Collection[str] = ()) -> list[str]:
-    """Garbage collection, namespaces, quotas, and the life of nodes; and these controllers besides."""
+def controllers(
+    program: Path, folder: Path, ports: Ports, *, more: Collection[str] = (), gates: Mapping[str, str]
+) -> list[str]:
+    """Garbage collection, namespaces, quotas, the life of nodes, and protection of PodGroups; and ``more``."""
     return [
         str(program),
         f"--kubeconfig={folder / f'{CONTROLLERS}.kubeconfig'}",
@@ -176,6 +179,7 @@ def controllers(program: Path, folder: Path, ports: Ports, *, more: Collection[s
         "--node-monitor-period=1s",
         f"--kube-api-qps={REQUESTS_PER_SECOND}",
         f"--kube-api-burst={REQUESTS_PER_SECOND}",
+        *(f"--{name}={value}" for name, value in gates.items()),
     ]
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import secrets
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.cluster import binaries
 from tests.cluster.api import Api, ApiError, Json, wait_until
 from tests.cluster.binaries import APISERVER, ETCD
 from tests.cluster.plane import STORE, ControlPlane, NotRunning
@@ -233,25 +233,23 @@ class TestItsUsers:
         assert not api_server.audit("admin")
 
 
+@pytest.mark.skipif(binaries.from_assets(), reason=f"{binaries.ASSETS} names a server of another version")
 class TestGangs:
-    """The stock scheduler places gangs whole, in a second control plane beside the first."""
+    """The stock scheduler places gangs whole."""
 
-    def test_a_gang_is_placed_whole_or_not_at_all(self, control_plane: ControlPlane, gang_plane: ControlPlane) -> None:
-        home = Home(gang_plane.api(), f"gang-{secrets.token_hex(3)}")
-        home.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": home.namespace}})
-        home.add_nodes("one", "two", "three")
-        group = {"name": "workers", "policy": {"gang": {"minCount": 4}}}
+    def test_a_gang_is_placed_whole_or_not_at_all(self, home: Home) -> None:
+        home.add_nodes("two", "three")
         home.api.create(
             {
-                "apiVersion": "scheduling.k8s.io/v1alpha1",
-                "kind": "Workload",
-                "metadata": {"name": "gang", "namespace": home.namespace},
-                "spec": {"podGroups": [group]},
+                "apiVersion": "scheduling.k8s.io/v1beta1",
+                "kind": "PodGroup",
+                "metadata": {"name": "workers", "namespace": home.namespace},
+                "spec": {"schedulingPolicy": {"gang": {"minCount": 4}}},
             }
         )
         names = [f"worker-{number}" for number in range(4)]
         for name in names:
-            home.create(name, workloadRef={"name": "gang", "podGroup": "workers"})
+            home.create(name, schedulingGroup={"podGroupName": "workers"})
 
         def refused() -> list[Json]:
             pods = home.api.all_of("pods", home.namespace)
@@ -263,7 +261,6 @@ class TestGangs:
         home.add_nodes("four")
         for name in names:
             home.await_pod(name, is_ready, "the gang is placed")
-        assert home.namespace not in [each["metadata"]["name"] for each in control_plane.api().all_of("namespaces")]
 
 
 HOLDER: Final = """

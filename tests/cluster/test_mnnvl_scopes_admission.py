@@ -43,8 +43,19 @@ def version(found: Json) -> int:
 
 
 def new_set(scene: Scene) -> Json:
-    """A set that is stored, and that no operator reconciles."""
-    return scene.api.create(enabled(scene.set_of(clique("a"))))
+    """A set that is stored and known to the webhooks, and that no operator reconciles."""
+    root = scene.api.create(enabled(scene.set_of(clique("a"))))
+
+    def is_known() -> bool:
+        try:
+            return bool(dry(scene, lone(root, "tried")))
+        except ApiError as refusal:
+            if "(MS-039)" not in refusal.message:
+                raise
+            return False
+
+    wait_until(is_known, bool, "the webhooks know the set")
+    return root
 
 
 @pytest.mark.req("MS-031")
