@@ -16,8 +16,8 @@ Beside it:
 - ``field``: what the Go operator does instead, with rules of its own: ``present_templates`` (which are known and have
   changed), ``pods_of_template`` (pods of a template that no PodClique has any more), ``set_update``, ``clique_update``,
   ``scaling_group_update``, ``update_defects``, ``upgrade_restart`` (what another release restarts), ``pods``,
-  ``gates``, ``gangs``, ``deletions``, ``statuses``, ``start_of_a_set``, ``releases``
-  (what they do differently), ``unwatched_objects`` (their changes wait), ``admit`` and ``manifest_defaults`` (its
+  ``gates``, ``gangs``, ``deletions``, ``statuses``, ``start_of_a_set``, ``releases`` (what they do differently),
+  ``main_branch_marks``, ``unwatched_objects`` (their changes wait), ``admit`` and ``manifest_defaults`` (its
   admission). Its ``objects``: ``podcliques``, ``scaling_groups``, ``podgangs``, ``services_rbac_and_claims``,
   ``pods``, and for several of them ``metadata_texts``, ``variables`` and ``used_templates``.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,

@@ -10,11 +10,15 @@ from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.objects.pods import pod_manifest_by_go_operator
 from grove_core.areas.workload.field.releases import BEFORE_ALPHA_12, FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.kernel.frozen import FrozenDict, thaw_json
+from grove_core.kernel.steps import Create
+from grove_core.reconcile import reconcile
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
+from grove_core.rule_sets.go_operator import NEWEST, OF_MAIN_BRANCH
 from grove_core.snapshot.expected_replicas import ExpectedSet
 from tests.property.few_examples import RARELY
 from tests.property.workload.sets import clique_raw, raw_sets, set_raw
 from tests.property.workload_field.expansion import Expansion, root_of
+from tests.property.workload_field.healthy_sets import healthy
 
 Json = dict[str, Any]
 GPUS: Json = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 8}}}, {"name": "side"}]}
@@ -340,3 +344,15 @@ def test_wf154_variables_and_claims_of_pods_are_those_of_the_design() -> None:
     assert [one["name"] for one in pod["containers"][0]["env"]] == [
         *("GROVE_PCS_NAME", "GROVE_PCS_INDEX", "GROVE_PCLQ_NAME", "GROVE_HEADLESS_SERVICE", "GROVE_PCLQ_POD_INDEX")
     ]
+
+
+def test_wf155_pods_of_the_main_branch_are_followed_by_such_pods() -> None:
+    """A pod of a scaling group is lost; the new one has its variables where the others have them."""
+    for rules in (NEWEST, OF_MAIN_BRANCH):
+        seen = healthy(rules=rules)
+        (clique,) = (one for one in seen.cliques if one.ref.name == "llm-0-pool-0-worker")
+        left = seen.pods_of[clique.uid][1:]
+        fewer = replace(seen, pods_of=FrozenDict({**seen.pods_of, clique.uid: left}))
+        (made,) = (step.action for step in reconcile(fewer, NEWEST).steps if isinstance(step.action, Create))
+        first = thaw_json(made.manifest)["spec"]["containers"][0]["env"][0]["name"]
+        assert first == ("GROVE_PCS_NAME" if rules is OF_MAIN_BRANCH else "GROVE_PCSG_NAME")

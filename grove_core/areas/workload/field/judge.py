@@ -14,6 +14,7 @@ from grove_core.areas.workload.field.clique_update import (
 )
 from grove_core.areas.workload.field.deletions import surplus_deletions_by_go_operator
 from grove_core.areas.workload.field.gates import judge_gates_by_go_operator
+from grove_core.areas.workload.field.main_branch_marks import release_shown_by_pods
 from grove_core.areas.workload.field.present_templates import PresentTemplates
 from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
@@ -141,7 +142,7 @@ def judge_workload_by_go_operator(
         clique_updates=FrozenDict(updates.of_cliques() if knows_pods else ()),
         group_updates=FrozenDict(updates.of_groups() if knows_pods else ()),
         starts_at=token_awaited_until(context, release),
-        release=release,
+        release=release_shown_by_pods(context, release),
     )
     return GoOperatorWorkloadJudgement(gates, parts)
 
