@@ -109,10 +109,9 @@ class ApiServer:
         if "strategic" not in request.headers["Content-Type"]:
             return self.store.patch(address, body)
         self.store.check(address, body["metadata"])
-        opened = {gate["name"] for gate in body["spec"]["schedulingGates"]}
-        gates = [
-            gate for gate in self.store.get(address)["spec"].get("schedulingGates", ()) if gate["name"] not in opened
-        ]
+        removed, stored = body["spec"]["schedulingGates"], self.store.get(address)["spec"].get("schedulingGates", ())
+        opened = {gate["name"] for gate in removed or stored}  # null removes the whole list
+        gates = [gate for gate in stored if gate["name"] not in opened]
         return self.store.change(address, lambda raw: raw["spec"].update(schedulingGates=gates))
 
     def _listed(self, request: web.Request, kind: ApiKind, namespace: str) -> Json:

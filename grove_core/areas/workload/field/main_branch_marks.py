@@ -7,13 +7,13 @@ from grove_core.areas.workload.field.releases import FROM_ALPHA_12, MAIN_BRANCH,
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at
 
-_OF_EVERY_POD: Final = [
+_OF_EVERY_POD: Final = (
     "GROVE_PCS_NAME",
     "GROVE_PCS_INDEX",
     "GROVE_PCLQ_NAME",
     "GROVE_HEADLESS_SERVICE",
     "GROVE_PCLQ_POD_INDEX",
-]
+)
 """The variables that every pod has of Grove, in their order."""
 
 
@@ -36,7 +36,7 @@ def _has_variables_first(manifest: FrozenMap) -> bool:
     return any(names[:count] == _OF_EVERY_POD and len(names) > count for names in _names_of_variables(manifest))
 
 
-def _names_of_variables(manifest: FrozenMap) -> Iterator[list[str]]:
+def _names_of_variables(manifest: FrozenMap) -> Iterator[tuple[str, ...]]:
     for container in list_at(object_at(manifest, "spec"), "containers"):
         if isinstance(container, FrozenMap):
-            yield [str(one.get("name")) for one in list_at(container, "env") if isinstance(one, FrozenMap)]
+            yield tuple(str(one.get("name")) for one in list_at(container, "env") if isinstance(one, FrozenMap))
