@@ -33,7 +33,7 @@ def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Specificati
         page.add_line((f"field@{named}", "bold"), f"  the Go operator{newest}")
         if number:
             page.add_line(_NAMES, "as the newer one, except:")
-        if not number:
+        else:
             page.add_line(
                 _NAMES, f"field@{MAIN}: its main branch, which is in no release yet; see WF-033, WF-152, WF-154"
             )
