@@ -7,6 +7,8 @@ import signal
 import typing
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from statistics import median
 from typing import Any, Final, NamedTuple
@@ -151,19 +153,31 @@ class _WorkerProcess:
 
     def __init__(self, engine: ConvergenceRunEngine) -> None:
         context = multiprocessing.get_context("spawn")
-        self.line, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(engine, other), daemon=True)
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent process handles an interrupt
-        try:
+        self.line, self._other = context.Pipe()
+        self.process = context.Process(target=_work, args=(engine, self._other), daemon=True)
+
+    def start(self) -> None:
+        """Start the process; an interrupt meanwhile is raised at the end."""
+        with _interrupts_deferred():
             self.process.start()
-        finally:
-            signal.signal(signal.SIGINT, before)
-        other.close()
+            self._other.close()
 
     def end(self) -> None:
-        """Terminate the process."""
-        self.process.terminate()
-        self.process.join()
+        """Terminate the process, if it was started."""
+        if self.process.pid is not None:
+            self.process.terminate()
+            self.process.join()
+
+
+@contextmanager
+def _interrupts_deferred() -> Generator[None]:
+    """Block SIGINT until the end; a process started meanwhile never receives it, so only the parent process does."""
+    resource_tracker.ensure_running()  # its own start would unblock the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(engine: ConvergenceRunEngine, line: "Connection[Any, Any]") -> None:
@@ -176,6 +190,8 @@ def _work(engine: ConvergenceRunEngine, line: "Connection[Any, Any]") -> None:
 def _run_in_parallel(schedule: ConvergenceRunSchedule, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
     workers = [_WorkerProcess(engine) for _ in range(min(engine.max_parallel, schedule.unstarted_point_count))]
     try:
+        for worker in workers:
+            worker.start()
         idle: list[Any] = [worker.line for worker in workers]
         busy = set[Any]()
         while True:

@@ -1,20 +1,9 @@
 """Marks of the main branch of the Go operator in the pods of a set (WF-155)."""
 
-from collections.abc import Iterator
-from typing import Final
-
 from grove_core.areas.workload.field.releases import FROM_ALPHA_12, MAIN_BRANCH, WorkloadOfRelease
+from grove_core.areas.workload.objects.lazy_manifests import POD_VARIABLE_NAMES
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at
-
-_OF_EVERY_POD: Final = (
-    "GROVE_PCS_NAME",
-    "GROVE_PCS_INDEX",
-    "GROVE_PCLQ_NAME",
-    "GROVE_HEADLESS_SERVICE",
-    "GROVE_PCLQ_POD_INDEX",
-)
-"""The variables that every pod has of Grove, in their order."""
 
 
 def release_shown_by_pods(context: WorkloadContext, release: WorkloadOfRelease) -> WorkloadOfRelease:
@@ -32,11 +21,11 @@ def release_shown_by_pods(context: WorkloadContext, release: WorkloadOfRelease) 
 
 def _has_variables_first(manifest: FrozenMap) -> bool:
     """Return whether Grove's variables stand before others in some container."""
-    count = len(_OF_EVERY_POD)
-    return any(names[:count] == _OF_EVERY_POD and len(names) > count for names in _names_of_variables(manifest))
+    containers = list_at(object_at(manifest, "spec"), "containers")
+    return any(_starts_with_groves(container) for container in containers if isinstance(container, FrozenMap))
 
 
-def _names_of_variables(manifest: FrozenMap) -> Iterator[tuple[str, ...]]:
-    for container in list_at(object_at(manifest, "spec"), "containers"):
-        if isinstance(container, FrozenMap):
-            yield tuple(str(one.get("name")) for one in list_at(container, "env") if isinstance(one, FrozenMap))
+def _starts_with_groves(container: FrozenMap) -> bool:
+    names = tuple(one.get("name") for one in list_at(container, "env") if isinstance(one, FrozenMap))
+    count = len(POD_VARIABLE_NAMES)
+    return names[:count] == POD_VARIABLE_NAMES and len(names) > count

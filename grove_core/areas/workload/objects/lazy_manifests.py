@@ -86,15 +86,26 @@ def pod_spec_with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: s
     return pod_spec_with_variables_first(pod_spec, pod_variables(set_name, namespace, part))
 
 
+POD_VARIABLE_NAMES: Final = (
+    "GROVE_PCS_NAME",
+    "GROVE_PCS_INDEX",
+    "GROVE_PCLQ_NAME",
+    "GROVE_HEADLESS_SERVICE",
+    "GROVE_PCLQ_POD_INDEX",
+)
+"""The variables of Grove in every pod, in their order."""
+
+
 def pod_variables(set_name: str, namespace: str, part: ExpectedClique) -> tuple[Variable, ...]:
     """Return the variables of a pod: its names and the domain of its replica's Service."""
     domain = f"{set_replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
+    of_set, of_replica, of_clique, of_service, of_pod = POD_VARIABLE_NAMES
     return (
-        {"name": "GROVE_PCS_NAME", "value": set_name},
-        {"name": "GROVE_PCS_INDEX", "value": str(part.replica)},
-        {"name": "GROVE_PCLQ_NAME", "value": part.name},
-        {"name": "GROVE_HEADLESS_SERVICE", "value": domain},
-        _from_label("GROVE_PCLQ_POD_INDEX", POD_INDEX),
+        {"name": of_set, "value": set_name},
+        {"name": of_replica, "value": str(part.replica)},
+        {"name": of_clique, "value": part.name},
+        {"name": of_service, "value": domain},
+        _from_label(of_pod, POD_INDEX),
     )
 
 
