@@ -30,6 +30,7 @@ from grove_core.kernel.steps import DeletionImpact, Step, total_deletion_impact
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
 
+_UNDECIDED: Final = frozenset({StepObstacle.GANGS_NOT_COLLECTED, StepObstacle.GROUPS_NOT_COLLECTED})
 _GATES: Final = frozenset({StepObstacle.GATE, StepObstacle.GANGS_NOT_COLLECTED})
 _LACKING: Final = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
 _NO_SHARE: Final = ExistingAndWanted(0, 0)
@@ -182,8 +183,8 @@ def withholds_scheduling_gate_removal(withheld: Withheld) -> bool:
 
 
 def is_withheld_as_undecided(withheld: Withheld) -> bool:
-    """Whether the input does not show if the step may be taken (WL-235)."""
-    return withheld.obstacle is StepObstacle.GANGS_NOT_COLLECTED
+    """Whether the input does not show if the step may be taken (WL-235, SC-027)."""
+    return withheld.obstacle in _UNDECIDED
 
 
 def _replica_entries(

@@ -20,7 +20,6 @@ from grove_core.areas.topology.node_capacity import (
 from grove_core.areas.topology.rules import FitReason, TopologyDenial
 from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
 from grove_core.areas.workload.judge import set_too_large_reason
-from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.frozen import EMPTY, FrozenDict
 from grove_core.kernel.reasons import Reason
@@ -214,7 +213,7 @@ def _gang_request(
         )
         for part in gang.cliques
     )
-    return GangToPlace(gang.name, cliques, gang_topology_constraints(snapshot.root, gang, gang_topology))
+    return GangToPlace(gang.name, cliques, gang_topology.constraints_of_gang(snapshot.root, gang))
 
 
 def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:

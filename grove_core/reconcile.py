@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from grove_core.areas.gang_termination.termination_result import defer_unconfirmed_terminations
+from grove_core.areas.scheduling.wants import result_of_scheduling
 from grove_core.areas.topology.judge import judge_topology, topology_of_new_gangs
 from grove_core.areas.topology.wants import result_of_topology
 from grove_core.areas.workload.deletions import finalizer_removals
@@ -55,15 +56,13 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     seen = with_unwritten_breach_changes(with_own_writes(snapshot))
     termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
     mnnvl, topology = rules.mnnvl.decide(seen), judge_topology(seen)  # MN and MS or NF, TP
-    inputs = WorkloadInputs(
-        termination.terminating, mnnvl.clique_domains, mnnvl.annotations, topology_of_new_gangs(seen, topology)
-    )
+    backends, gang_topology = rules.gang_backends(seen), topology_of_new_gangs(seen, topology)  # SC
+    inputs = WorkloadInputs(termination.terminating, mnnvl.clique_domains, mnnvl.annotations, gang_topology, backends)
     workload = rules.workload(seen, inputs)  # WL
+    groups = result_of_scheduling(seen, backends, gang_topology, workload.replicas)
+    misplaced = None if workload.misplaced is None else (*workload.misplaced, *groups.misplaced)
     others = union_of_area_results(
-        (
-            mnnvl.result(workload.of_area),
-            result_of_topology(seen, topology, workload.misplaced),
-        )
+        (mnnvl.result(workload.of_area), result_of_topology(seen, topology, misplaced), groups.of_area)
     )
     result = union_of_area_results((termination.as_area_result, withhold_if_set_too_large(seen, others)))
     return make_plan(rules.withholds(seen, result), seen, rules=rules.name)

@@ -11,7 +11,6 @@ from grove_core.areas.topology.topology_lifecycle import desired_topology_change
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.areas.topology.verdicts import TopologyJudgement
 from grove_core.areas.workload.judge import set_too_large_reason
-from grove_core.areas.workload.objects.podgangs import gang_topology_constraints
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.reasons import Reason
@@ -143,7 +142,7 @@ def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[
                 )
             elif placing.waiting:
                 yield GangTopologyImpact(part.name, GangTopologyChange.STAYS, placing.waiting)
-            elif not placing.topology or gang_topology_constraints(snapshot.root, part, placing) == gang.placement:
+            elif not placing.topology or placing.constraints_of_gang(snapshot.root, part) == gang.placement:
                 yield GangTopologyImpact(part.name, GangTopologyChange.SAME, ())
             elif placing.follows is not None:
                 yield GangTopologyImpact(part.name, GangTopologyChange.FOLLOWS, (placing.follows,))

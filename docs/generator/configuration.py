@@ -38,6 +38,8 @@ _MEANINGS: Final = {
     "scheduler.profiles": "enabled schedulers; `default-scheduler` always is",
     "scheduler.defaultProfileName": "scheduler of pods whose template names none; `default-scheduler` by default",
     "startup.image": "image with the command `grove-initc`; empty for the operator's own",
+    "scheduling.backend": "what places gangs: `kubernetes` for its Workload API, `podgang` for PodGangs, `auto` for the"
+    " Workload API where it is served",
     "topologyAwareScheduling.enabled": "whether pods are placed by topology",
     "registration.service": "Service that the API server calls; the certificate is issued for it",
     "registration.mutating": "name of the MutatingWebhookConfiguration",

@@ -12,6 +12,7 @@ from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl.field import rules as mnnvl_field
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
+from grove_core.areas.scheduling import rules as scheduling
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.areas.workload.field import rules as workload_field
@@ -60,6 +61,7 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             mnnvl.MnnvlReason,
             mnnvl_field.GoOperatorMnnvlReason,
             mnnvl_scopes.SharedDomainReason,
+            scheduling.SchedulingReason,
             topology.TopologyReason,
             planning.WithheldStepReason,
         )

@@ -120,6 +120,8 @@ class StepObstacle(Enum):
     """A rolling update waits for ready pods."""
     GANGS_NOT_COLLECTED = "gangsNotCollected"
     """Pods keep their scheduling gate, because PodGangs are not in the input (WL-235)."""
+    GROUPS_NOT_COLLECTED = "groupsNotCollected"
+    """Pods are not created, because PodGroups are not in the input (SC-027)."""
     CLIQUES_NOT_COLLECTED = "cliquesNotCollected"
     """PodCliques are not in the input."""
     DOMAINS_NOT_COLLECTED = "domainsNotCollected"

@@ -28,6 +28,27 @@ class ComputeDomainFormatName(Enum):
     """As the definition of NVIDIA's driver admits it."""
 
 
+@unique
+class GangBackend(Enum):
+    """The kind of objects by which a scheduler places the gangs of a set as a whole (decision 0018)."""
+
+    PODGANG = "podgang"
+    """PodGangs, for KAI and Volcano."""
+    KUBERNETES = "kubernetes"
+    """The Workload API of Kubernetes."""
+
+
+@unique
+class WorkloadApiLevel(Enum):
+    """How much of the Workload API an API server serves."""
+
+    NONE = "none"
+    FLAT = "flat"
+    """Only PodGroups: a gang of several PodCliques cannot be expressed."""
+    HIERARCHICAL = "hierarchical"
+    """CompositePodGroups as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class MnnvlConfiguration:
     """The configuration of Multi-Node NVLink.
@@ -101,12 +122,14 @@ class Configuration:
         init_image: of init containers that wait for parents (WL-084).
         topology: of topology-aware placement.
         schedulers: of the Go operator; None where no file of it was read.
+        gang_backend: of new gangs; None for the Workload API where it is served (SC-001).
     """
 
     mnnvl: MnnvlConfiguration = _OFF
     init_image: str = IMAGE
     topology: TopologyAwareSettings = _BLIND
     schedulers: SchedulerProfiles | None = None
+    gang_backend: GangBackend | None = None
 
     @property
     def default_scheduler(self) -> str:
@@ -122,11 +145,13 @@ class ServedApis:
         domains: the format of its ComputeDomains; None where it has none, or where that is not known.
         without_domains: whether it is known to have none.
         claims: the newest version of ``resource.k8s.io``; empty where that is not known.
+        workload_api: its level; None where that is not known.
     """
 
     domains: ComputeDomainFormatName | None = None
     without_domains: bool = False
     claims: str = ""
+    workload_api: WorkloadApiLevel | None = None
 
 
 DEFAULT_CONFIGURATION: Final = Configuration()

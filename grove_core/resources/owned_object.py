@@ -101,6 +101,11 @@ class NewObjectMetadata:
 
 
 CLAIM_KIND: Final = "ResourceClaim"
+WORKLOAD_KIND: Final = "Workload"
+COMPOSITE_KIND: Final = "CompositePodGroup"
+POD_GROUP_KIND: Final = "PodGroup"
+GROUP_KINDS: Final = frozenset({WORKLOAD_KIND, COMPOSITE_KIND, POD_GROUP_KIND})
+"""The kinds of the Workload API."""
 # Kinds that Grove creates besides its own -> their API group.
 OWNED_KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -111,6 +116,7 @@ OWNED_KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "Secret": "",
         "Service": "",
         "ServiceAccount": "",
+        **dict.fromkeys(sorted(GROUP_KINDS), "scheduling.k8s.io"),
     }
 )
 

@@ -52,6 +52,7 @@ class Pod:
         created: ``creationTimestamp`` as written; empty where absent.
         crashed_earlier: of a ready pod: whether the earlier run of a container ended with an error (WF-011).
         foreign_gates: names of scheduling gates that are not Grove's.
+        pod_group: name of its PodGroup; empty where it names none.
         manifest: ``labels``, ``annotations`` and ``spec``, kept of one pod of each template of a set; None of others.
         node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
     """
@@ -80,6 +81,7 @@ class Pod:
     crashed_earlier: bool = False
     node_signs: UnreadyPodSigns | None = None
     foreign_gates: tuple[str, ...] = ()
+    pod_group: str = ""
     manifest: FrozenMap | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -118,9 +120,11 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
     template_hash, gang = labels.get(TEMPLATE_HASH) or "", labels.get(POD_GANG) or ""
     node, phase = spec.get("nodeName") or "", status.get("phase") or ""
     trouble = "" if ready else _trouble_of(status, reason)
+    grouping = spec.get("schedulingGroup")
+    pod_group = grouping.get("podGroupName") or "" if grouping else ""
     # One C call that raises TypeError where any of them is no string.
     "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble, created))  # noqa: FLY002 - see above
-    if not name or deleted.__class__ is not str:
+    if not name or deleted.__class__ is not str or pod_group.__class__ is not str:
         raise TypeError
     return Pod(
         share(namespace, namespace),
@@ -147,6 +151,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         crashed_earlier,
         unready_pod_signs(spec, status) if node and not ready else None,
         tuple(gate["name"] for gate in gates if gate["name"] != GATE) if gates else (),
+        share(pod_group, pod_group),
         _manifest_of(meta, spec) if template_hash and share(f"{set_name}/{template_hash}", name) == name else None,
     )
 
@@ -257,6 +262,7 @@ def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
     labels.text(POD_GANG)
     read_label(labels, SET)
     top.inner_object("spec").text("nodeName")
+    top.inner_object("spec").inner_object("schedulingGroup").text("podGroupName")
     for gate in top.inner_object("spec").inner_objects("schedulingGates"):
         gate.text("name", required=True)
     status = top.inner_object("status")

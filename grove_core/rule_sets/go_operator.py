@@ -18,6 +18,7 @@ from grove_core.areas.gang_termination.field.wants import (
 )
 from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withheld_for_domains
 from grove_core.areas.mnnvl.field.wants import result_of_group_domains
+from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY
 from grove_core.areas.workload.field.releases import BEFORE_ALPHA_12, FROM_ALPHA_12, MAIN_BRANCH, WorkloadOfRelease
 from grove_core.areas.workload.field.unwatched_objects import withhold_changes_of_unwatched_objects
 from grove_core.areas.workload.field.upgrade_restart import HASH_FORMS
@@ -101,6 +102,7 @@ def _rule_set(release: str, generation: GoOperatorRuleGeneration, workload: Work
         partial(gang_termination_by_go_operator, generation=generation),
         DEFAULT_DELAY,
         lost_node_result,
+        lambda _: PODGANGS_ONLY,
         partial(workload_result_by_go_operator, release=workload),
         delays_statuses=False,
         mnnvl=MNNVL_BY_GO_OPERATOR,

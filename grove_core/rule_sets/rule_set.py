@@ -7,6 +7,8 @@ from typing import Final, TypeAlias
 
 from grove_core.areas.gang_termination.design.wants import gang_termination_by_design
 from grove_core.areas.gang_termination.termination_result import LostNodeResult, TerminationResult
+from grove_core.areas.scheduling.judge import judge_gang_backends
+from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.wants import workload_result_by_design
 from grove_core.kernel.decisions import AreaResult
@@ -34,6 +36,7 @@ class RuleSet:
             none.
         lost_nodes: finds pods on nodes that do not answer, given the snapshot and the Nodes of the input; None where
             their loss is no special case.
+        gang_backends: decides what places each gang of a set.
         workload: creates, updates, scales and deletes the parts of a set.
         mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
         admission: defaults of manifests, objections to them and warnings about them that not every operator has.
@@ -48,6 +51,7 @@ class RuleSet:
     gang_termination: Callable[[Snapshot], TerminationResult]
     default_delay: timedelta | None = None
     lost_nodes: Callable[[Snapshot, NodesByName], LostNodeResult] | None = None
+    gang_backends: Callable[[Snapshot], GangBackends] = judge_gang_backends
     workload: WorkloadBehaviour = workload_result_by_design
     mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
     admission: AdmissionBehaviour = ADMISSION_BY_DESIGN

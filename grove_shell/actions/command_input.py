@@ -195,20 +195,19 @@ def read_input_and_print_problems(source: InputSource, rules: str | None = None)
 def _preflight_problems(
     source: InputSource, loaded: LoadedInput, configured: OperatorConfigurationFile
 ) -> Iterator[InputFault]:
-    """Yield why an operator with that configuration would not start on the cluster (MN-061)."""
+    """Yield why an operator with that configuration would not start on the cluster (MN-061, SC-005)."""
     if source.config is None:
         return
-    from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection  # noqa: PLC0415 - few commands come with one (P11)
+    from grove_core.preflight import preflight_objections  # noqa: PLC0415 - few commands come with one (P11)
 
-    objection = mnnvl_preflight_objection(loaded.cluster.configuration, loaded.cluster.served)
-    if objection is not None:
+    for objection in preflight_objections(loaded.cluster.configuration, loaded.cluster.served):
         yield InputFault(
             file=source.config,
             document=1,
             object="OperatorConfiguration",
-            path="network.autoMNNVLEnabled" if configured.note else "mnnvl.enabled",
-            expected="false",
-            got=f"true ({objection.sentence})",
+            path="network.autoMNNVLEnabled" if configured.note else objection.setting,
+            expected=objection.expected,
+            got=f"{objection.got} ({objection.because.sentence})",
         )
 
 

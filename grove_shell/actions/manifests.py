@@ -72,7 +72,13 @@ def print_installation_manifests(
         raise CommandFailed(input_problems_page([_no_levels(config)], NOTHING_PRINTED))
     if configured.note:
         print_error(configured.note)
-    whole = replace(installation, mnnvl=features.mnnvl, topology=features.topology, operator=configured.raw)
+    whole = replace(
+        installation,
+        mnnvl=features.mnnvl,
+        topology=features.topology,
+        gang_backend=features.gang_backend,
+        operator=configured.raw,
+    )
     objects = installation_objects(whole, parts, more)
     write_stdout(SERIALIZERS[output].objects(objects))
     return DONE

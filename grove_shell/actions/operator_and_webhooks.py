@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.kernel.errors import ObjectProblem
+from grove_core.preflight import preflight_objections
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
 from grove_core.rule_sets.named import rule_set
 from grove_shell.actions.configuration_files import FIELD, Reader, T, go_operator_file_note, read_one_configuration
@@ -57,9 +57,10 @@ async def _operate(
             taken = () if isinstance(fault.__cause__, NoServerResponse) else await find_crd_name_clashes(api)
             raise NoClusterAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
         served = await discover_optional_apis(api)
-    objection = mnnvl_preflight_objection(settings.configuration, served)
-    if objection is not None:
-        raise NoClusterAccess(f"{connection.server}: {objection.sentence}")
+    objections = preflight_objections(settings.configuration, served)
+    if objections:
+        why = "; ".join(objection.because.sentence for objection in objections)
+        raise NoClusterAccess(f"{connection.server}: {why}")
     return await OperatorProcess(
         connection=connection,
         settings=settings,

@@ -8,12 +8,12 @@ from typing import Any
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_topology import admit_topology, topology_admission_view_of
 from grove_core.areas.gang_termination.field.go_operator_findings import go_operator_manifest_warnings
-from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.areas.workload.admission.start_guarantees import partial_start_warnings
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
+from grove_core.preflight import kinds_of_unknown_presence, preflight_objections
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.object_metadata import metadata_in
@@ -119,15 +119,15 @@ def check_operator_preflight(source: InputSource) -> int:
         print_error(inputs.note)
     cluster, page = inputs.loaded.cluster, taken_crd_names_page([*installed, *inputs.loaded.definitions])
     settings, served = cluster.configuration, cluster.served
-    objection = mnnvl_preflight_objection(settings, served)
-    if objection is not None:
-        page.add_line(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
+    objections = preflight_objections(settings, served)
+    if objections:
+        for why in (objection.because for objection in objections):
+            page.add_line(("would not start: ", "bold red"), why.sentence, (f"  {why.rule.requirement}", "dim"))
     elif inputs.problems:
         print_error(input_problems_page(inputs.problems, NOTHING_DECIDED))
-    elif settings.mnnvl.enabled and served.domains is None:
-        page.add_line(
-            ("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input"
-        )
+    elif lacking := kinds_of_unknown_presence(settings, served):
+        for kind in lacking:
+            page.add_line(("unknown: ", "bold yellow"), f"whether the cluster has {kind}s does not show in this input")
     elif not page.lines:
         page.add_line(("would start", "bold green"))
         print_page(page)

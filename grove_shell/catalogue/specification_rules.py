@@ -18,6 +18,7 @@ from grove_core.areas.gang_termination.field.go_operator_rule_generations import
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl.field import rules as mnnvl_field
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
+from grove_core.areas.scheduling import rules as scheduling
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.areas.workload.field import rules as workload_field
@@ -121,6 +122,7 @@ _WITH_CODES: Final = (
     mnnvl_field,
     mnnvl,
     mnnvl_scopes,
+    scheduling,
     topology,
     domain_cliques,
 )

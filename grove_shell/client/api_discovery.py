@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
+from grove_core.resources.api_names import CLAIM_VERSIONS, COMPOSITES, NVIDIA, WORKLOADS
 from grove_core.resources.compute_domain import DOMAIN_KIND, served_compute_domain_format
-from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
+from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
+from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND, WORKLOAD_KIND
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.api_response import NOT_FOUND, OK
 from grove_shell.client.api_session import ApiSession, NoServerResponse
@@ -53,7 +55,9 @@ def connection_error_advice(fault: NoServerResponse | KindNotListed) -> str:
 
 
 async def discover_optional_apis(api: ApiSession, *, tries: int = _MOST_TRIES) -> ServedApis:
-    """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-034); it needs no role.
+    """Return the served versions of ResourceClaim, the schema of ComputeDomain, and the level of the Workload API.
+
+    It needs no role (OP-034).
 
     Args:
         tries: how often to request a schema that is not published yet, 250 ms apart.
@@ -66,19 +70,36 @@ async def discover_optional_apis(api: ApiSession, *, tries: int = _MOST_TRIES) -
         {one.get("groupVersion") for one in claims.json_body().get("versions") or ()} if claims.is_success else set()
     )
     newest = next((version for version in CLAIM_VERSIONS if version in versions), "")
+    found = ServedApis(claims=newest, workload_api=await _workload_api_level(api))
     group = await api.request("GET", f"/apis/{_GROUP}")
     if group.status == NOT_FOUND:
-        return ServedApis(without_domains=True, claims=newest)
+        return replace(found, without_domains=True)
     if not group.is_success:
-        return ServedApis(claims=newest)
+        return found
     version = (group.json_body().get("preferredVersion") or {}).get("groupVersion") or NVIDIA
     resources = await api.request("GET", f"/apis/{version}")
     kinds = resources.json_body().get("resources") if resources.is_success else None
     if not isinstance(kinds, list):  # an invalid response does not show that a kind is missing (OP-065)
-        return ServedApis(claims=newest)
+        return found
     if not any(one.get("kind") == DOMAIN_KIND for one in kinds):
-        return ServedApis(without_domains=True, claims=newest)
-    return ServedApis(domains=await _shape(api, version, tries), claims=newest)
+        return replace(found, without_domains=True)
+    return replace(found, domains=await _shape(api, version, tries))
+
+
+async def _workload_api_level(api: ApiSession) -> WorkloadApiLevel | None:
+    """Return how much of the Workload API a server serves; None where its response does not show that (SC-001)."""
+    kinds = set[str]()
+    for version in (WORKLOADS, COMPOSITES):
+        resources = await api.request("GET", f"/apis/{version}")
+        if resources.status == NOT_FOUND:
+            continue
+        listed = resources.json_body().get("resources") if resources.is_success else None
+        if not isinstance(listed, list):
+            return None
+        kinds |= {str(one.get("kind")) for one in listed}
+    if not {WORKLOAD_KIND, POD_GROUP_KIND} <= kinds:
+        return WorkloadApiLevel.NONE
+    return WorkloadApiLevel.HIERARCHICAL if COMPOSITE_KIND in kinds else WorkloadApiLevel.FLAT
 
 
 async def _shape(api: ApiSession, version: str, tries: int) -> ComputeDomainFormatName | None:

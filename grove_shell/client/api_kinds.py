@@ -9,6 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (
     AUTOSCALING,
     CLAIMS,
+    COMPOSITES,
     CORE,
     GROVE,
     MANAGED_BY,
@@ -16,11 +17,13 @@ from grove_core.resources.api_names import (
     OPERATOR,
     RBAC,
     SCHEDULER,
+    WORKLOADS,
 )
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
+from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND, WORKLOAD_KIND
 from grove_core.resources.podclique import GROUP_KIND
 
 _MADE_BY_GROVE: Final = f"{MANAGED_BY}={OPERATOR}"
@@ -80,6 +83,9 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
             ApiKind("Role", RBAC, "roles", _MADE_BY_GROVE),
             ApiKind("RoleBinding", RBAC, "rolebindings", _MADE_BY_GROVE),
             ApiKind("HorizontalPodAutoscaler", AUTOSCALING, "horizontalpodautoscalers", _MADE_BY_GROVE),
+            ApiKind(WORKLOAD_KIND, WORKLOADS, "workloads", _MADE_BY_GROVE, optional=True),
+            ApiKind(COMPOSITE_KIND, COMPOSITES, "compositepodgroups", _MADE_BY_GROVE, optional=True),
+            ApiKind(POD_GROUP_KIND, WORKLOADS, "podgroups", _MADE_BY_GROVE, optional=True),
             ApiKind("ResourceClaim", CLAIMS, "resourceclaims", _MADE_BY_GROVE),
             ApiKind("ResourceClaimTemplate", CLAIMS, "resourceclaimtemplates"),
             ApiKind(DOMAIN_KIND, NVIDIA, "computedomains", optional=True),
@@ -102,15 +108,20 @@ def kinds_in_served_versions(configuration: Configuration, served: ServedApis) -
 
 
 def kinds_watched_by_operator(
-    kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool
+    kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool, with_groups: bool = True
 ) -> Mapping[str, ApiKind]:
-    """Return the kinds that an operator watches, cluster-scoped ones only where they are used (MF-020).
+    """Return the kinds that an operator watches, optional ones only where they are used (MF-020).
 
     Args:
         everywhere: whether it watches all namespaces, and so reconciles topologies (TP-045).
         by_topology: whether pods are placed by topology.
+        with_groups: whether gangs may be placed by the Workload API (SC-001).
     """
-    return {name: kind for name, kind in kinds.items() if everywhere or by_topology or not kind.clustered}
+    return {
+        name: kind
+        for name, kind in kinds.items()
+        if (everywhere or by_topology or not kind.clustered) and (with_groups or name not in GROUP_KINDS)
+    }
 
 
 def api_kind_of_ref(ref: Ref) -> ApiKind:

@@ -11,6 +11,7 @@ from typing import Final
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND, WORKLOAD_KIND
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind, kinds_watched_by_operator
 from grove_shell.settings.operator_settings import OperatorSettings
@@ -72,6 +73,9 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         "Role": "create get",
         "RoleBinding": "create get",
         "HorizontalPodAutoscaler": "create delete get patch",
+        WORKLOAD_KIND: "create delete get",
+        COMPOSITE_KIND: "create delete get",
+        POD_GROUP_KIND: "create delete get patch",
         "ResourceClaim": "create delete get patch",
         "ResourceClaimTemplate": "",
         DOMAIN_KIND: "create delete get patch",
@@ -103,8 +107,10 @@ def _access(
     )
 
 
-def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[ResourceAccess]:
-    for kind in kinds_watched_by_operator(KINDS, everywhere=everywhere, by_topology=by_topology).values():
+def _of_kinds(*, everywhere: bool, by_topology: bool, with_groups: bool) -> Iterator[ResourceAccess]:
+    for kind in kinds_watched_by_operator(
+        KINDS, everywhere=everywhere, by_topology=by_topology, with_groups=with_groups
+    ).values():
         done = "" if kind.clustered and not everywhere else VERBS[kind.kind]
         yield _access(kind, f"{_WATCHED} {done}", scope=_CLUSTER if kind.clustered else RequestScope.WATCHED)
         if kind.kind in _WITH_STATUS:
@@ -112,15 +118,18 @@ def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[ResourceAccess
             yield _access(kind, "update", "/finalizers", unrequested=_BLOCKING)
 
 
-def operator_resource_access(*, everywhere: bool = True, by_topology: bool = False) -> tuple[ResourceAccess, ...]:
+def operator_resource_access(
+    *, everywhere: bool = True, by_topology: bool = False, with_groups: bool = True
+) -> tuple[ResourceAccess, ...]:
     """Return the access of ``grove operator``.
 
     Args:
         everywhere: whether it watches all namespaces.
         by_topology: whether pods are placed by topology.
+        with_groups: whether gangs may be placed by the Workload API.
     """
     return (
-        *_of_kinds(everywhere=everywhere, by_topology=by_topology),
+        *_of_kinds(everywhere=everywhere, by_topology=by_topology, with_groups=with_groups),
         _access(_PODS, "get list watch", "/status", unrequested=_GRANTED),
         _access(("events.k8s.io", "events"), "create"),
         *_of_one_object(_LEASES, OperatorSettings().leader_election.name),

@@ -184,7 +184,9 @@ def _features(installation: InstallationOptions) -> Json:
     }
     levels = [level._asdict() for level in installation.topology.levels]
     topology = {"enabled": installation.topology.enabled, "levels": levels}
-    return {"mnnvl": mnnvl, "topologyAwareScheduling": topology}
+    backend = installation.gang_backend
+    scheduling = {"scheduling": {"backend": backend.value}} if backend is not None else {}
+    return {"mnnvl": mnnvl, "topologyAwareScheduling": topology, **scheduling}
 
 
 def _configuration(installation: InstallationOptions, program: str, said: Mapping[str, Any]) -> Json:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
+from grove_core.resources.configuration import GangBackend, MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
 from grove_core.version import IMAGE
 from grove_shell.client.resource_access import (
     DAEMON,
@@ -36,6 +36,7 @@ class InstallationOptions:
         watched: the only namespace it manages; empty for all.
         image: of its containers.
         mnnvl, topology: settings of operator and webhooks.
+        gang_backend: of the operator; None for what the API server serves.
         operator: the operator's whole configuration file; empty for one made of the settings above.
     """
 
@@ -44,6 +45,7 @@ class InstallationOptions:
     image: str = IMAGE
     mnnvl: MnnvlConfiguration = MnnvlConfiguration()  # noqa: RUF009 - it is frozen
     topology: TopologyAwareSettings = TopologyAwareSettings()  # noqa: RUF009 - as above
+    gang_backend: GangBackend | None = None
     operator: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -63,7 +65,12 @@ class InstallationOptions:
 
     def has_configuration_file(self, program: str) -> bool:
         """Return whether a program gets a configuration file."""
-        return self.mnnvl.enabled or self.topology.enabled or (program == OPERATOR and bool(self.operator))
+        return (
+            self.mnnvl.enabled
+            or self.topology.enabled
+            or self.gang_backend is not None
+            or (program == OPERATOR and bool(self.operator))
+        )
 
     @property
     def namespace_metadata(self) -> Json:
@@ -100,7 +107,11 @@ def namespace_and_role_manifests(installation: InstallationOptions) -> Iterator[
     yield from _of_program(
         installation,
         OPERATOR,
-        operator_resource_access(everywhere=not installation.watched, by_topology=installation.topology.enabled),
+        operator_resource_access(
+            everywhere=not installation.watched,
+            by_topology=installation.topology.enabled,
+            with_groups=installation.gang_backend is not GangBackend.PODGANG,
+        ),
     )
     asked = webhook_resource_access(
         installation.cluster_scoped_name_suffix,

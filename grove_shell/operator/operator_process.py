@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, TextIO
 from uuid import uuid4
 
-from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
+from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis, WorkloadApiLevel
 from grove_core.rule_sets.named import rule_set
 from grove_core.version import IMAGE, VERSION
 from grove_shell.apply.cluster_writer import ClusterWriter
@@ -131,6 +131,7 @@ class _Running:
                 kinds_in_served_versions(cache.configuration, cache.served),
                 everywhere=not options.namespace,
                 by_topology=cache.configuration.topology.enabled,
+                with_groups=cache.served.workload_api is WorkloadApiLevel.HIERARCHICAL,
             ).values()
         ]
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import format_time
-from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
+from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.node_loss import NodesByName
@@ -112,7 +112,8 @@ class CombinedSnapshotHeaders:
 def _served_as_json(served: ServedApis) -> dict[str, Any]:
     """Return what the server serves (IN-047); a field that was not requested is left out."""
     domains = _NO_DOMAINS if served.without_domains else served.domains and served.domains.value
-    found = {"computeDomains": domains, "resourceClaims": served.claims}
+    level = served.workload_api and served.workload_api.value
+    found = {"computeDomains": domains, "resourceClaims": served.claims, "workloadApi": level}
     return {key: value for key, value in found.items() if value}
 
 
@@ -121,7 +122,15 @@ def _served_in(part: JsonFieldReader) -> ServedApis:
     shapes = {shape.value: shape for shape in ComputeDomainFormatName}
     if text and text != _NO_DOMAINS and text not in shapes:
         part.add_problem("computeDomains", f"one of {', '.join((*shapes, _NO_DOMAINS))}", text)
-    return ServedApis(domains=shapes.get(text), without_domains=text == _NO_DOMAINS, claims=part.text("resourceClaims"))
+    levels, level = {one.value: one for one in WorkloadApiLevel}, part.text("workloadApi")
+    if level and level not in levels:
+        part.add_problem("workloadApi", f"one of {', '.join(levels)}", level)
+    return ServedApis(
+        domains=shapes.get(text),
+        without_domains=text == _NO_DOMAINS,
+        claims=part.text("resourceClaims"),
+        workload_api=levels.get(level),
+    )
 
 
 @dataclass(frozen=True, slots=True)

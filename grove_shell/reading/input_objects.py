@@ -11,10 +11,10 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis
+from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.metadata_readers import Resource
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.owned_object import CLAIM_KIND, COMPOSITE_KIND, OwnedObject
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
@@ -67,6 +67,7 @@ class InputObjects:
         claim_version: newest API version of a claim in the input; empty for none.
         others: objects of other kinds that Grove creates, by kind, namespace and name.
         claims: all ResourceClaims, since a foreign one occupies its name too.
+        foreign_groups: address of each group of the Workload API that is not Grove's -> its owner, as a text (SC-026).
         running: stored PodCliqueSets, as in the input.
         definitions: names of the custom resource definitions of the input.
     """
@@ -88,6 +89,7 @@ class InputObjects:
         self.pods: dict[Key, Pod] = {}
         self.others: dict[Address, OwnedObject] = {}
         self.claims: dict[Key, OwnedObject] = {}
+        self.foreign_groups: dict[Address, str] = {}
         self.running: dict[Key, Mapping[str, Any]] = {}
         self.definitions: list[CrdNames] = []
         self.kinds: Final[Mapping[str, ObjectsOfKind]] = {
@@ -103,7 +105,12 @@ class InputObjects:
     @property
     def served_apis(self) -> ServedApis:
         """What the cluster serves, as far as the objects show it (IN-047)."""
-        return ServedApis(domains=next(iter(self.shapes.values()), None), claims=self.claim_version)
+        has_groups = any(kind == COMPOSITE_KIND for kind, _, _ in self.others)
+        return ServedApis(
+            domains=next(iter(self.shapes.values()), None),
+            claims=self.claim_version,
+            workload_api=WorkloadApiLevel.HIERARCHICAL if has_groups else None,
+        )
 
     def add_fault(self, item: InputItem, path: str, expected: str, got: str) -> None:
         """Add a fault of an item: field path, expectation and value."""

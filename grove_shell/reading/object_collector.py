@@ -15,7 +15,7 @@ from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
 from grove_core.resources.node_loss import NodeReadiness, node_readiness_from_json
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_from_json
+from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import pod_from_json
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.cluster_index import index_cluster
@@ -189,6 +189,9 @@ class ObjectCollector:
         if owned.managed and owned.owner_kind in API_GROUPS:
             self.found.put_object(item, kind, self.found.others, (kind, owned.ref.namespace, owned.ref.name), owned)
         else:
+            if kind in GROUP_KINDS:
+                holder = f"of {owned.owner_kind} {owned.owner_name}" if owned.owner_uid else "without a controller"
+                self.found.foreign_groups[kind, owned.ref.namespace, owned.ref.name] = holder
             self.ignored[kind] += 1
 
     def _take_ours(self, item: InputItem, kind: str) -> None:

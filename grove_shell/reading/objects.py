@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
+from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -42,8 +43,12 @@ def missing_referenced_kinds(
     cliques: Collection[PodClique],
     gangs: Collection[PodGang],
     pods: Collection[Pod],
+    grouped: AbstractSet[str] = frozenset(),
 ) -> set[Gap]:
-    """Return kinds without objects although other objects refer to some, by namespace (GT-024, IN-040). Linear."""
+    """Return kinds without objects although other objects refer to some, by namespace (GT-024, IN-040). Linear.
+
+    ``grouped`` are the namespaces with PodGroups.
+    """
     gaps: set[Gap] = set()
     with_groups = {group.ref.namespace for group in groups}
     with_cliques = {clique.ref.namespace for clique in cliques}
@@ -59,6 +64,7 @@ def missing_referenced_kinds(
             gaps.add((GROUP_KIND, clique.ref.namespace))
     with_gangs = {gang.ref.namespace for gang in gangs}
     gaps |= {("PodGang", pod.namespace) for pod in pods if pod.has_grove_gate and pod.namespace not in with_gangs}
+    gaps |= {(POD_GROUP_KIND, pod.namespace) for pod in pods if pod.pod_group and pod.namespace not in grouped}
     uids = {clique.uid for clique in cliques}
     with_pods = {pod.namespace for pod in pods if pod.owner_uid in uids}
     without_pods = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
@@ -186,6 +192,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         cliques=found.cliques.values(),
         gangs=found.gangs.values(),
         pods=found.pods.values(),
+        grouped={namespace for kind, namespace, _ in found.others if kind == POD_GROUP_KIND},
     )
     listed = collector.live.complete
     inferred = {gap for gap in inferred if gap not in listed and (gap[0], EVERYWHERE) not in listed}
@@ -238,7 +245,7 @@ def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> Indexed
         claim_templates=FrozenDict(found.templates),
         configuration=collector.configuration,
         served=collector.live.served or collector.snapshot_headers.served_apis or found.served_apis,
-        foreign_owners=FrozenDict(owners.holders),
+        foreign_owners=FrozenDict(owners.holders | collector.found.foreign_groups),
         topologies=collector.topologies.effective_topologies_by_name,
         shadowed_topologies=collector.topologies.shadowed_bindings,
         is_part=collector.live.is_part_of_cluster,

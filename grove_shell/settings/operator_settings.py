@@ -24,6 +24,7 @@ from grove_shell.settings.shared_settings import (
     MnnvlSettings,
     ObjectName,
     OptionalNamespace,
+    SchedulingSettings,
     Seconds,
     StrictSettingsModel,
     TopologySettings,
@@ -85,6 +86,7 @@ class OperatorSettings(StrictSettingsModel):
     startup: InitContainerSettings = InitContainerSettings()
     topology_aware_scheduling: TopologySettings = TopologySettings()
     scheduler: GoSchedulerSettings = GoSchedulerSettings()
+    scheduling: SchedulingSettings = SchedulingSettings()
 
     @property
     def configuration(self) -> Configuration:
@@ -95,7 +97,13 @@ class OperatorSettings(StrictSettingsModel):
         found = replace(found, is_given=not self.model_fields_set.isdisjoint({"mnnvl", "network"}))
         image, topology = self.startup.image or IMAGE, self.topology_aware_scheduling.as_configuration
         schedulers = self.scheduler.as_profiles if "scheduler" in self.model_fields_set else None
-        return Configuration(mnnvl=found, init_image=image, topology=topology, schedulers=schedulers)
+        return Configuration(
+            mnnvl=found,
+            init_image=image,
+            topology=topology,
+            schedulers=schedulers,
+            gang_backend=self.scheduling.as_configuration,
+        )
 
 
 def operator_settings_of_go_operator(settings: GoOperatorSettings) -> OperatorSettings:

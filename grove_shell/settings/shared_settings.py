@@ -13,6 +13,7 @@ from grove_core.kernel.time_formats import parse_duration
 from grove_core.resources.cluster_topology import TopologyLevel, topology_level_problems
 from grove_core.resources.configuration import (
     ComputeDomainFormatName,
+    GangBackend,
     MnnvlConfiguration,
     MnnvlMode,
     TopologyAwareSettings,
@@ -143,6 +144,17 @@ class TopologySettings(StrictSettingsModel):
     def as_configuration(self) -> TopologyAwareSettings:
         """The settings as decisions use them."""
         return TopologyAwareSettings(self.enabled, tuple(TopologyLevel(one.domain, one.key) for one in self.levels))
+
+
+class SchedulingSettings(StrictSettingsModel):
+    """What places gangs. ``backend`` ``auto``: the Workload API of Kubernetes where it is served, else PodGangs."""
+
+    backend: Literal["auto", "podgang", "kubernetes"] = "auto"
+
+    @property
+    def as_configuration(self) -> GangBackend | None:
+        """The setting as decisions use it."""
+        return None if self.backend == "auto" else GangBackend(self.backend)
 
 
 class MnnvlSettings(StrictSettingsModel):

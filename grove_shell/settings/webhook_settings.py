@@ -15,6 +15,7 @@ from grove_shell.settings.shared_settings import (
     MnnvlSettings,
     ObjectName,
     Port,
+    SchedulingSettings,
     Seconds,
     StrictSettingsModel,
     TopologySettings,
@@ -77,13 +78,16 @@ class WebhookSettings(StrictSettingsModel):
     serving: HealthEndpointSettings = HealthEndpointSettings()
     mnnvl: MnnvlSettings = MnnvlSettings()
     topology_aware_scheduling: TopologySettings = TopologySettings()
+    scheduling: SchedulingSettings = SchedulingSettings()
     farewell: Seconds = 5.0
 
     @property
     def configuration(self) -> Configuration:
         """The part that verdicts depend on; it must be the same as the operator's."""
         return Configuration(
-            mnnvl=self.mnnvl.as_configuration, topology=self.topology_aware_scheduling.as_configuration
+            mnnvl=self.mnnvl.as_configuration,
+            topology=self.topology_aware_scheduling.as_configuration,
+            gang_backend=self.scheduling.as_configuration,
         )
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.refs import Ref
+from grove_core.preflight import preflight_objections
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_shell.simulator.checks.simulation_check import SimulationCheck
@@ -44,7 +44,7 @@ class SimulationOptions:
     counts_only: bool = False
     until: int | None = None
     admission: SimulatedAdmissionDecisions = field(default_factory=SimulatedAdmissionDecisions)
-    preflight: Preflight = mnnvl_preflight_objection
+    preflight: Preflight = preflight_objections
     observers: tuple[SimulatedOperatorObserver, ...] = ()
     tick: Callable[[int, int], None] | None = None
 

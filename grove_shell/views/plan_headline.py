@@ -12,6 +12,7 @@ from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_
 from grove_core.kernel.refs import is_placeholder_uid
 from grove_core.kernel.steps import Step, total_deletion_impact
 from grove_core.kernel.time_formats import format_time, short_duration_text
+from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
@@ -149,6 +150,7 @@ def _done(steps: Sequence[Step]) -> Iterator[str]:
             yield f"{count_with_noun(count, 'object')} to {word}"
 
 
+_GROUPS: Final = ",workloads,compositepodgroups,podgroups"
 _OLD: Final = timedelta(minutes=10)
 
 
@@ -268,5 +270,7 @@ def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) 
         for words in loaded.not_listed.values():
             page.add_line(f"  {words}")
         if loaded.lacks_kinds and not loaded.not_listed:
-            page.add_line("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
-            page.add_line("  if the input is the output of that: --complete pcs,pcsg,pclq,pods,podgangs")
+            has_groups = any(one.startswith(POD_GROUP_KIND) for one in document.not_collected)
+            kinds = f"pcs,pcsg,pclq,pods,podgangs{_GROUPS if has_groups else ''}"
+            page.add_line(f"  all that is needed: kubectl get {kinds} -o json")
+            page.add_line(f"  if the input is the output of that: --complete {kinds}")

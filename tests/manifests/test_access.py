@@ -20,7 +20,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import finalizer_steps_for_orphans, reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.api_names import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
-from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
+from grove_core.resources.configuration import GangBackend, MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
 from grove_core.resources.scaling_group import scaling_group_from_json
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.configuration_files import read_operator_configuration
@@ -316,6 +316,15 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
     assert granted(objects, program) == expected
     if watched and not suffixed:
         assert not any(scope is RequestScope.CLUSTER for scope, *_ in expected)
+
+
+def test_mf020_no_access_to_groups_where_podgangs_place_gangs() -> None:
+    def groups_of_api(backend: GangBackend | None) -> set[str]:
+        installation = InstallationOptions(gang_backend=backend)
+        return {group for _, group, *_ in granted(installation_objects(installation, ("rbac",)), "grove-operator")}
+
+    assert "scheduling.k8s.io" in groups_of_api(None) & groups_of_api(GangBackend.KUBERNETES)
+    assert "scheduling.k8s.io" not in groups_of_api(GangBackend.PODGANG)
 
 
 def test_mf020_placement_by_topology_grants_reading_topologies_everywhere() -> None:

@@ -41,7 +41,7 @@ def plain(generated: RandomCluster) -> Json:
     return plan_document_as_json(document_of(reconcile(generated.snapshot)), decisions=True)
 
 
-NOT_IN_PLANS = {"PreflightFailureReason", "FitReason"}
+NOT_IN_PLANS = {"PreflightFailureReason", "SchedulingPreflightReason", "FitReason"}
 
 
 def enums_below(base: type[Rule]) -> Iterator[type[Rule]]:

@@ -198,7 +198,7 @@ SHARED_DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions],
     "judges anew": (_admitting(of_set=judges_anew), frozenset({"CD8"})),
     "opts in for others": (_admitting(defaults=opts_in_for_others), frozenset({"CD8"})),
     "begins without asking": (
-        lambda: checked(counts_only=True, preflight=lambda _reported, _served: None),
+        lambda: checked(counts_only=True, preflight=lambda _reported, _served: ()),
         frozenset({"CD9"}),
     ),
     "counts from nought": (_admitting(of_clique=counts_from_nought), frozenset({"CD2", "CD11"})),

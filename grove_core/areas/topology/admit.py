@@ -8,7 +8,7 @@ from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels
-from grove_core.resources.configuration import Configuration
+from grove_core.resources.configuration import Configuration, GangBackend
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.resources.podcliqueset_manifest import (
@@ -122,6 +122,7 @@ class _SetUpdate:
         self.manifest = manifest
         self.view = view
         self.settings = configuration.topology
+        self.gang_backend = configuration.gang_backend
         self.use = topology_in_template(manifest.spec.template)
         self.constrained = tuple(constrained_levels(manifest.spec.template))
         self.old = old
@@ -245,13 +246,12 @@ def _warnings(update: _SetUpdate) -> Iterator[Violation]:
     """Warnings on constraints (TP-072, TP-074, TP-075)."""
     if not update.constrained or not update.settings.enabled:
         return
-    if has_ineffective_constraints(
-        update.manifest.spec.template
-    ):  # one warning: all cliques have one scheduler (WL-129)
-        name = update.manifest.pods[0].scheduler_name
-        yield Violation(
-            f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, TopologyWarning.SCHEDULER_IGNORES_GANGS, {}
-        )
+    ignored = update.gang_backend is not GangBackend.KUBERNETES
+    if ignored and has_ineffective_constraints(update.manifest.spec.template):
+        path, name = f"{CLIQUES}[0].spec.podSpec.schedulerName", update.manifest.pods[0].scheduler_name
+        unless = " unless its Workload API is served" if update.gang_backend is None else ""
+        # One warning: all cliques have one scheduler (WL-129).
+        yield Violation(path, name or None, TopologyWarning.SCHEDULER_IGNORES_GANGS, {"unless": unless})
     unknown = update.levels is None and update.known is None
     if update.is_new and (unknown or (update.previous_use is not None and update.scheduled is None)):
         what = "the topologies of the cluster" if unknown else "how many of its pods are bound to nodes"

@@ -95,7 +95,8 @@ class TopologyWarning(Rule):
     PREFERS_BROADER = RuleSentence("TP-074", "has no effect: the required domain {required} is as narrow or narrower")
     SCHEDULER_IGNORES_GANGS = RuleSentence(
         "TP-075",
-        "should name a scheduler that reads PodGangs; that of Kubernetes does not, so the constraint has no effect",
+        "should name a scheduler that reads PodGangs; that of Kubernetes does not, so the constraint has no effect"
+        "{unless}",
     )
     USERS_NOT_KNOWN = RuleSentence("TP-076", "could not be checked without knowing which sets use it")
     STILL_USED = RuleSentence("TP-086", "stays until no set uses it any more: {users}")

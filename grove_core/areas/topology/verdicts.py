@@ -1,10 +1,21 @@
 """Verdicts about topologies, and the part of them that other areas use."""
 
+from collections.abc import Iterator, Mapping
 from enum import Enum, unique
 from typing import NamedTuple
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podcliqueset_spec import TopologyConstraint
+from grove_core.resources.podgang import (
+    NO_PACK,
+    NO_PLACEMENT,
+    GangPackConstraint,
+    PackedGroupReplica,
+    PodGangConstraints,
+)
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
 
 
 @unique
@@ -80,3 +91,38 @@ class GangTopology(NamedTuple):
     waiting: tuple[Reason, ...] = ()
     follows: Reason | None = None
     locked: Reason | None = None
+
+    def constraints_of_gang(self, root: PodCliqueSet, gang: ExpectedGang) -> PodGangConstraints:
+        """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques."""
+        if not self.topology:
+            return NO_PLACEMENT
+        template, keys = root.spec.template, self.keys
+        own = (_constraint_of_group(gang.cliques[0]) if gang.group else None) or template.topology_constraint
+        packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in gang.cliques)
+        return PodGangConstraints(
+            self.topology,
+            _pack(own, keys),
+            tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
+            () if gang.group else tuple(sorted(_packed_groups(gang, keys))),
+        )
+
+
+def _packed_groups(gang: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroupReplica]:
+    """Return the constraints of scaling group replicas that are part of a base gang (TP-020)."""
+    members: dict[tuple[str, int], list[ExpectedClique]] = {}
+    for clique in gang.cliques:
+        if _constraint_of_group(clique) is not None:
+            members.setdefault((clique.group, clique.group_replica), []).append(clique)
+    for (group, replica), cliques in members.items():
+        yield PackedGroupReplica(
+            f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_constraint_of_group(cliques[0]), keys)
+        )
+
+
+def _constraint_of_group(clique: ExpectedClique) -> TopologyConstraint | None:
+    return clique.group_template.topology_constraint if clique.group_template is not None else None
+
+
+def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> GangPackConstraint:
+    required, preferred = constraint.domains if constraint is not None else ("", "")
+    return GangPackConstraint(keys.get(required, ""), keys.get(preferred, ""))

@@ -75,7 +75,7 @@ class WorkloadJudgement:
 
 def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgement:
     """Judge a set. Linear in what it consists of (WL-024)."""
-    gates = judge_scheduling_gates(snapshot)
+    gates = judge_scheduling_gates(snapshot, inputs.gang_backends)
     if snapshot.root.deleting or not snapshot.root.uid or not knows_replicas(snapshot) or is_set_too_large(snapshot):
         return WorkloadJudgement(gates)
     context, expected = WorkloadContext(snapshot), expected_set_of(snapshot)

@@ -109,6 +109,8 @@ class WorkloadReason(Rule):
     GANG_INCOMPLETE = RuleSentence("WL-092", "its gang {gang} is not complete")
     TOO_FEW_PODS = RuleSentence("WL-093", "the gang refers to {pods} of its pods and needs {needed}")
     BASE_GANG_PLACED = RuleSentence("WL-094", "its gang is complete, and the base gang {gang} has been placed")
+    POD_GROUP_ABSENT = RuleSentence("SC-028", "its pods are created once {group} exists")
+    POD_GROUPS_UNKNOWN = RuleSentence("SC-027", "PodGroups were not collected, so its pods are not created")
     BASE_GANG_NOT_PLACED = RuleSentence("WL-095", "it waits for the base gang {gang} to be placed")
     TOO_FEW_PLACED = RuleSentence("WL-096", "{placed} of its pods are placed and the gang needs {needed}")
 

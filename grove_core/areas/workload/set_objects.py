@@ -16,7 +16,6 @@ from grove_core.areas.workload.objects.podcliques_and_groups import (
 )
 from grove_core.areas.workload.objects.podgangs import (
     changes_of_podgang,
-    gang_topology_constraints,
     podgang_manifest_for,
 )
 from grove_core.areas.workload.objects.services_rbac_and_claims import (
@@ -79,9 +78,10 @@ class ExpectedSetObjects:
             yield from self._clique(self._root, expected)
         for group in replica.groups:
             yield from self._group(group)
-        pods = ReplicaPods(self._context, replica, self._closed)
+        pods = ReplicaPods(self._context, replica, self._closed, self._inputs.gang_backends)
         for gang in pods.gangs:
-            yield from self._gang(gang)
+            if not gang.has_groups:
+                yield from self._gang(gang)
         if self._context.has_all_objects_of_kinds("Pod"):
             for clique in pods.cliques:
                 yield from self._pods(clique, pods)
@@ -149,7 +149,7 @@ class ExpectedSetObjects:
         elif self._inputs.gang_topology.waiting:
             yield Withheld(ref, self._inputs.gang_topology.waiting)
         elif pods.has_all_cliques:
-            placement = gang_topology_constraints(self._root, pods.expected, self._inputs.gang_topology)
+            placement = self._inputs.gang_topology.constraints_of_gang(self._root, pods.expected)
             make = partial(podgang_manifest_for, self._root, pods.expected, pods.wanted_pod_references, placement)
             yield LazyManifest("PodGang", name, make)
 
@@ -178,6 +178,8 @@ class ExpectedSetObjects:
         if uncreatable and replica.first_pods_await_gang(pods):
             because = WorkloadReason.GANG_LACKS_CLIQUE.because(clique.ref, gang=expected.gang, missing=uncreatable)
             yield Withheld(clique.ref, (because,))
+        if (obstacle := replica.obstacle_to_grouped_pods(pods)) is not None:
+            yield Withheld(clique.ref, obstacle[:1], obstacle=obstacle[1])
         for pod in replica.pods_to_create(pods):
             yield LazyManifest("Pod", pod.name, partial(pod_manifest_for, self._context, clique, expected, pod))
 

@@ -4,9 +4,11 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
+from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
+from grove_core.snapshot.expected_replicas import ExpectedReplica
 
 FOREIGN_GATE: Final = "foreignGate"
 DEFECT: Final = "defect"
@@ -20,12 +22,14 @@ class WorkloadInputs(NamedTuple):
         clique_domains: the domains of new PodCliques and scaling groups, or why these are withheld (MN-010, MN-020).
         mnnvl_annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010).
         gang_topology: the topology of new PodGangs (TP-020), or why none is created (TP-010).
+        gang_backends: what places each gang: a PodGang, or groups of the Workload API (SC-001).
     """
 
     terminating: ReplicasToTerminate = ReplicasToTerminate()
     clique_domains: ComputeDomainsOfNewParts = ComputeDomainsOfNewParts()
     mnnvl_annotations: FrozenDict[str, FrozenMap] = FrozenDict()
     gang_topology: GangTopology = GangTopology()
+    gang_backends: GangBackends = PODGANGS_ONLY
 
 
 class WorkloadResult(NamedTuple):
@@ -34,7 +38,9 @@ class WorkloadResult(NamedTuple):
     Attributes:
         of_area: the wants in this order: deletion of the set, surplus, missing objects, update, statuses, gates.
         misplaced: names of PodGangs that keep outdated constraints (TP-026); None where not all of the set is known.
+        replicas: what the set should consist of, with the additional parts of its update; None where that is not known.
     """
 
     of_area: AreaResult = AreaResult()
     misplaced: tuple[str, ...] | None = None
+    replicas: tuple[ExpectedReplica, ...] | None = None

@@ -70,7 +70,10 @@ def result_of_workload(snapshot: Snapshot, judgement: WorkloadJudgement) -> Work
         ),
         (*update, *scheduling_gate_findings(gates), *startup_wait_findings(snapshot)),
     )
-    return WorkloadResult(result, parts.gangs_with_outdated_constraints if parts is not None else None)
+    if parts is None:
+        return WorkloadResult(result)
+    knows_parts = parts.rollout is not None  # otherwise the additional parts of an update are not known
+    return WorkloadResult(result, parts.gangs_with_outdated_constraints, parts.replicas if knows_parts else None)
 
 
 def _desired_changes_of_parts(parts: JudgedSetParts) -> Iterator[DesiredChanges]:

@@ -1,6 +1,6 @@
 """A snapshot indexed by name, for all modules of the workload area."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -8,6 +8,7 @@ from grove_core.areas.workload.startup_order import StartupOrder
 from grove_core.areas.workload.template_revision import TemplateRevision
 from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import POD_GANG
+from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique
@@ -47,6 +48,13 @@ class WorkloadContext:
         namespace = self.root.ref.namespace
         taken = {(kind, name) for kind, where, name in self.snapshot.foreign_owners if where == namespace}
         return refused_creations(self.snapshot, Create).keys() | taken
+
+    @cached_property
+    def pod_groups(self) -> Mapping[tuple[str, str], OwnedObject]:
+        """Groups of the Workload API that the set owns, by kind and name; those being deleted included."""
+        return {
+            (other.ref.kind, other.ref.name): other for other in self.snapshot.others if other.ref.kind in GROUP_KINDS
+        }
 
     def pods_of_clique(self, clique: PodClique) -> Sequence[Pod]:
         """Return the pods of a clique, those being deleted included."""

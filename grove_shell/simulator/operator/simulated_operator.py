@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
-from grove_core.kernel.reasons import Reason
 from grove_core.plan.plan import Plan
+from grove_core.preflight import PreflightObjection, preflight_objections
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.snapshot import Snapshot
@@ -28,7 +27,7 @@ from grove_shell.simulator.virtual_time import SECOND, clock_time_at
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
 DecideTopology: TypeAlias = Callable[[TopologySnapshot], Plan]
-Preflight: TypeAlias = Callable[[Configuration, ServedApis], Reason | None]
+Preflight: TypeAlias = Callable[[Configuration, ServedApis], tuple[PreflightObjection, ...]]
 
 
 class SimulatedDecisions(NamedTuple):
@@ -42,7 +41,7 @@ class SimulatedDecisions(NamedTuple):
 
     decide: Decide
     decide_topology: DecideTopology = reconcile_topology
-    preflight: Preflight = mnnvl_preflight_objection
+    preflight: Preflight = preflight_objections
     delays_statuses: bool = True
 
 
@@ -174,10 +173,10 @@ class SimulatedOperator:
 
     def _passes_preflight(self) -> bool:
         """Return whether the process passes its preflight; Kubernetes restarts one that exits."""
-        objection = self.decisions.preflight(self.configuration, self.cluster.server.served)
+        objections = self.decisions.preflight(self.configuration, self.cluster.server.served)
         for observer in self.observers:
-            observer.on_operator_start(self.actor, self.configuration, objection)
-        return objection is None
+            observer.on_operator_start(self.actor, self.configuration, objections[0].because if objections else None)
+        return not objections
 
     def plan_for_root(self, observation: Observation) -> Plan:
         """Return the plan of a set or a topology."""

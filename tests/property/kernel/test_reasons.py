@@ -14,6 +14,7 @@ from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl.field import rules as mnnvl_field
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
+from grove_core.areas.scheduling import rules as scheduling
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.areas.workload.field import rules as workload_field
@@ -31,6 +32,7 @@ RULES: Final[tuple[type[Rule], ...]] = (
     *(workload_field.GoOperatorWorkloadReason, workload_field.GoOperatorWorkloadDenial),
     workload_field.GoOperatorWorkloadWarning,
     *(workload.WorkloadReason, workload.WorkloadDenial, workload.WorkloadWarning),
+    *(scheduling.SchedulingReason, scheduling.SchedulingPreflightReason),
     *(mnnvl_scopes.SharedDomainReason, mnnvl_scopes.SharedDomainDenial, mnnvl_scopes.SharedDomainWarning),
     planning.WithheldStepReason,
     *(topology.TopologyReason, topology.TopologyDenial, topology.TopologyWarning, topology.FitReason),

@@ -1,6 +1,6 @@
 """Manifests of PodGangs with their topology constraints (TP-020), and their changes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.verdicts import GangTopology
@@ -14,12 +14,8 @@ from grove_core.resources.labels import is_grove_key, labels_of_set
 from grove_core.resources.merge_patch import changed_labels_or_annotations, replacement_patch
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import TopologyConstraint
 from grove_core.resources.podgang import (
-    NO_PACK,
     NO_PLACEMENT,
-    GangPackConstraint,
-    PackedGroupReplica,
     PodGang,
     PodGangConstraints,
     PodGroup,
@@ -27,44 +23,6 @@ from grove_core.resources.podgang import (
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
-
-
-def gang_topology_constraints(
-    root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology
-) -> PodGangConstraints:
-    """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques."""
-    if not gang_topology.topology:
-        return NO_PLACEMENT
-    template, keys = root.spec.template, gang_topology.keys
-    own = (_constraint_of_group(part.cliques[0]) if part.group else None) or template.topology_constraint
-    packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in part.cliques)
-    return PodGangConstraints(
-        gang_topology.topology,
-        _pack(own, keys),
-        tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
-        () if part.group else tuple(sorted(_packed_groups(part, keys))),
-    )
-
-
-def _packed_groups(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroupReplica]:
-    """Return the constraints of scaling group replicas that are part of a base gang (TP-020)."""
-    members: dict[tuple[str, int], list[ExpectedClique]] = {}
-    for clique in part.cliques:
-        if _constraint_of_group(clique) is not None:
-            members.setdefault((clique.group, clique.group_replica), []).append(clique)
-    for (group, replica), cliques in members.items():
-        yield PackedGroupReplica(
-            f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_constraint_of_group(cliques[0]), keys)
-        )
-
-
-def _constraint_of_group(clique: ExpectedClique) -> TopologyConstraint | None:
-    return clique.group_template.topology_constraint if clique.group_template is not None else None
-
-
-def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> GangPackConstraint:
-    required, preferred = constraint.domains if constraint is not None else ("", "")
-    return GangPackConstraint(keys.get(required, ""), keys.get(preferred, ""))
 
 
 class TopologyConstraintChange(NamedTuple):
@@ -78,7 +36,7 @@ def topology_constraint_change(
     root: PodCliqueSet, gang: PodGang, part: ExpectedGang, topology: GangTopology
 ) -> TopologyConstraintChange | Withheld | None:
     """Return what becomes of constraints that differ from the topology that applies; None where they stay."""
-    wanted = gang_topology_constraints(root, part, topology)
+    wanted = topology.constraints_of_gang(root, part)
     if wanted == gang.placement:
         return None
     if topology.follows is not None:

@@ -8,11 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
+from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
 from grove_core.areas.workload.pods.pod_manifest import NewPod, new_pod_names
 from grove_core.areas.workload.pods.pod_slots import FreePodSlot, active_pods, free_pod_slots, has_all_wanted_pods
 from grove_core.areas.workload.pods.scheduling_gates import GangStateForGates
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import StepObstacle
 from grove_core.resources.naming_rules import set_replica_name
+from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
@@ -61,6 +66,26 @@ class CliquePods:
         return frozenset(pod.name for pod in self.missing_pods)
 
     @property
+    def has_minimum_scheduled(self) -> bool:
+        """Whether as many pods are scheduled as the clique needs at least."""
+        return sum(pod.scheduled for pod in active_pods(self.pods)) >= self.expected.template.min_available
+
+    @property
+    def absent_group(self) -> str:
+        """The first group of the Workload API that its pods need and that does not exist; empty for none (SC-028).
+
+        A group that is being deleted exists as long as pods are in it.
+        """
+        expected, found = self.expected, self._context.pod_groups
+        parent = f"{expected.group}-{expected.group_replica}" if expected.group else ""
+        needed = [(COMPOSITE_KIND, parent or expected.gang), (POD_GROUP_KIND, expected.name)]
+        if parent and not expected.base_gang:
+            needed.insert(0, (COMPOSITE_KIND, expected.gang))
+        is_first = not active_pods(self.pods)
+        absent = (key for key in needed if key not in found or (is_first and found[key].deleting))
+        return next((f"{kind}/{name}" for kind, name in absent), "")
+
+    @property
     def lacks_minimum_pods(self) -> bool:
         """Whether a pod is still to be created of those that the clique needs at least."""
         if self.is_closed or not self.free_slots:
@@ -73,11 +98,15 @@ class GangPods:
 
     Attributes:
         expected: the gang as the template has it.
+        has_groups: whether groups of the Workload API place it, and no PodGang.
         gang: the PodGang; None where it does not exist.
     """
 
-    def __init__(self, context: WorkloadContext, expected: ExpectedGang, cliques: Sequence[CliquePods]) -> None:
+    def __init__(
+        self, context: WorkloadContext, expected: ExpectedGang, cliques: Sequence[CliquePods], *, has_groups: bool
+    ) -> None:
         self.expected = expected
+        self.has_groups = has_groups
         self.gang = context.gangs.get(expected.name)
         self._cliques = cliques
         self._context = context
@@ -114,6 +143,8 @@ class GangPods:
     def is_placed(self) -> bool:
         """Whether enough pods of each clique are scheduled (WL-094)."""
         context = self._context
+        if self.has_groups:
+            return all(one.has_minimum_scheduled for one in self._cliques)
         return self.gang is not None and not GangStateForGates(context.snapshot, self.gang, context.cliques).unplaced
 
     @cached_property
@@ -154,7 +185,13 @@ class GangPods:
 class ReplicaPods:
     """The pods of one replica of a set."""
 
-    def __init__(self, context: WorkloadContext, replica: ExpectedReplica, closed: AbstractSet[str]) -> None:
+    def __init__(
+        self,
+        context: WorkloadContext,
+        replica: ExpectedReplica,
+        closed: AbstractSet[str],
+        backends: GangBackends = PODGANGS_ONLY,
+    ) -> None:
         """Index one replica; ``closed`` names the cliques of which no pod is created in this round."""
         self._context = context
         self._cliques = {
@@ -162,7 +199,12 @@ class ReplicaPods:
             for expected in replica.all_cliques
         }
         self._gangs = {
-            expected.name: GangPods(context, expected, [self._cliques[_key(one)] for one in expected.cliques])
+            expected.name: GangPods(
+                context,
+                expected,
+                [self._cliques[_key(one)] for one in expected.cliques],
+                has_groups=backends.has_groups(expected.name),
+            )
             for expected in replica.gangs
         }
         base = set_replica_name(context.root.ref.name, replica.index)
@@ -189,12 +231,33 @@ class ReplicaPods:
     def _awaited(self, clique: CliquePods) -> AbstractSet[str]:
         """Names of pods that are created once their gang refers to them; none where the gang cannot be created."""
         gang = ("PodGang", clique.expected.gang)
+        if self.gang_of_clique(clique).has_groups:
+            return frozenset()
         return frozenset() if gang in self._context.uncreatable_objects else clique.initial_pod_names
+
+    def obstacle_to_grouped_pods(self, clique: CliquePods) -> tuple[Reason, StepObstacle] | None:
+        """Return why no pod of a clique in groups of the Workload API is created now; None where they are."""
+        found, expected = clique.clique, clique.expected
+        if found is None or not self.gang_of_clique(clique).has_groups:
+            return None
+        if not self._context.has_all_objects_of_kinds(*GROUP_KINDS):
+            return WorkloadReason.POD_GROUPS_UNKNOWN.because(found.ref), StepObstacle.GROUPS_NOT_COLLECTED
+        if absent := clique.absent_group:
+            return WorkloadReason.POD_GROUP_ABSENT.because(found.ref, group=absent), StepObstacle.RULE
+        if expected.base_gang and not self._base.is_placed:
+            waits = WorkloadReason.BASE_GANG_NOT_PLACED.because(found.ref, gang=expected.base_gang)
+            return waits, StepObstacle.RULE
+        return None
 
     def pods_to_create(self, clique: CliquePods) -> Iterator[NewPod]:
         """Return the pods of a clique that are created now."""
         is_scaled = bool(clique.expected.base_gang)
         if clique.is_closed or (is_scaled and self._base.lacks_minimum_pods):
+            return
+        if self.gang_of_clique(clique).has_groups:
+            if self.obstacle_to_grouped_pods(clique) is None:
+                group = clique.expected.name
+                yield from (pod._replace(gated=False, group=group) for pod in clique.missing_pods)
             return
         gang, awaited = self.gang_of_clique(clique), self._awaited(clique)
         ungated = frozenset[str]() if is_scaled and not self._base.is_placed else gang.pods_without_need_of_gate
@@ -205,7 +268,7 @@ class ReplicaPods:
 
 def _without_cliques(context: WorkloadContext, name: str, replica: int) -> GangPods:
     """Return a base gang that the template has no cliques for, while its PodGang may still exist."""
-    return GangPods(context, ExpectedGang(name=name, replica=replica, cliques=()), ())
+    return GangPods(context, ExpectedGang(name=name, replica=replica, cliques=()), (), has_groups=False)
 
 
 def _key(expected: ExpectedClique) -> tuple[str, str]:

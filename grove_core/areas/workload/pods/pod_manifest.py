@@ -75,12 +75,14 @@ class NewPod(NamedTuple):
         slot: its index in the clique.
         template_hash: of the template that the clique holds (WL-211).
         gated: whether it has a scheduling gate until its gang refers to it (WL-088).
+        group: the PodGroup that it names; empty where a PodGang refers to it (SC-028).
     """
 
     name: str
     slot: FreePodSlot
     template_hash: str
     gated: bool
+    group: str = ""
 
 
 def pod_manifest_for(context: WorkloadContext, clique: PodClique, part: ExpectedClique, pod: NewPod) -> ObjectToCreate:
@@ -94,7 +96,7 @@ def pod_manifest_for(context: WorkloadContext, clique: PodClique, part: Expected
         labels=_labels_of(root, clique, part, pod),
         annotations=clique.annotations,
     )
-    spec = _spec_of(root, clique, part, pod.slot.index, gated=pod.gated)
+    spec = _spec_of(root, clique, part, pod)
     parents = context.parents.parents_of_clique(part)
     if parents:
         image = context.snapshot.configuration.init_image
@@ -106,18 +108,19 @@ def pod_manifest_for(context: WorkloadContext, clique: PodClique, part: Expected
     return object_to_create(blank, {"spec": spec}, (because,))
 
 
-def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index: int, *, gated: bool) -> FrozenMap:
-    """Return the pod spec with environment variables, gate, host name and claims."""
+def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, pod: NewPod) -> FrozenMap:
+    """Return the pod spec with environment variables, gate or group, host name and claims."""
     spec = pod_spec_with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
     spec = FrozenMap(
         {
             **spec,
-            **({"schedulingGates": (FrozenMap({"name": GATE}),)} if gated else {}),
-            "hostname": pod_hostname(part.name, index),
+            **({"schedulingGates": (FrozenMap({"name": GATE}),)} if pod.gated else {}),
+            **({"schedulingGroup": FrozenMap({"podGroupName": pod.group})} if pod.group else {}),
+            "hostname": pod_hostname(part.name, pod.slot.index),
             "subdomain": set_replica_name(root.ref.name, part.replica),
         }
     )
-    spec = pod_spec_with_shared_claims(spec, root, part, index)
+    spec = pod_spec_with_shared_claims(spec, root, part, pod.slot.index)
     claim_template = clique.annotations.get(DOMAIN_TEMPLATE)
     if not claim_template:
         return spec

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
 from grove_core.areas.workload.pods.pod_slots import active_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.decisions import Decision, Finding
@@ -11,7 +12,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StepObstacle, Withheld
-from grove_core.resources.api_names import GATE, GROVE
+from grove_core.resources.api_names import GATE, GROVE, POD_GANG
 from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -34,7 +35,9 @@ class SchedulingGateJudgement:
     obstacle: StepObstacle = StepObstacle.GATE
 
 
-def judge_scheduling_gates(snapshot: Snapshot) -> tuple[SchedulingGateJudgement, ...]:
+def judge_scheduling_gates(
+    snapshot: Snapshot, backends: GangBackends = PODGANGS_ONLY
+) -> tuple[SchedulingGateJudgement, ...]:
     """Judge every pod of a set that has Grove's gate. Linear.
 
     Returns:
@@ -46,10 +49,27 @@ def judge_scheduling_gates(snapshot: Snapshot) -> tuple[SchedulingGateJudgement,
         return unknown
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
     gangs = {gang.ref.name: GangStateForGates(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
+    unplaced = {name: gang.unplaced for name, gang in gangs.items()} | _unplaced_grouped_gangs(snapshot, backends)
     return tuple(
-        SchedulingGateJudgement(clique, pod, _decision_about(pod, gangs, _base_gang_of(clique, snapshot)))
+        SchedulingGateJudgement(clique, pod, _decision_about(pod, gangs, _base_gang_of(clique, snapshot), unplaced))
         for clique, pod in gated_pods(snapshot)
     )
+
+
+def _unplaced_grouped_gangs(snapshot: Snapshot, backends: GangBackends) -> dict[str, tuple[Reason, ...]]:
+    """Return the gangs that groups of the Workload API place, each with a reason for each clique that is not placed."""
+    found: dict[str, tuple[Reason, ...]] = {}
+    for clique in snapshot.cliques:
+        gang = str(clique.labels.get(POD_GANG, ""))
+        if clique.deleting or not gang or not backends.has_groups(gang):
+            continue
+        placed, needed = (
+            sum(pod.scheduled for pod in active_pods(snapshot.pods_of.get(clique.uid, ()))),
+            clique.min_available,
+        )
+        too_few = (WorkloadReason.TOO_FEW_PLACED.because(clique.ref, placed=placed, needed=needed),)
+        found[gang] = (*found.get(gang, ()), *(too_few if placed < needed else ()))
+    return found
 
 
 def gates_without_gangs(snapshot: Snapshot) -> tuple[SchedulingGateJudgement, ...] | None:
@@ -106,18 +126,26 @@ def _base_gang_of(clique: PodClique, snapshot: Snapshot) -> str:
     return set_replica_name(snapshot.root.ref.name, index) if index >= 0 else clique.base_gang
 
 
-def _decision_about(pod: Pod, gangs: Mapping[str, GangStateForGates], base_gang: str) -> Decision[bool]:
-    """Return the first thing that the pod waits for, else why its gate is removed."""
-    own, base = gangs.get(pod.gang), gangs.get(base_gang)
+def _decision_about(
+    pod: Pod,
+    gangs: Mapping[str, GangStateForGates],
+    base_gang: str,
+    unplaced: Mapping[str, tuple[Reason, ...]],
+) -> Decision[bool]:
+    """Return the first thing that the pod waits for, else why its gate is removed.
+
+    ``unplaced`` has every gang, with a reason for each clique of which too few pods are scheduled.
+    """
+    own, base = gangs.get(pod.gang), unplaced.get(base_gang)
     if own is None or pod.name not in own.pods:
         return _gate_stays(WorkloadReason.NOT_IN_GANG_YET.because(pod.ref, gang=pod.gang))
     if own.incomplete:
         return _gate_stays(WorkloadReason.GANG_INCOMPLETE.because(pod.ref, gang=pod.gang), *own.incomplete)
     if base_gang in {"", pod.gang}:
         return Decision(True, (WorkloadReason.GANG_COMPLETE.because(pod.ref, gang=pod.gang),))  # noqa: FBT003 - the verdict
-    if base is None or base.unplaced:
+    if base is None or base:
         waits = WorkloadReason.BASE_GANG_NOT_PLACED.because(pod.ref, gang=base_gang)
-        return _gate_stays(waits, *(base.unplaced if base else ()))
+        return _gate_stays(waits, *(base or ()))
     return Decision(True, (WorkloadReason.BASE_GANG_PLACED.because(pod.ref, gang=base_gang),))  # noqa: FBT003 - the verdict
 
 

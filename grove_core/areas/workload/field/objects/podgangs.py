@@ -6,7 +6,7 @@ from typing import Any
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.objects.metadata_texts import labels_by_go_operator, metadata_changes
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
-from grove_core.areas.workload.objects.podgangs import gang_topology_constraints, pods_needed, reason_of_new_gang
+from grove_core.areas.workload.objects.podgangs import pods_needed, reason_of_new_gang
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
@@ -26,7 +26,7 @@ def podgang_manifest_by_go_operator(
 ) -> ObjectToCreate:
     """Return a PodGang that refers to these pods, which are sorted, by clique (WF-130, WF-131)."""
     root = context.root
-    placement = gang_topology_constraints(root, part, topology)
+    placement = topology.constraints_of_gang(root, part)
     blank = NewObjectMetadata(
         api_version=SCHEDULER,
         kind="PodGang",
@@ -47,7 +47,7 @@ def podgang_changes_by_go_operator(
 ) -> FieldsToApply | None:
     """Return the change of an existing PodGang; None where nothing differs (WF-102, WF-132)."""
     root = context.root
-    placement = gang_topology_constraints(root, part, topology)
+    placement = topology.constraints_of_gang(root, part)
     wanted, because = _spec(root, part, pods, placement), list[Reason]()
     groups = tuple(PodGroup(one.name, pods_needed(one), tuple(pods.get(one.name, ()))) for one in part.cliques)
     spec: dict[str, Json] = {}

@@ -1,0 +1,87 @@
+"""The groups of one gang: its parts with the numbers, constraints and priorities by which they are placed.
+
+Shape: the gang -> its standalone PodCliques, and the replicas of scaling groups in it -> their PodCliques. A scaled
+gang is one replica of a scaling group, so its PodCliques are its direct parts.
+"""
+
+from typing import NamedTuple
+
+from grove_core.resources.podgang import PodGangConstraints
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
+
+
+class CliqueGroup(NamedTuple):
+    """The PodGroup of one PodClique.
+
+    Attributes:
+        key: of the node label whose value all pods share; empty without a constraint.
+    """
+
+    part: ExpectedClique
+    key: str
+
+    @property
+    def needed(self) -> int:
+        """The number of pods that are placed together."""
+        return self.part.template.min_available
+
+    @property
+    def is_all_or_nothing(self) -> bool:
+        """Whether none of its pods can be left out, by its template, so that preemption takes all or none of them.
+
+        The template decides and not the present number of pods, since the group cannot follow that.
+        """
+        spec = self.part.template.spec
+        return self.needed >= spec.replicas and spec.auto_scaling_config is None
+
+
+class ReplicaGroup(NamedTuple):
+    """The CompositePodGroup of one replica of a scaling group inside a base gang."""
+
+    name: str
+    group: str
+    replica: int
+    key: str
+    cliques: tuple[CliqueGroup, ...]
+
+
+class GangGroup(NamedTuple):
+    """The root CompositePodGroup of one gang."""
+
+    gang: ExpectedGang
+    key: str
+    cliques: tuple[CliqueGroup, ...]
+    replicas: tuple[ReplicaGroup, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name: of a base gang that of the gang, of a scaled gang that of the replica of the scaling group."""
+        gang = self.gang
+        return f"{gang.group}-{gang.group_replica}" if gang.group else gang.name
+
+    @property
+    def children(self) -> int:
+        """The number of its parts; all of them are needed."""
+        return len(self.cliques) + len(self.replicas)
+
+
+def groups_of_gang(gang: ExpectedGang, constraints: PodGangConstraints) -> GangGroup:
+    """Return the groups of a gang. Only required constraints have a counterpart (SC-014). Linear in its cliques."""
+    packs, packed = dict(constraints.cliques), {one.name: one.pack for one in constraints.packed_groups}
+
+    def of_clique(part: ExpectedClique) -> CliqueGroup:
+        return CliqueGroup(part, packs[part.name].required if part.name in packs else "")
+
+    if gang.group:
+        return GangGroup(gang, constraints.gang.required, tuple(map(of_clique, gang.cliques)), ())
+    members: dict[tuple[str, int], list[CliqueGroup]] = {}
+    for part in gang.cliques:
+        if part.group:
+            members.setdefault((part.group, part.group_replica), []).append(of_clique(part))
+    replicas = (
+        ReplicaGroup(name, group, index, packed[name].required if name in packed else "", tuple(cliques))
+        for (group, index), cliques in members.items()
+        for name in (f"{group}-{index}",)
+    )
+    standalone = (of_clique(part) for part in gang.cliques if not part.group)
+    return GangGroup(gang, constraints.gang.required, tuple(standalone), tuple(replicas))

@@ -1,0 +1,154 @@
+"""Makes wants of the groups that a set should have: missing, changed, outdated and surplus ones (SC-010 to SC-027)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from grove_core.areas.scheduling.group_changes import (
+    CONSTRAINTS,
+    change_of_group,
+    has_templates,
+    immutable_fields_that_differ,
+)
+from grove_core.areas.scheduling.groups import GangGroup, groups_of_gang
+from grove_core.areas.scheduling.manifests import group_manifests, workload_manifest
+from grove_core.areas.scheduling.rules import SchedulingReason
+from grove_core.areas.scheduling.set_shape import gangs_of_template
+from grove_core.areas.scheduling.verdicts import GangBackends
+from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.kernel.decisions import AreaResult, Finding
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import DesiredChanges, ObjectToCreate, ObjectToDelete, Want, Withheld
+from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
+from grove_core.resources.pod import Pod
+from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedReplica
+from grove_core.snapshot.snapshot import Snapshot
+
+QUESTION: Final = "gangBackend"
+
+
+class SchedulingResult(NamedTuple):
+    """Wants and findings for the groups of a set.
+
+    Attributes:
+        misplaced: names of gangs whose groups keep outdated topology constraints (TP-026).
+    """
+
+    of_area: AreaResult
+    misplaced: tuple[str, ...] = ()
+
+
+def result_of_scheduling(
+    snapshot: Snapshot,
+    backends: GangBackends,
+    topology: GangTopology,
+    replicas: Sequence[ExpectedReplica] | None,
+) -> SchedulingResult:
+    """Return the wants for the groups of a set, and the finding on its back end. Linear in its parts and pods.
+
+    Args:
+        replicas: what the set should consist of; None where that is not known, and then no group changes.
+    """
+    findings = (
+        (Finding(snapshot.root.ref, QUESTION, backends.for_new.name.capitalize(), backends.because),)
+        if backends.because
+        else ()
+    )
+    if replicas is None or not snapshot.complete.issuperset(GROUP_KINDS):
+        return SchedulingResult(AreaResult(findings=findings))
+    groups = _GroupsOfSet(snapshot, backends, topology)
+    wants = DesiredChanges.from_wants_and_withheld(groups.wants(replicas))
+    return SchedulingResult(AreaResult(wants, findings), tuple(groups.misplaced))
+
+
+class _GroupsOfSet:
+    """The groups that one set has and should have."""
+
+    def __init__(self, snapshot: Snapshot, backends: GangBackends, topology: GangTopology) -> None:
+        self._snapshot = snapshot
+        self._root = snapshot.root
+        self._backends = backends
+        self._topology = topology
+        self._existing = {
+            (other.ref.kind, other.ref.name): other for other in snapshot.others if other.ref.kind in GROUP_KINDS
+        }
+        self.misplaced: list[str] = []
+        self._pods: dict[str, list[Pod]] = {}
+        living = (pod for _, pod in snapshot.pods() if not pod.deleting)
+        for pod in living if self._existing else ():
+            self._pods.setdefault(pod.gang, []).append(pod)
+
+    def wants(self, replicas: Sequence[ExpectedReplica]) -> Iterator[Want | Withheld]:
+        """Yield the wants for the Workload, then for each gang, then the deletion of groups that are too many."""
+        gangs = [gang for replica in replicas for gang in replica.gangs if self._backends.has_groups(gang.name)]
+        if not gangs and not self._existing:
+            return
+        expected: set[tuple[str, str]] = set()
+        if gangs:
+            templates = gangs_of_template(self._root)
+            want = workload_manifest(self._root, [self._groups_of(gang) for gang in templates])
+            expected.add((want.target.kind, want.target.name))
+            yield from self._workload(want)
+        for gang in gangs:
+            groups = self._groups_of(gang)
+            manifests = list(group_manifests(self._root, groups))
+            expected |= {(want.target.kind, want.target.name) for want in manifests}
+            yield from self._gang(groups, manifests)
+        for key, group in self._existing.items():
+            if key not in expected and group.managed and not group.deleting:
+                yield ObjectToDelete(group.ref, group.guard, (SchedulingReason.GROUP_NOT_NEEDED.because(group.ref),))
+
+    def _groups_of(self, gang: ExpectedGang) -> GangGroup:
+        return groups_of_gang(gang, self._topology.constraints_of_gang(self._root, gang))
+
+    def _workload(self, want: ObjectToCreate) -> Iterator[Want | Withheld]:
+        """Yield the want for the Workload, which can be made anew at any time: no program of Kubernetes reads it."""
+        found = self._existing.get((want.target.kind, want.target.name))
+        if found is None:
+            yield self._creation(want)
+        elif not found.deleting and not has_templates(found, want):
+            yield ObjectToDelete(found.ref, found.guard, (SchedulingReason.WORKLOAD_OUTDATED.because(found.ref),))
+
+    def _gang(self, gang: GangGroup, manifests: Sequence[ObjectToCreate]) -> Iterator[Want | Withheld]:
+        outdated: dict[Ref, str] = {}
+        for want in manifests:
+            found = self._existing.get((want.target.kind, want.target.name))
+            if found is None and self._topology.waiting:
+                yield Withheld(want.target, self._topology.waiting)
+            elif found is None:
+                yield self._creation(want)
+            elif not found.deleting:
+                if fields := immutable_fields_that_differ(found, want):
+                    outdated[found.ref] = ", ".join(fields)
+                if (change := change_of_group(found, want)) is not None:
+                    yield change
+        if outdated and not self._topology.waiting:
+            yield from self._outdated_gang(gang, manifests, outdated)
+
+    def _outdated_gang(
+        self, gang: GangGroup, manifests: Sequence[ObjectToCreate], outdated: dict[Ref, str]
+    ) -> Iterator[Want | Withheld]:
+        """Yield the deletion of a gang's groups and pods, so that they are made anew; none while a pod is on a node."""
+        pods, name = self._pods.get(gang.gang.name, ()), gang.gang.name
+        if any(pod.node for pod in pods):
+            if any(CONSTRAINTS in fields for fields in outdated.values()):
+                self.misplaced.append(name)
+            for ref, fields in outdated.items():
+                yield Withheld(ref, (SchedulingReason.STAYS_AS_IT_IS.because(ref, fields=fields, gang=name),))
+            return
+        group, fields = next(iter(outdated.items()))
+        doomed: list[OwnedObject | Pod] = [
+            found
+            for want in manifests
+            if (found := self._existing.get((want.target.kind, want.target.name))) is not None and not found.deleting
+        ]
+        for one in (*doomed, *pods):
+            because = SchedulingReason.MADE_ANEW.because(one.ref, fields=fields, group=group.short, gang=name)
+            yield ObjectToDelete(one.ref, one.guard, (because,))
+
+    def _creation(self, want: ObjectToCreate) -> ObjectToCreate | Withheld:
+        """Return the creation of an object; it is withheld where a foreign object has its name."""
+        holder = self._snapshot.foreign_owners.get((want.target.kind, want.target.namespace, want.target.name))
+        if holder is None:
+            return want
+        taken = SchedulingReason.GROUP_NAME_TAKEN.because(want.target, holder=holder)
+        return Withheld(want.target, (taken, *want.because))
