@@ -229,7 +229,9 @@ def _cluster_of(
     server.complete = EVERY_KIND | {TOPOLOGY_KIND}
     settings = spec.operator
     server.configuration = Configuration(
-        mnnvl=settings.mnnvl.as_configuration, topology=settings.topology_aware_scheduling.as_configuration
+        mnnvl=settings.mnnvl.as_configuration,
+        topology=settings.topology_aware_scheduling.as_configuration,
+        gang_backend=settings.scheduling.as_configuration,
     )
     server.served = ServedApis(without_domains=spec.driver.installed > 0)
     _add_uncollected_objects(server, roots, options.rules)

@@ -3,13 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import SCHEDULER
+from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, PodGang
+from grove_shell.simulator.actors.gang_of_groups import GroupTrees
 from grove_shell.simulator.actors.gang_packing import (
     Assignment,
     GangPodBlock,
@@ -37,6 +40,8 @@ from grove_shell.simulator.recording.simulation_history import (
 )
 from grove_shell.simulator.scenario.scenario import ScenarioSchedulerSpec
 
+_GANGS: Final = frozenset({"PodGang", COMPOSITE_KIND, POD_GROUP_KIND})
+
 
 class SimulatedScheduler:
     """Runs a pass some time after pods or room for them appear.
@@ -59,6 +64,7 @@ class SimulatedScheduler:
         self.pending: dict[str, Pod] = {}
         self._requests: dict[tuple[str, str], PodResourceRequests] = {}
         self._reported: dict[tuple[str, str], str] = {}
+        self._roots: dict[tuple[str, str], Ref | None] = {}  # of gangs that groups of the Workload API place
         self._scheduled = False
 
     def on_changes(self, changes: Iterable[ObjectChange]) -> None:
@@ -67,7 +73,7 @@ class SimulatedScheduler:
         for change in changes:
             if change.kind == "Pod":
                 may_place |= self._update_pending(change)
-            elif change.kind == "PodGang":
+            elif change.kind in _GANGS:
                 may_place = True
         if may_place:
             self.schedule_pass()
@@ -113,11 +119,20 @@ class SimulatedScheduler:
                 del self.pending[uid]  # it was deleted at this time
             else:
                 gangs[stored.namespace, stored.gang].append(stored)
+        trees: GroupTrees | None = None
         self._reported = {gang: why for gang, why in self._reported.items() if gang in gangs}
         for (namespace, name), waiting in sorted(gangs.items()):
             pods = sorted(waiting, key=lambda pod: (cliques[pod.owner_uid].ref.name, pod.index, pod.name))
             gang = self.cluster.server.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
-            if isinstance(gang, PodGang) and self.spec.gang_aware and not gang.deleting:
+            if is_grouped := any(pod.pod_group for pod in pods):
+                trees = trees or GroupTrees(self.cluster.server.items.values())
+                grouped = next(pod.pod_group for pod in pods if pod.pod_group)
+                found = trees.gang_of_pod_group(namespace, grouped, name)
+                gang = found.gang if found is not None else None
+                self._roots[namespace, name] = found.root if found is not None else None
+            if is_grouped and gang is None:
+                pods = self._mark_all_unschedulable(pods)  # a pod waits for its groups
+            elif isinstance(gang, PodGang) and self.spec.gang_aware and not gang.deleting:
                 pods = self._place_gang(gang, pods, cliques)
             else:
                 gang = None
@@ -249,5 +264,5 @@ class SimulatedScheduler:
         key = (pods[0].namespace, gang)
         if self._reported.get(key) != why:
             self._reported[key] = why
-            ref = Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
+            ref = self._roots.get(key) or Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
             self.history.record(SimulationActor.SCHEDULER, UnplacedGangHistoryEntry(ref, len(pods), why))

@@ -7,7 +7,7 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
+from grove_shell.settings.shared_settings import MnnvlSettings, SchedulingSettings, TopologySettings
 from grove_shell.simulator.scenario.scenario_events import ScenarioEvent, ScenarioNodePool
 from grove_shell.simulator.scenario.scenario_field_types import (
     Address,
@@ -64,7 +64,7 @@ class ScenarioOperatorSpec(ScenarioPart):
         round: the shortest time between two rounds.
         watch: how late a change reaches the operator's cache.
         write: from sending a write to its response; the write takes effect half-way, and the next one is sent after it.
-        mnnvl, topology_aware_scheduling: as in the operator's configuration file; admission uses the same settings.
+        mnnvl, topology_aware_scheduling, scheduling: as in the operator's configuration file; admission uses the same.
     """
 
     round: Span = 100
@@ -72,6 +72,7 @@ class ScenarioOperatorSpec(ScenarioPart):
     write: Span = 0
     mnnvl: MnnvlSettings = MnnvlSettings()
     topology_aware_scheduling: TopologySettings = TopologySettings()
+    scheduling: SchedulingSettings = SchedulingSettings()
 
 
 class ScenarioAdmissionDelaySpec(ScenarioPart):
