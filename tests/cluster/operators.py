@@ -74,7 +74,7 @@ class Operator:
         client: of the configuration, e.g. ``inFlight``.
         server: to go to instead of the API server itself, e.g. a proxy.
         options: further ones of the command line.
-        mnnvl: of the configuration; may be set anew for its next life, as ``topology`` and ``rules`` may.
+        mnnvl: of the configuration; may be set anew for its next life, as ``topology``, ``rules`` and ``backend`` may.
     """
 
     def __init__(
@@ -99,6 +99,7 @@ class Operator:
         self.mnnvl = mnnvl
         self.topology: Mapping[str, Any] = {}
         self.rules = "design"
+        self.backend = "podgang"
         self._name = ""
         self._before: list[Json] = []
 
@@ -129,6 +130,7 @@ class Operator:
             "client": dict(self._client),
             "mnnvl": dict(self.mnnvl),
             "topologyAwareScheduling": dict(self.topology),
+            "scheduling": {"backend": self.backend},
         }
         self.config.write_text(yaml.safe_dump(config), encoding="utf-8")
 
