@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
@@ -17,15 +18,19 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
-from grove_core.resources.api_names import CORE, GROVE, SCHEDULER
+from grove_core.resources.api_names import COMPOSITES, CORE, GROVE, POD_GANG, SCHEDULER, WORKLOADS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.mnnvl_groups import required_group_domains
 from grove_core.resources.naming_rules import replica_index_of_compute_domain
 from grove_core.resources.object_metadata import metadata_in
+from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
+_VERSIONS: Final = MappingProxyType(
+    {"Pod": CORE, "PodGang": SCHEDULER, POD_GROUP_KIND: WORKLOADS, COMPOSITE_KIND: COMPOSITES}
+)
 _TRUE: Final = ConditionStatus.TRUE.value
 
 
@@ -41,7 +46,17 @@ def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodC
     named = {name}
     if kind == "PodGang":
         named = {group.name for gang in snapshot.gangs if gang.ref.name == name for group in gang.groups}
+        return tuple(one for one in snapshot.cliques if one.ref.name in named or one.labels.get(POD_GANG) == name)
+    if kind == COMPOSITE_KIND:
+        return tuple(clique for clique in snapshot.cliques if name in _composites_above(clique))
     return tuple(clique for clique in snapshot.cliques if clique.ref.name in named)
+
+
+def _composites_above(clique: PodClique) -> tuple[str, ...]:
+    """The CompositePodGroups that a PodClique in groups is below: that of its gang, and that of its group replica."""
+    of_replica = f"{clique.owner_name}-{clique.group_replica_index}" if clique.owner_kind == GROUP_KIND else ""
+    own_gang = str(clique.labels.get(POD_GANG, ""))
+    return (of_replica,) if clique.base_gang else (own_gang, of_replica)
 
 
 def root_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
@@ -76,7 +91,8 @@ class ObjectExplanation:
     """One object of one root, with the plan for the root.
 
     Attributes:
-        kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod or ComputeDomain.
+        kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, PodGroup, CompositePodGroup, Pod,
+            ComputeDomain.
         name: of an object of that kind that the root has (:func:`root_has_object`).
     """
 
@@ -91,7 +107,7 @@ class ObjectExplanation:
         found = _domain_ref(self.snapshot, self.name) if self.kind == DOMAIN_KIND else None
         if found is not None:
             return found
-        version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
+        version = _VERSIONS.get(self.kind, GROVE)
         return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
 
     @cached_property

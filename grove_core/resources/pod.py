@@ -53,6 +53,7 @@ class Pod:
         crashed_earlier: of a ready pod: whether the earlier run of a container ended with an error (WF-011).
         foreign_gates: names of scheduling gates that are not Grove's.
         pod_group: name of its PodGroup; empty where it names none.
+        unplaced_because: message of the scheduler, of a pod in a PodGroup that is not scheduled; empty without one.
         manifest: ``labels``, ``annotations`` and ``spec``, kept of one pod of each template of a set; None of others.
         node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
     """
@@ -82,6 +83,7 @@ class Pod:
     node_signs: UnreadyPodSigns | None = None
     foreign_gates: tuple[str, ...] = ()
     pod_group: str = ""
+    unplaced_because: str = ""
     manifest: FrozenMap | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -122,9 +124,10 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
     trouble = "" if ready else _trouble_of(status, reason)
     grouping = spec.get("schedulingGroup")
     pod_group = grouping.get("podGroupName") or "" if grouping else ""
+    message = _scheduler_message_in(status) if pod_group and not scheduled else ""
     # One C call that raises TypeError where any of them is no string.
     "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble, created))  # noqa: FLY002 - see above
-    if not name or deleted.__class__ is not str or pod_group.__class__ is not str:
+    if not name or deleted.__class__ is not str or pod_group.__class__ is not str or message.__class__ is not str:
         raise TypeError
     return Pod(
         share(namespace, namespace),
@@ -152,6 +155,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         unready_pod_signs(spec, status) if node and not ready else None,
         tuple(gate["name"] for gate in gates if gate["name"] != GATE) if gates else (),
         share(pod_group, pod_group),
+        share(message, message),
         _manifest_of(meta, spec) if template_hash and share(f"{set_name}/{template_hash}", name) == name else None,
     )
 
@@ -188,6 +192,12 @@ def _conditions_in(status: Mapping[str, Any]) -> tuple[bool, bool, bool, str]:
                 reason = condition.get("reason") or ""
                 gated = reason == "SchedulingGated" and condition["status"] == "False"
     return scheduled, gated, ready, reason
+
+
+def _scheduler_message_in(status: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON; the caller checks it
+    """Return why a pod is not scheduled, in the words of the scheduler; empty without a message."""
+    found = (one for one in status.get("conditions") or () if one["type"] == "PodScheduled")
+    return next((one.get("message") or "" for one in found), "")
 
 
 def _gpus_in(spec: Mapping[str, Any]) -> int:
@@ -274,6 +284,8 @@ def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
         if type_ in {"Ready", "PodScheduled"} and not (isinstance(value, str) and value in _HOLDS):
             condition.add_problem("status", 'one of the strings "True", "False", "Unknown"', value)
         condition.text("reason")
+        if type_ == "PodScheduled" and top.inner_object("spec").inner_object("schedulingGroup").raw:
+            condition.text("message")
     for key in ("initContainerStatuses", "containerStatuses"):
         for container in status.inner_objects(key):
             state = container.inner_object("state")

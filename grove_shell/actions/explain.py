@@ -11,6 +11,7 @@ from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.naming_rules import most_similar_name
+from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import InputSource, choose_rule_set, read_input_and_print_problems
@@ -28,6 +29,8 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("pclq", "podclique", "podcliques"), "PodClique"),
     **dict.fromkeys(("pod", "pods", "po"), "Pod"),
     **dict.fromkeys(("pg", "podgang", "podgangs"), "PodGang"),
+    **dict.fromkeys(("podgroup", "podgroups"), POD_GROUP_KIND),
+    **dict.fromkeys(("compositepodgroup", "compositepodgroups"), COMPOSITE_KIND),
     **dict.fromkeys(("cd", "computedomain", "computedomains"), "ComputeDomain"),
 }
 
@@ -42,7 +45,10 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     """
     kind, slash, name = target.partition("/")
     if kind.lower() not in KINDS or not slash or not name:
-        print_error(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain")
+        print_error(
+            f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, podgroup,"
+            " compositepodgroup, computedomain"
+        )
         return USAGE
     inputs = read_input_and_print_problems(source, rules)
     kind = KINDS[kind.lower()]

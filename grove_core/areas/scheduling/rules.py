@@ -29,6 +29,11 @@ class SchedulingReason(Rule):
     STAYS_AS_IT_IS = RuleSentence("SC-024", "{fields} cannot be changed, and pods of gang {gang} are on nodes")
     WORKLOAD_OUTDATED = RuleSentence("SC-025", "its templates differ from the set, and cannot be changed")
     GROUP_NAME_TAKEN = RuleSentence("SC-026", "a group with that name exists, and is {holder}")
+    SCHEDULER_MESSAGE = RuleSentence("SC-030", "the scheduler has no place for its pods: {message}")
+    PARTS_WITHOUT_PODS = RuleSentence(
+        "SC-031", "the scheduler does not look at gang {gang} before these PodCliques have the pods they need: {names}"
+    )
+    NOT_LOOKED_AT = RuleSentence("SC-032", "the scheduler has not looked at its pods yet")
 
 
 @unique

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from grove_core.areas.scheduling.findings import placement_findings
 from grove_core.areas.scheduling.group_changes import (
     CONSTRAINTS,
     change_of_group,
@@ -48,11 +49,13 @@ def result_of_scheduling(
     Args:
         replicas: what the set should consist of; None where that is not known, and then no group changes.
     """
-    findings = (
+    findings: tuple[Finding, ...] = (
         (Finding(snapshot.root.ref, QUESTION, backends.for_new.name.capitalize(), backends.because),)
         if backends.because
         else ()
     )
+    if replicas is not None:
+        findings = (*findings, *placement_findings(snapshot, backends, replicas))
     if replicas is None or not snapshot.complete.issuperset(GROUP_KINDS):
         return SchedulingResult(AreaResult(findings=findings))
     groups = _GroupsOfSet(snapshot, backends, topology)
