@@ -52,6 +52,7 @@ class Pod:
         created: ``creationTimestamp`` as written; empty where absent.
         crashed_earlier: of a ready pod: whether the earlier run of a container ended with an error (WF-011).
         foreign_gates: names of scheduling gates that are not Grove's.
+        preempted: whether the scheduler takes it for pods of a higher priority.
         pod_group: name of its PodGroup; empty where it names none.
         unplaced_because: message of the scheduler, of a pod in a PodGroup that is not scheduled; empty without one.
         manifest: ``labels``, ``annotations`` and ``spec``, kept of one pod of each template of a set; None of others.
@@ -82,6 +83,7 @@ class Pod:
     crashed_earlier: bool = False
     node_signs: UnreadyPodSigns | None = None
     foreign_gates: tuple[str, ...] = ()
+    preempted: bool = False
     pod_group: str = ""
     unplaced_because: str = ""
     manifest: FrozenMap | None = field(default=None, compare=False, repr=False)
@@ -113,7 +115,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
     """Read a pod in one pass; raises KeyError, TypeError or AttributeError where it is not well-formed."""
     meta, status, spec = raw["metadata"], raw.get("status") or _NOTHING, raw.get("spec") or _NOTHING
     labels, gates = meta.get("labels") or _NOTHING, spec.get("schedulingGates")
-    scheduled, gated, ready, reason = _conditions_in(status)
+    scheduled, gated, ready, preempted, reason = _conditions_in(status)
     crashed, unready, crashed_earlier = (False, False, _has_crashed(status)) if ready else (*_failing(status), False)
     namespace, name, uid = meta.get("namespace") or "default", meta["name"], meta.get("uid") or ""
     version, deleted = meta.get("resourceVersion") or "", meta.get("deletionTimestamp") or ""
@@ -154,6 +156,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         crashed_earlier,
         unready_pod_signs(spec, status) if node and not ready else None,
         tuple(gate["name"] for gate in gates if gate["name"] != GATE) if gates else (),
+        preempted,
         share(pod_group, pod_group),
         share(message, message),
         _manifest_of(meta, spec) if template_hash and share(f"{set_name}/{template_hash}", name) == name else None,
@@ -178,9 +181,9 @@ def _controller_uid_in(meta: Mapping[str, Any]) -> str:
     return owner
 
 
-def _conditions_in(status: Mapping[str, Any]) -> tuple[bool, bool, bool, str]:
-    """Return whether a pod is scheduled, gated and ready, and the reason why it is not scheduled."""
-    scheduled = gated = ready = False
+def _conditions_in(status: Mapping[str, Any]) -> tuple[bool, bool, bool, bool, str]:
+    """Return whether a pod is scheduled, gated, ready and preempted, and the reason why it is not scheduled."""
+    scheduled = gated = ready = preempted = False
     reason = ""
     for condition in status.get("conditions") or ():
         type_ = condition["type"]
@@ -191,7 +194,9 @@ def _conditions_in(status: Mapping[str, Any]) -> tuple[bool, bool, bool, str]:
             if not scheduled:
                 reason = condition.get("reason") or ""
                 gated = reason == "SchedulingGated" and condition["status"] == "False"
-    return scheduled, gated, ready, reason
+        elif type_ == "DisruptionTarget":
+            preempted = condition.get("reason") == "PreemptionByScheduler" and condition["status"] == "True"
+    return scheduled, gated, ready, preempted, reason
 
 
 def _scheduler_message_in(status: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON; the caller checks it

@@ -50,9 +50,11 @@ def _objections_by_design(given: ManifestToAdmit) -> Iterator[DenialReason]:
 
 
 def _warnings_by_design(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
+    from grove_core.areas.scheduling.admit import scheduling_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
     from grove_core.areas.topology.admit import topology_off_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
 
-    return topology_off_warnings(given.subject, given.new, given.configuration)
+    yield from topology_off_warnings(given.subject, given.new, given.configuration)
+    yield from scheduling_warnings(given.subject, given.new, given.configuration)
 
 
 def _nothing_more(raw: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -15,6 +15,9 @@ class TerminationReason(Rule):
     )
     UPDATE_IN_PROGRESS = RuleSentence("GT-013", "{ready} ready, at least {needed} needed, but an update of it runs")
     INSUFFICIENT_READY_PODS = RuleSentence("GT-014", "{ready} ready, at least {needed} needed")
+    PODS_PREEMPTED = RuleSentence(
+        "GT-068", "{ready} ready, at least {needed} needed; the scheduler preempted pods of it"
+    )
     AVAILABILITY_NOT_RECORDED = RuleSentence(
         "GT-015", "{ready} ready, at least {needed} needed; no record says that it ever had that many"
     )

@@ -45,3 +45,11 @@ class SchedulingPreflightReason(Rule):
         "scheduling.backend is kubernetes, and the server serves no CompositePodGroups: turn their feature gates on,"
         " or set it to auto",
     )
+
+
+@unique
+class SchedulingWarning(Rule):
+    """Warnings at admission."""
+
+    KEEPS_PODGANGS = RuleSentence("SC-040", "has PodGangs, which need a scheduler such as KAI: {why}")
+    PREFERENCE_IGNORED = RuleSentence("SC-041", "has no effect: the Workload API knows required domains only")

@@ -5,9 +5,10 @@ from typing import Final
 
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.resources.naming_rules import scaling_group_name
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import first_templates_by_name
+from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
 from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedSet
 
 MAX_PARTS: Final = 8
@@ -33,16 +34,16 @@ def gangs_of_template(root: PodCliqueSet) -> tuple[ExpectedGang, ...]:
     return tuple(ExpectedSet(root, counts).replica(0).gangs)
 
 
-def reasons_against_one_workload(root: PodCliqueSet) -> Iterator[Reason]:
+def reasons_against_one_workload(subject: Ref, spec: SetSpec) -> Iterator[Reason]:
     """Yield a reason for each level of a set that has more parts than a Workload admits. Linear in the template."""
-    template = root.spec.template
+    template = spec.template
     groups = first_templates_by_name(template.pod_clique_scaling_groups).values()
     levels = [
         ("the set", 1 + len(groups)),
-        ("its base gang: PodCliques", len(root.spec.standalone_cliques)),
+        ("its base gang: PodCliques", len(spec.standalone_cliques)),
         ("its base gang: scaling groups", sum(group.min_available > 0 for group in groups)),
         *((f"scaling group {group.name}", len(dict.fromkeys(group.clique_names))) for group in groups),
     ]
     for level, parts in levels:
         if parts > MAX_PARTS:
-            yield SchedulingReason.TOO_MANY_PARTS.because(root.ref, level=level, parts=parts, limit=MAX_PARTS)
+            yield SchedulingReason.TOO_MANY_PARTS.because(subject, level=level, parts=parts, limit=MAX_PARTS)

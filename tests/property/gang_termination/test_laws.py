@@ -19,6 +19,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus, condition_o
 from grove_core.kernel.decisions import Finding
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
@@ -96,6 +97,30 @@ def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bo
         assert (judged.breach, judged.why) == (ConditionStatus.UNKNOWN, TerminationReason.UPDATE_IN_PROGRESS)
     else:
         assert (judged.breach, judged.why) == (ConditionStatus.TRUE, TerminationReason.INSUFFICIENT_READY_PODS)
+
+
+@pytest.mark.req("GT-068")
+@pytest.mark.parametrize(
+    ("ready", "preempted", "stored", "why"),
+    [
+        (1, True, None, TerminationReason.PODS_PREEMPTED),
+        (1, False, None, TerminationReason.INSUFFICIENT_READY_PODS),
+        (2, True, None, TerminationReason.SUFFICIENT_READY_PODS),
+        (1, False, (ConditionStatus.TRUE, "PodsPreempted"), TerminationReason.PODS_PREEMPTED),
+        (1, False, (ConditionStatus.FALSE, "PodsPreempted"), TerminationReason.INSUFFICIENT_READY_PODS),
+        (1, False, (ConditionStatus.TRUE, "InsufficientReadyPods"), TerminationReason.INSUFFICIENT_READY_PODS),
+        (2, False, (ConditionStatus.TRUE, "PodsPreempted"), TerminationReason.SUFFICIENT_READY_PODS),
+    ],
+)
+def test_gt068_a_breach_by_preemption_keeps_its_reason_until_it_ends(
+    ready: int, stored: tuple[ConditionStatus, str] | None, why: TerminationReason, *, preempted: bool
+) -> None:
+    found = cluster_of(b"")
+    conditions = () if stored is None else (Condition(MIN_AVAILABLE_BREACHED, *stored, "", START),)
+    status = CliqueStatus(recorded=True, was_available=True, conditions=conditions)
+    clique = replace(found.cliques[0], min_available=2, status=status)
+    pods = [replace(found.pods[0], ready=number < ready, preempted=preempted and number == 2) for number in range(3)]
+    assert judge_clique_breach(clique, pods, START).why is why
 
 
 def test_gt014_the_last_row_of_the_table_always_applies() -> None:

@@ -32,7 +32,7 @@ RULES: Final[tuple[type[Rule], ...]] = (
     *(workload_field.GoOperatorWorkloadReason, workload_field.GoOperatorWorkloadDenial),
     workload_field.GoOperatorWorkloadWarning,
     *(workload.WorkloadReason, workload.WorkloadDenial, workload.WorkloadWarning),
-    *(scheduling.SchedulingReason, scheduling.SchedulingPreflightReason),
+    *(scheduling.SchedulingReason, scheduling.SchedulingPreflightReason, scheduling.SchedulingWarning),
     *(mnnvl_scopes.SharedDomainReason, mnnvl_scopes.SharedDomainDenial, mnnvl_scopes.SharedDomainWarning),
     planning.WithheldStepReason,
     *(topology.TopologyReason, topology.TopologyDenial, topology.TopologyWarning, topology.FitReason),

@@ -4,13 +4,13 @@ This is the hot path of every decision: one pass over the pods, one small tuple 
 are built when they are read.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, build
-from grove_core.kernel.conditions import ConditionStatus, transition_time
+from grove_core.kernel.conditions import Condition, ConditionStatus, transition_time
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.statuses import breach_condition_of
@@ -65,7 +65,7 @@ def count_ready_pods(pods: Iterable[Pod]) -> int:
     return ready
 
 
-def judge_clique_breach(clique: PodClique, pods: Iterable[Pod], now: datetime) -> CliqueJudgement:
+def judge_clique_breach(clique: PodClique, pods: Sequence[Pod], now: datetime) -> CliqueJudgement:
     """Judge one clique on the pods of the same snapshot (GT-011 to GT-019).
 
     Args:
@@ -81,8 +81,20 @@ def judge_clique_breach(clique: PodClique, pods: Iterable[Pod], now: datetime) -
     for question, breach, why in BREACH_TABLE:  # noqa: B007  # pragma: no branch
         if question(ready, needed, was_available, status.updating):
             break
-    since = transition_time(breach_condition_of(status), breach, now)
+    stored = breach_condition_of(status)
+    if breach is ConditionStatus.TRUE and _lost_pods_by_preemption(pods, stored):
+        why = TerminationReason.PODS_PREEMPTED
+    since = transition_time(stored, breach, now)
     return build(CliqueJudgement, (clique, ready, was_available, breach, why, since))
+
+
+def _lost_pods_by_preemption(pods: Iterable[Pod], stored: Condition | None) -> bool:
+    """Return whether pods are being preempted, or were when the breach that goes on was reported first (GT-068)."""
+    if any(pod.preempted for pod in pods):
+        return True
+    if stored is None or stored.status is not ConditionStatus.TRUE:
+        return False
+    return stored.reason == TerminationReason.PODS_PREEMPTED.code
 
 
 def clique_was_available(status: CliqueStatus, ready: int, needed: int) -> bool | None:
