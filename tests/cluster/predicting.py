@@ -12,7 +12,12 @@ Counts = Counter[tuple[str, str, str]]
 
 def predicted(plane: ControlPlane, scene: Scene, *options: str) -> Counts:
     """Creations and deletions of a plan by verb, kind and name; pods by their clique, for their names are chance."""
-    asked = ("plan", "--live", "-n", scene.namespace, "-o", "json", *options)
+    config = plane.folder / "podgangs.yaml"  # as that of the operators of the tests
+    config.write_text(
+        "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\nscheduling: {backend: podgang}\n",
+        encoding="utf-8",
+    )
+    asked = ("plan", "--live", "-n", scene.namespace, "-o", "json", "--config", str(config), *options)
     ran = grove(*asked, kubeconfig=plane.kubeconfig("admin"))
     assert ran.returncode == 0, ran.stderr
     (plan,) = json.loads(ran.stdout)["plans"]

@@ -27,6 +27,8 @@ _HEALED: Final = "changed only where somebody else, or an update, makes it diffe
 _HANDED_OVER: Final = "handed over to gangs in mode `annotations` alone"
 _GATED: Final = "gates are set, and opened, where nothing can be placed at first: played in mode `annotations`"
 _COLLECTED: Final = "in mode `annotations` they go with their gang"
+_IN_GROUPS: Final = "gangs are placed by groups of the Workload API in mode `operator`"
+_IN_PODGANGS: Final = "sets that share domains by annotation have PodGangs"
 IDLE: Final = {
     **{
         (resource, "get"): _LOST
@@ -34,6 +36,9 @@ IDLE: Final = {
             "computedomains",
             "horizontalpodautoscalers",
             "podgangs",
+            "workloads",
+            "compositepodgroups",
+            "podgroups",
             "resourceclaims",
             "rolebindings",
             "roles",
@@ -46,6 +51,8 @@ IDLE: Final = {
     ("podcliquescalinggroups", "get"): "asked for only where a whole scaling group is the cause of an end",
     ("horizontalpodautoscalers", "patch"): _HEALED,
     ("services", "patch"): _HEALED,
+    ("podgroups", "patch"): _HEALED,
+    ("workloads", "delete"): _HEALED,
 }
 """What this one life of a set does not show in any mode; tests/manifests/test_access.py has it asked for."""
 IDLE_IN: Final = {
@@ -53,8 +60,17 @@ IDLE_IN: Final = {
         ("computedomains", "patch"): _HANDED_OVER,
         ("resourceclaims", "patch"): _HANDED_OVER,
         ("pods", "patch"): _GATED,
+        **{("podgangs", verb): _IN_GROUPS for verb in ("create", "delete", "patch")},
+        ("podgangs/status", "patch"): _IN_GROUPS,
     },
-    "annotations": {("computedomains", "delete"): _COLLECTED},
+    "annotations": {
+        ("computedomains", "delete"): _COLLECTED,
+        **{
+            (resource, verb): _IN_PODGANGS
+            for resource in ("workloads", "compositepodgroups", "podgroups")
+            for verb in ("create", "delete")
+        },
+    },
 }
 
 
