@@ -13,7 +13,7 @@ from grove_shell.cli.main import run_command_line
 from grove_shell.settings.shared_settings import SchedulingSettings
 from grove_shell.simulator.actors.gang_of_groups import GroupTrees
 from grove_shell.simulator.recording.simulation_history import UnplacedGangHistoryEntry
-from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.scenario import Scenario, ScenarioSchedulerSpec
 from grove_shell.simulator.scenario.scenario_events import ScenarioNodePool
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions
@@ -28,6 +28,7 @@ def played(scenario: Scenario, nodes: int, gpus: int) -> Simulation:
     spec = scenario.spec
     changes = {
         "nodes": (ScenarioNodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),
+        "scheduler": ScenarioSchedulerSpec(gang_aware=True),
         "operator": spec.operator.model_copy(update={"scheduling": SchedulingSettings(backend="kubernetes")}),
     }
     simulation = Simulation(scenario.model_copy(update={"spec": spec.model_copy(update=changes)}), SimulationOptions())

@@ -218,3 +218,16 @@ def test_sc026_pods_do_not_join_a_group_of_somebody_else(kind: str) -> None:
 def group_of_somebody_else(short: str) -> Ref:
     kind, _, name = short.partition("/")
     return Ref("scheduling.k8s.io/v1beta1", kind, "ml", name)
+
+
+@pytest.mark.req("SC-028")
+def test_sc028_a_member_that_cannot_be_created_keeps_no_pod_of_the_others_back() -> None:
+    """The scheduler waits for the gang; with a PodGang the pods would not be created."""
+    life = grouped(llama())
+    life.world.foreign_owners = {("PodClique", "ml", "llm-0-pool-0-worker"): "without a controller"}
+    for _ in range(6):
+        plan = life.round()
+    assert plan is not None
+    assert "GangLacksClique" not in {why.rule.code for one in plan.withheld for why in one.because}
+    assert len(life.pods("llm-0-router")) == 1
+    assert "PodGroup/llm-0-pool-0-worker" in groups_in(life)
