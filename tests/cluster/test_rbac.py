@@ -27,8 +27,7 @@ _HEALED: Final = "changed only where somebody else, or an update, makes it diffe
 _HANDED_OVER: Final = "handed over to gangs in mode `annotations` alone"
 _GATED: Final = "gates are set, and opened, where nothing can be placed at first: played in mode `annotations`"
 _COLLECTED: Final = "in mode `annotations` they go with their gang"
-_IN_GROUPS: Final = "gangs are placed by groups of the Workload API in mode `operator`"
-_IN_PODGANGS: Final = "sets that share domains by annotation have PodGangs"
+_IN_PODGANGS: Final = "sets that share domains or claims have PodGangs; a set without them is played in mode `operator`"
 IDLE: Final = {
     **{
         (resource, "get"): _LOST
@@ -60,8 +59,6 @@ IDLE_IN: Final = {
         ("computedomains", "patch"): _HANDED_OVER,
         ("resourceclaims", "patch"): _HANDED_OVER,
         ("pods", "patch"): _GATED,
-        **{("podgangs", verb): _IN_GROUPS for verb in ("create", "delete", "patch")},
-        ("podgangs/status", "patch"): _IN_GROUPS,
     },
     "annotations": {
         ("computedomains", "delete"): _COLLECTED,
@@ -155,8 +152,22 @@ def manifest(namespace: str) -> Json:
     return whole
 
 
+def play_in_groups(life: Life) -> None:
+    """A set that shares nothing is ready, scaled out and in, and gone."""
+    container = {"name": "main", "image": "example.com/main"}
+    pod = {"nodeSelector": {"test": life.namespace}, "containers": [container]}
+    life.api.create(grove_set("plain", life.namespace, clique("solo", 1, pod=pod)))
+    for count in (1, 2, 1):
+        life.scale(SETS, "plain", count)
+        life.await_ready(count)
+    life.api.delete(SETS, "plain", life.namespace)
+    wait_until(lambda: life.api.find(SETS, "plain", life.namespace), lambda found: not found, "it is gone", seconds=60)
+
+
 def play(life: Life) -> None:
-    """Ready, out, in, ended once, and gone; in one mode it begins while nothing can be placed."""
+    """Ready, out, in, ended once, and gone; in one mode nothing can be placed at first, one begins with groups."""
+    if life.mode == "operator":
+        play_in_groups(life)
     if life.mode == "annotations":
         life.cordon()
     life.api.create(manifest(life.namespace))

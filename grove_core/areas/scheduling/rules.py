@@ -14,6 +14,9 @@ class SchedulingReason(Rule):
     )
     OTHER_SCHEDULER = RuleSentence("SC-002", "its pods name the scheduler {scheduler}, which places PodGangs")
     SHARES_DOMAINS = RuleSentence("SC-003", "its PodCliques share ComputeDomains, which a PodGang has to own")
+    SHARES_CLAIMS = RuleSentence(
+        "SC-007", "its pods share ResourceClaims, which the scheduler does not allocate for a gang at once"
+    )
     WORKLOAD_OF_SET = RuleSentence("SC-010", "it has the templates of the groups of the set")
     GROUP_OF_GANG = RuleSentence("SC-011", "gang {gang} is placed as a whole: all {children} parts of it, or none")
     REPLICA_OF_GANG = RuleSentence(

@@ -1,4 +1,4 @@
-"""Whether groups of the Workload API suit a set: its scheduler, its domains, its shape (SC-002, SC-003, SC-020)."""
+"""Whether groups of the Workload API suit a set: its scheduler, domains, claims and shape (SC-002, SC-003, SC-007)."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,16 @@ def reasons_against_groups(
         yield SchedulingReason.OTHER_SCHEDULER.because(subject, scheduler=", ".join(others))
     if configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS) and _shares_domains(annotations, spec):
         yield SchedulingReason.SHARES_DOMAINS.because(subject)
+    if _shares_claims(spec):
+        yield SchedulingReason.SHARES_CLAIMS.because(subject)
     yield from reasons_against_one_workload(subject, spec)
+
+
+def _shares_claims(spec: SetSpec) -> bool:
+    template = spec.template
+    of_cliques = any(clique.resource_sharing for clique in template.cliques)
+    of_groups = any(group.resource_sharing for group in template.pod_clique_scaling_groups)
+    return bool(template.resource_sharing) or of_cliques or of_groups
 
 
 def _shares_domains(annotations: FrozenMap, spec: SetSpec) -> bool:

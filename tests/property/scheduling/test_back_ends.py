@@ -25,6 +25,7 @@ HIERARCHICAL = ServedApis(workload_api=WorkloadApiLevel.HIERARCHICAL)
 FLAT = ServedApis(workload_api=WorkloadApiLevel.FLAT)
 NONE = ServedApis(workload_api=WorkloadApiLevel.NONE)
 BY_ANNOTATION = replace(KUBERNETES, mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
+SHARING: Json = {"name": "x", "scope": "PerReplica"}
 SHARED: Json = {"grove.io/mnnvl-enabled": "true"}
 
 
@@ -55,7 +56,7 @@ def test_sc001_the_back_end_is_as_configured_and_served(
     assert backend(llama(), configuration, served)[0] is has_groups
 
 
-@pytest.mark.req("SC-002", "SC-003", "SC-020")
+@pytest.mark.req("SC-002", "SC-003", "SC-007", "SC-020")
 @pytest.mark.parametrize(
     ("raw", "configuration", "rules"),
     [
@@ -69,6 +70,8 @@ def test_sc001_the_back_end_is_as_configured_and_served(
         (set_raw(clique_raw("a"), meta={"annotations": SHARED}), BY_ANNOTATION, {SchedulingReason.SHARES_DOMAINS}),
         (set_raw(clique_raw("a", annotations=SHARED)), BY_ANNOTATION, {SchedulingReason.SHARES_DOMAINS}),
         (set_raw(clique_raw("a")), BY_ANNOTATION, set()),
+        (set_raw(clique_raw("a"), resourceSharing=[SHARING]), AUTO, {SchedulingReason.SHARES_CLAIMS}),
+        (set_raw(clique_raw("a", resourceSharing=[SHARING])), AUTO, {SchedulingReason.SHARES_CLAIMS}),
         (set_raw(*map(clique_raw, "abcdefgh")), AUTO, set()),
         (set_raw(*map(clique_raw, "abcdefghi")), AUTO, {SchedulingReason.TOO_MANY_PARTS}),
         (

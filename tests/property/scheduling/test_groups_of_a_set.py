@@ -142,10 +142,18 @@ def test_sc016_single_pods_can_be_taken_where_some_are_not_needed(clique: dict[s
     assert disruption(set_raw(clique_raw("a", 3, **clique)), "PodGroup/llm-0-a") == mode
 
 
+def without_shared_claims(raw: Json) -> Json:
+    """The set without what makes it keep PodGangs (SC-007)."""
+    template = raw["spec"]["template"]
+    for part in (template, *template["cliques"], *template["podCliqueScalingGroups"]):
+        part.pop("resourceSharing", None)
+    return raw
+
+
 @given(raw=raw_sets())
 @pytest.mark.req("SC-011", "SC-013", "SC-028")
 def test_sc028_any_set_comes_to_rest_with_a_group_for_each_pod(raw: Json) -> None:
-    life = rested_in_groups(raw)
+    life = rested_in_groups(without_shared_claims(raw))
     groups = groups_in(life)
     for pod in life.all_pods():
         owner = next(item for item in life.world.items.values() if item.uid == pod.owner_uid)
