@@ -1,6 +1,7 @@
 """How stored groups of the Workload API differ from those that a set should have (SC-022 to SC-025).
 
 All fields but ``minCount`` of a PodGroup are immutable. A server fills in priorities, so these count only where wanted.
+``disruptionMode`` stays that of the creation: it follows numbers of pods, for which no gang is made anew.
 """
 
 from typing import Final
@@ -13,7 +14,7 @@ from grove_core.resources.owned_object import POD_GROUP_KIND, OwnedObject
 _POLICY: Final = "schedulingPolicy"
 _PRIORITY: Final = "priorityClassName"
 CONSTRAINTS: Final = "schedulingConstraints"
-_KEPT: Final = (CONSTRAINTS, "disruptionMode", _PRIORITY, "parentCompositePodGroupName")
+_KEPT: Final = (CONSTRAINTS, _PRIORITY, "parentCompositePodGroupName")
 _TEMPLATE_LISTS: Final = ("compositePodGroupTemplates", "podGroupTemplates")
 
 

@@ -108,7 +108,7 @@ class _GroupsOfSet:
         found = self._existing.get((want.target.kind, want.target.name))
         if found is None:
             yield self._creation(want)
-        elif not found.deleting and not has_templates(found, want):
+        elif not (found.deleting or self._topology.waiting or has_templates(found, want)):
             yield ObjectToDelete(found.ref, found.guard, (SchedulingReason.WORKLOAD_OUTDATED.because(found.ref),))
 
     def _gang(self, gang: GangGroup, manifests: Sequence[ObjectToCreate]) -> Iterator[Want | Withheld]:

@@ -25,6 +25,7 @@ from tests.property.scheduling.grouped_sets import (
     spec_of,
 )
 from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
 
 IN_ZONE = {"topologyConstraint": {"pack": {"required": "zone"}}}
 IN_RACK = {"topologyConstraint": {"pack": {"required": "rack"}}}
@@ -136,12 +137,31 @@ def test_sc024_a_gang_on_nodes_keeps_its_groups() -> None:
 @pytest.mark.req("SC-024")
 @pytest.mark.parametrize(
     "fields",
-    [{"disruptionMode": {"single": {}}}, {"priorityClassName": "urgent"}, {"schedulingPolicy": {"basic": {}}}],
+    [{"priorityClassName": "urgent"}, {"schedulingPolicy": {"basic": {}}}, {"parentCompositePodGroupName": "other"}],
 )
 def test_sc024_any_field_that_cannot_be_changed_counts(fields: dict[str, Any]) -> None:
     life = rested_in_groups(llama(priorityClassName="low"))
     edit_group(life, "PodGroup/llm-0-router", **fields)
     assert rules_of(life.round()) == {SchedulingReason.STAYS_AS_IT_IS}
+
+
+@pytest.mark.req("SC-016")
+def test_sc016_another_number_of_pods_makes_nothing_anew() -> None:
+    life = rested_in_groups(set_raw(clique_raw("a", 3, minAvailable=3)))
+    (mode,) = spec_of(life, "PodGroup/llm-0-a")["disruptionMode"]
+    template = grouped(set_raw(clique_raw("a", 5, minAvailable=3))).root.spec.template
+    life.edit(template=template)
+    plans = life.settle()
+    assert mode == "all"
+    assert not any(deletions(plan) or plan.withheld for plan in plans)
+
+
+@pytest.mark.req("SC-025")
+def test_sc025_a_workload_stays_while_the_topology_is_missing() -> None:
+    life = rested_in_groups(llama(**IN_ZONE), PLACED)
+    template = life.root.spec.template.model_copy(update={"cluster_topology_name": "missing"})
+    life.edit(template=template)
+    assert deletions(life.round()) == set()
 
 
 @pytest.mark.req("SC-023")
