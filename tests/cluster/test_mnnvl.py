@@ -76,6 +76,17 @@ class TestMN010:
         assert not failed(wide)
         mnnvl.await_rest()
 
+    @pytest.mark.req("SC-028")
+    def test_mn030_pods_in_groups_hold_channels_as_well(self, wide: Scene, mnnvl: Operator) -> None:
+        mnnvl.backend = "kubernetes"
+        mnnvl.start()
+        wide.api.create(the_set(wide, replicas=1))
+        pods = wide.await_ready(4)
+        assert {pod["spec"]["schedulingGroup"]["podGroupName"] for pod in pods} == set(wide.names("podgroups"))
+        claims = {claim["name"] for pod in pods for claim in pod["spec"].get("resourceClaims", ())}
+        assert claims == {CLAIM}
+        assert wide.names("podgangs") == []
+
     def see_domains(self, scene: Scene, root: Json) -> None:
         for index in range(2):
             found = scene.get(DOMAINS, f"llama-cd-{index}")
