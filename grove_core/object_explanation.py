@@ -21,7 +21,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import COMPOSITES, CORE, GROVE, POD_GANG, SCHEDULER, WORKLOADS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.mnnvl_groups import required_group_domains
-from grove_core.resources.naming_rules import replica_index_of_compute_domain
+from grove_core.resources.naming_rules import composite_pod_group_names, replica_index_of_compute_domain
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import Pod
@@ -54,9 +54,9 @@ def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodC
 
 def _composites_above(clique: PodClique) -> tuple[str, ...]:
     """The CompositePodGroups that a PodClique in groups is below: that of its gang, and that of its group replica."""
-    of_replica = f"{clique.owner_name}-{clique.group_replica_index}" if clique.owner_kind == GROUP_KIND else ""
-    own_gang = str(clique.labels.get(POD_GANG, ""))
-    return (of_replica,) if clique.base_gang else (own_gang, of_replica)
+    group = clique.owner_name if clique.owner_kind == GROUP_KIND else ""
+    gang, is_scaled = str(clique.labels.get(POD_GANG, "")), bool(clique.base_gang)
+    return composite_pod_group_names(gang, group, clique.group_replica_index, is_scaled=is_scaled)
 
 
 def root_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:

@@ -37,6 +37,20 @@ def scaled_gang_name(group_name: str, beyond: int) -> str:
     return f"{group_name}-{beyond}"
 
 
+def composite_pod_group_names(gang: str, group: str, group_replica: int, *, is_scaled: bool) -> tuple[str, ...]:
+    """Return the names of the CompositePodGroups that a PodClique is below, the root first (SC-011, SC-012).
+
+    Args:
+        gang: name of its PodGang.
+        group, group_replica: full name of its scaling group and the replica; an empty name for a standalone PodClique.
+        is_scaled: whether the replica is a gang of its own.
+    """
+    if not group:
+        return (gang,)
+    of_replica = f"{group}-{group_replica}"
+    return (of_replica,) if is_scaled else (gang, of_replica)
+
+
 def compute_domain_name(set_name: str, replica_index: int) -> str:
     """The ComputeDomain of one replica of a set: ``llama-cd-0``."""
     return f"{set_name}-cd-{replica_index}"

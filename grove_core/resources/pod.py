@@ -4,7 +4,7 @@ Files, list pages, watch events and tests share :func:`pod_from_json`, the hot p
 well-formed pod; any other pod is read again to find every problem.
 """
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -19,10 +19,16 @@ from grove_core.resources.metadata_readers import read_label, read_labels, read_
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_signs
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
+from grove_core.resources.pod_status import (
+    HOLDS,
+    NOTHING,
+    conditions_in_status,
+    failure_in_status,
+    has_crashed_container,
+    scheduler_message_in_status,
+    trouble_in_status,
+)
 
-_HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-_CONTAINER_STATUSES: Final = ("initContainerStatuses", "containerStatuses")
 _PLAIN: Final = 9  # digits
 _SET_NAME: Final = SET.primary  # which most pods have
 _SMALL_INDICES: Final = MappingProxyType({str(index): index for index in range(256)})
@@ -99,6 +105,11 @@ class Pod:
         return Ref(CORE, "Pod", self.namespace, self.name)
 
 
+def active_pods(pods: Iterable[Pod]) -> list[Pod]:
+    """Return the pods that are neither being deleted nor finished."""
+    return [pod for pod in pods if not pod.deleting and pod.phase not in FINISHED_PHASES]
+
+
 def pod_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
     """Read a pod; raises MalformedObject with every problem (IN-030).
 
@@ -113,20 +124,23 @@ def pod_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> P
 
 def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) -> Pod:
     """Read a pod in one pass; raises KeyError, TypeError or AttributeError where it is not well-formed."""
-    meta, status, spec = raw["metadata"], raw.get("status") or _NOTHING, raw.get("spec") or _NOTHING
-    labels, gates = meta.get("labels") or _NOTHING, spec.get("schedulingGates")
-    scheduled, gated, ready, preempted, reason = _conditions_in(status)
-    crashed, unready, crashed_earlier = (False, False, _has_crashed(status)) if ready else (*_failing(status), False)
+    meta, status, spec = raw["metadata"], raw.get("status") or NOTHING, raw.get("spec") or NOTHING
+    labels, gates = meta.get("labels") or NOTHING, spec.get("schedulingGates")
+    scheduled, gated, ready, preempted, reason = conditions_in_status(status)
+    if ready:
+        crashed, unready, crashed_earlier = False, False, has_crashed_container(status)
+    else:
+        (crashed, unready), crashed_earlier = failure_in_status(status), False
     namespace, name, uid = meta.get("namespace") or "default", meta["name"], meta.get("uid") or ""
     version, deleted = meta.get("resourceVersion") or "", meta.get("deletionTimestamp") or ""
     created = meta.get("creationTimestamp") or ""
     owner, set_name = _controller_uid_in(meta), labels.get(_SET_NAME) or first_label_value(SET, labels.get) or ""
     template_hash, gang = labels.get(TEMPLATE_HASH) or "", labels.get(POD_GANG) or ""
     node, phase = spec.get("nodeName") or "", status.get("phase") or ""
-    trouble = "" if ready else _trouble_of(status, reason)
+    trouble = "" if ready else trouble_in_status(status, reason)
     grouping = spec.get("schedulingGroup")
     pod_group = grouping.get("podGroupName") or "" if grouping else ""
-    message = _scheduler_message_in(status) if pod_group and not scheduled else ""
+    message = scheduler_message_in_status(status) if pod_group and not scheduled else ""
     # One C call that raises TypeError where any of them is no string.
     "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble, created))  # noqa: FLY002 - see above
     if not name or deleted.__class__ is not str or pod_group.__class__ is not str or message.__class__ is not str:
@@ -181,30 +195,6 @@ def _controller_uid_in(meta: Mapping[str, Any]) -> str:
     return owner
 
 
-def _conditions_in(status: Mapping[str, Any]) -> tuple[bool, bool, bool, bool, str]:
-    """Return whether a pod is scheduled, gated, ready and preempted, and the reason why it is not scheduled."""
-    scheduled = gated = ready = preempted = False
-    reason = ""
-    for condition in status.get("conditions") or ():
-        type_ = condition["type"]
-        if type_ == "Ready":
-            ready = _HOLDS[condition["status"]]
-        elif type_ == "PodScheduled":
-            scheduled = _HOLDS[condition["status"]]
-            if not scheduled:
-                reason = condition.get("reason") or ""
-                gated = reason == "SchedulingGated" and condition["status"] == "False"
-        elif type_ == "DisruptionTarget":
-            preempted = condition.get("reason") == "PreemptionByScheduler" and condition["status"] == "True"
-    return scheduled, gated, ready, preempted, reason
-
-
-def _scheduler_message_in(status: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON; the caller checks it
-    """Return why a pod is not scheduled, in the words of the scheduler; empty without a message."""
-    found = (one for one in status.get("conditions") or () if one["type"] == "PodScheduled")
-    return next((one.get("message") or "" for one in found), "")
-
-
 def _gpus_in(spec: Mapping[str, Any]) -> int:
     """Return the GPUs of a pod with this spec (PL-019); the usual forms are read without the general parser."""
     found = 0
@@ -236,36 +226,6 @@ def _index_of(text: object) -> int:
     return -1 if found is None else found
 
 
-def _trouble_of(status: Mapping[str, Any], scheduling: str) -> str:
-    """Return the reason why a container waits or ended, else why the pod is not scheduled."""
-    for key in _CONTAINER_STATUSES:
-        for container in status.get(key) or ():
-            state = container.get("state") or _NOTHING
-            for phase in ("waiting", "terminated"):
-                reason = (state.get(phase) or _NOTHING).get("reason")
-                if reason and reason != "Completed" and not container.get("ready"):
-                    return str(reason)
-    return status.get("reason") or scheduling or ""
-
-
-def _failing(status: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Whether a pod that is not ready crashed, or else has a main container that runs and is not ready (GF-012)."""
-    if _has_crashed(status):
-        return True, False
-    main = status.get("containerStatuses") or ()
-    return False, any(container.get("started") is True and not container.get("ready") for container in main)
-
-
-def _has_crashed(status: Mapping[str, Any]) -> bool:
-    """Return whether the earlier run of an init or main container ended with an error."""
-    for key in _CONTAINER_STATUSES:
-        for container in status.get(key) or ():
-            last = container.get("lastState")
-            if last and (last.get("terminated") or _NOTHING).get("exitCode"):
-                return True
-    return False
-
-
 def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
     """Return every problem of a pod that is not well-formed."""
     problems: list[ObjectProblem] = []
@@ -286,7 +246,7 @@ def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
     for condition in status.inner_objects("conditions"):
         type_ = condition.text("type", required=True)
         value = condition.raw.get("status")
-        if type_ in {"Ready", "PodScheduled"} and not (isinstance(value, str) and value in _HOLDS):
+        if type_ in {"Ready", "PodScheduled"} and not (isinstance(value, str) and value in HOLDS):
             condition.add_problem("status", 'one of the strings "True", "False", "Unknown"', value)
         condition.text("reason")
         if type_ == "PodScheduled" and top.inner_object("spec").inner_object("schedulingGroup").raw:

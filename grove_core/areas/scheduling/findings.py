@@ -8,7 +8,7 @@ from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.naming_rules import name_list_text
-from grove_core.resources.pod import FINISHED_PHASES, Pod
+from grove_core.resources.pod import Pod, active_pods
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedReplica
 from grove_core.snapshot.snapshot import Snapshot
@@ -28,7 +28,7 @@ def placement_findings(
 
 
 def _findings_on_gang(snapshot: Snapshot, gang: ExpectedGang, cliques: dict[str, PodClique]) -> Iterator[Finding]:
-    pods = {part.name: _living_pods(snapshot, cliques.get(part.name)) for part in gang.cliques}
+    pods = {part.name: _active_pods_of(snapshot, cliques.get(part.name)) for part in gang.cliques}
     lacking = [part.name for part in gang.cliques if len(pods[part.name]) < part.template.min_available]
     for part in gang.cliques:
         clique, waiting = cliques.get(part.name), [pod for pod in pods[part.name] if not pod.scheduled]
@@ -48,6 +48,5 @@ def _reasons_of(clique: PodClique, gang: str, lacking: Sequence[str], waiting: S
         yield SchedulingReason.NOT_LOOKED_AT.because(clique.ref)
 
 
-def _living_pods(snapshot: Snapshot, clique: PodClique | None) -> list[Pod]:
-    found = snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
-    return [pod for pod in found if not pod.deleting and pod.phase not in FINISHED_PHASES]
+def _active_pods_of(snapshot: Snapshot, clique: PodClique | None) -> list[Pod]:
+    return active_pods(snapshot.pods_of.get(clique.uid, ())) if clique is not None else []

@@ -6,6 +6,7 @@ gang is one replica of a scaling group, so its PodCliques are its direct parts.
 
 from typing import NamedTuple
 
+from grove_core.resources.naming_rules import composite_pod_group_names
 from grove_core.resources.podgang import PodGangConstraints
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
 
@@ -57,7 +58,7 @@ class GangGroup(NamedTuple):
     def name(self) -> str:
         """Its name: of a base gang that of the gang, of a scaled gang that of the replica of the scaling group."""
         gang = self.gang
-        return f"{gang.group}-{gang.group_replica}" if gang.group else gang.name
+        return composite_pod_group_names(gang.name, gang.group, gang.group_replica, is_scaled=bool(gang.group))[0]
 
     @property
     def children(self) -> int:
@@ -81,7 +82,7 @@ def groups_of_gang(gang: ExpectedGang, constraints: PodGangConstraints) -> GangG
     replicas = (
         ReplicaGroup(name, group, index, packed[name].required if name in packed else "", tuple(cliques))
         for (group, index), cliques in members.items()
-        for name in (f"{group}-{index}",)
+        for *_, name in (composite_pod_group_names(gang.name, group, index, is_scaled=False),)
     )
     standalone = (of_clique(part) for part in gang.cliques if not part.group)
     return GangGroup(gang, constraints.gang.required, tuple(standalone), tuple(replicas))

@@ -45,8 +45,7 @@ def group_manifests(root: PodCliqueSet, gang: GangGroup) -> Iterator[ObjectToCre
     for clique in gang.cliques:
         yield _pod_group(root, gang, clique, name, is_scaled=is_scaled)
     for replica in gang.replicas:
-        short = replica.cliques[0].part.group_template
-        template = group_template_name(short.name if short is not None else replica.group, is_scaled=False)
+        template = group_template_name(_short_name(replica), is_scaled=False)
         because = SchedulingReason.REPLICA_OF_GANG.because(
             root.ref, group=replica.group, replica=replica.replica, gang=name, children=len(replica.cliques)
         )

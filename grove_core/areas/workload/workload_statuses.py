@@ -6,7 +6,6 @@ Only fields that differ are written (PL-011), in one step with those that gang t
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.pods.pod_slots import active_pods
 from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
 from grove_core.areas.workload.rolling_update.judge import (
     ReplicaUpdateState,
@@ -28,6 +27,7 @@ from grove_core.resources.api_names import (
     UPDATE_PROGRESS,
 )
 from grove_core.resources.labels import CLIQUE, GROUP, SET
+from grove_core.resources.pod import active_pods
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.podgang import PodGang

@@ -124,13 +124,12 @@ class SimulatedScheduler:
         for (namespace, name), waiting in sorted(gangs.items()):
             pods = sorted(waiting, key=lambda pod: (cliques[pod.owner_uid].ref.name, pod.index, pod.name))
             gang = self.cluster.server.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
-            if is_grouped := any(pod.pod_group for pod in pods):
+            if pod_group := next((pod.pod_group for pod in pods if pod.pod_group), ""):
                 trees = trees or GroupTrees(self.cluster.server.items.values())
-                grouped = next(pod.pod_group for pod in pods if pod.pod_group)
-                found = trees.gang_of_pod_group(namespace, grouped, name)
+                found = trees.gang_of_pod_group(namespace, pod_group, name)
                 gang = found.gang if found is not None else None
                 self._roots[namespace, name] = found.root if found is not None else None
-            if is_grouped and gang is None:
+            if pod_group and gang is None:
                 pods = self._mark_all_unschedulable(pods)  # a pod waits for its groups
             elif isinstance(gang, PodGang) and self.spec.gang_aware and not gang.deleting:
                 pods = self._place_gang(gang, pods, cliques)

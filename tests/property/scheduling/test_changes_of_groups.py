@@ -37,7 +37,7 @@ def deletions(plan: Plan | None) -> set[str]:
 
 
 def edit_group(life: Life, group: str, **fields: Any) -> None:
-    """Somebody writes to a group, or stored it otherwise."""
+    """Store a group with other fields."""
     item = groups_in(life)[group]
     life.world.put_object(replace(item, spec=frozen({**thaw_json(item.spec), **fields})))
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.pods.pod_slots import active_pods, excess_pods, free_pod_slots, has_all_wanted_pods
+from grove_core.areas.workload.pods.pod_slots import excess_pods, free_pod_slots, has_all_wanted_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import Pod, active_pods
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 

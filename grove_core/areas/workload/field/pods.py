@@ -11,7 +11,7 @@ from grove_core.areas.workload.field.releases import WorkloadOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.naming_rules import name_list_text
-from grove_core.resources.pod import FINISHED_PHASES, Pod
+from grove_core.resources.pod import Pod, active_pods
 from grove_core.resources.podclique import PodClique
 
 _PHASES: Final = ("Pending", "Unknown", "Running")
@@ -22,22 +22,18 @@ def missing_pod_indices(pods: Sequence[Pod], replicas: int) -> Sequence[int]:
     missing = replicas - sum(not pod.deleting for pod in pods)
     if missing <= 0:
         return ()
-    taken = {pod.index for pod in _active(pods)}
+    taken = {pod.index for pod in active_pods(pods)}
     return tuple(islice((index for index in count() if index not in taken), missing))
 
 
 def repeated_pod_index(pods: Iterable[Pod]) -> int | None:
     """Return an index that two active pods have; None where there is none. No pod is created then (WF-031)."""
     seen: set[int] = set()
-    for pod in _active(pods):
+    for pod in active_pods(pods):
         if pod.index in seen:
             return pod.index
         seen.add(pod.index)
     return None
-
-
-def _active(pods: Iterable[Pod]) -> Iterator[Pod]:
-    return (pod for pod in pods if not pod.deleting and pod.phase not in FINISHED_PHASES)
 
 
 def creation_obstacle(clique: PodClique, pods: Sequence[Pod]) -> Withheld | None:

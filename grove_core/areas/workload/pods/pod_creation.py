@@ -10,15 +10,15 @@ from functools import cached_property
 
 from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
 from grove_core.areas.workload.pods.pod_manifest import NewPod, new_pod_names
-from grove_core.areas.workload.pods.pod_slots import FreePodSlot, active_pods, free_pod_slots, has_all_wanted_pods
+from grove_core.areas.workload.pods.pod_slots import FreePodSlot, free_pod_slots, has_all_wanted_pods
 from grove_core.areas.workload.pods.scheduling_gates import GangStateForGates
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import StepObstacle
-from grove_core.resources.naming_rules import set_replica_name
+from grove_core.resources.naming_rules import composite_pod_group_names, set_replica_name
 from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import Pod, active_pods
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
 
@@ -77,10 +77,10 @@ class CliquePods:
         A group that is being deleted exists as long as pods are in it.
         """
         expected, found = self.expected, self._context.pod_groups
-        parent = f"{expected.group}-{expected.group_replica}" if expected.group else ""
-        needed = [(COMPOSITE_KIND, parent or expected.gang), (POD_GROUP_KIND, expected.name)]
-        if parent and not expected.base_gang:
-            needed.insert(0, (COMPOSITE_KIND, expected.gang))
+        above = composite_pod_group_names(
+            expected.gang, expected.group, expected.group_replica, is_scaled=bool(expected.base_gang)
+        )
+        needed = (*((COMPOSITE_KIND, name) for name in above), (POD_GROUP_KIND, expected.name))
         is_first = not active_pods(self.pods)
         absent = (key for key in needed if key not in found or (is_first and found[key].deleting))
         return next((f"{kind}/{name}" for kind, name in absent), "")

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.wants import ObjectToDelete, Withheld
-from grove_core.resources.pod import FINISHED_PHASES, Pod
+from grove_core.resources.pod import FINISHED_PHASES, Pod, active_pods
 from grove_core.resources.podclique import PodClique
 
 _PHASES: Final = ("Pending", "Unknown", "Running")
@@ -31,11 +31,6 @@ class FreePodSlot(NamedTuple):
 def is_finished_pod(pod: Pod) -> bool:
     """Return whether the pod has succeeded or failed; it never becomes ready again."""
     return pod.phase in FINISHED_PHASES
-
-
-def active_pods(pods: Iterable[Pod]) -> list[Pod]:
-    """Return the pods that are neither being deleted nor finished."""
-    return [pod for pod in pods if not pod.deleting and pod.phase not in FINISHED_PHASES]
 
 
 def has_all_wanted_pods(pods: Sequence[Pod], wanted: int) -> bool:

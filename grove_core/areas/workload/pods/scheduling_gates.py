@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
-from grove_core.areas.workload.pods.pod_slots import active_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -14,7 +13,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StepObstacle, Withheld
 from grove_core.resources.api_names import GATE, GROVE, POD_GANG
 from grove_core.resources.naming_rules import set_replica_name
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import Pod, active_pods
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot

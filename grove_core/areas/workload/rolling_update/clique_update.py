@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.areas.workload.pods.pod_slots import active_pods, duplicate_pods
+from grove_core.areas.workload.pods.pod_slots import duplicate_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
-from grove_core.resources.pod import UNSCHEDULABLE, Pod
+from grove_core.resources.pod import UNSCHEDULABLE, Pod, active_pods
 from grove_core.resources.podclique import PodClique
 
 
