@@ -18,8 +18,12 @@ from grove_core.resources.naming_rules import (
     set_replica_name,
     standalone_clique_name,
 )
-from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import CliqueTemplate, ScalingGroupTemplate, first_templates_by_name
+from grove_core.resources.podcliqueset_spec import (
+    CliqueTemplate,
+    ScalingGroupTemplate,
+    SetSpec,
+    first_templates_by_name,
+)
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -133,21 +137,23 @@ class ExpectedSet:
 
     def __init__(
         self,
-        root: PodCliqueSet,
+        set_name: str,
+        spec: SetSpec,
         group_replicas: Mapping[str, int] = FrozenDict(),
         pods: Mapping[str, int] = FrozenDict(),
     ) -> None:
         """Prepare.
 
         Args:
+            set_name, spec: of the set.
             group_replicas, pods: replicas of scaling groups and of cliques by full name; the template's for all others.
         """
-        template = root.spec.template
+        template = spec.template
         cliques = first_templates_by_name(template.cliques)
-        self._root = root
+        self._name, self._spec = set_name, spec
         self._group_replicas = group_replicas
         self._pods = pods
-        self._standalone = [one for one in root.spec.standalone_cliques if cliques[one.name] is one]
+        self._standalone = [one for one in spec.standalone_cliques if cliques[one.name] is one]
         self._groups = [
             (
                 group,
@@ -160,7 +166,7 @@ class ExpectedSet:
     @property
     def replicas(self) -> tuple[ExpectedReplica, ...]:
         """All replicas. Linear in the expected objects."""
-        return tuple(map(self.replica, range(self._root.spec.replicas)))
+        return tuple(map(self.replica, range(self._spec.replicas)))
 
     def replicas_with_surge(
         self, replicas: Iterable[ExpectedReplica], surge: AbstractSet[str]
@@ -172,7 +178,7 @@ class ExpectedSet:
 
     def replica(self, index: int, surge: AbstractSet[str] = frozenset()) -> ExpectedReplica:
         """Return one replica; ``surge`` names the cliques and groups that have one additional pod or replica."""
-        base = set_replica_name(self._root.ref.name, index)
+        base = set_replica_name(self._name, index)
         return ExpectedReplica(
             index=index,
             cliques=tuple(self._clique(index, base, template, surge) for template in self._standalone),
@@ -180,7 +186,7 @@ class ExpectedSet:
         )
 
     def _clique(self, index: int, base: str, template: CliqueTemplate, surge: AbstractSet[str]) -> ExpectedClique:
-        name = standalone_clique_name(self._root.ref.name, index, template.name)
+        name = standalone_clique_name(self._name, index, template.name)
         return ExpectedClique(
             name=name,
             template=template,
@@ -199,7 +205,7 @@ class ExpectedSet:
         group_pods: int,
         surge: AbstractSet[str],
     ) -> ExpectedGroup:
-        name = scaling_group_name(self._root.ref.name, index, template.name)
+        name = scaling_group_name(self._name, index, template.name)
         wanted = self._group_replicas.get(name, template.replicas)
         replicas = wanted + (name in surge)
         members = []
@@ -234,7 +240,8 @@ def _names_of_parts(replica: ExpectedReplica) -> Iterator[str]:
 def expected_set_of(snapshot: Snapshot) -> ExpectedSet:
     """Return what a set should consist of. Linear in its existing groups and cliques."""
     return ExpectedSet(
-        snapshot.root,
+        snapshot.root.ref.name,
+        snapshot.root.spec,
         {group.ref.name: group.replicas for group in snapshot.groups},
         {clique.ref.name: clique.replicas for clique in snapshot.cliques},
     )

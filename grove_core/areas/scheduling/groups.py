@@ -4,11 +4,16 @@ Shape: the gang -> its standalone PodCliques, and the replicas of scaling groups
 gang is one replica of a scaling group, so its PodCliques are its direct parts.
 """
 
-from typing import NamedTuple
+from itertools import islice
+from typing import Final, NamedTuple
 
 from grove_core.resources.naming_rules import composite_pod_group_names
 from grove_core.resources.podgang import PodGangConstraints
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
+from grove_core.snapshot.shared_claims import SharedClaim, SharedClaimsOfSet
+
+MAX_CLAIMS: Final = 4
+"""The number of claims that a PodGroup admits (scheduling.k8s.io/v1beta1)."""
 
 
 class CliqueGroup(NamedTuple):
@@ -16,10 +21,12 @@ class CliqueGroup(NamedTuple):
 
     Attributes:
         key: of the node label whose value all pods share; empty without a constraint.
+        claims: that all pods share, at most :data:`MAX_CLAIMS`.
     """
 
     part: ExpectedClique
     key: str
+    claims: tuple[SharedClaim, ...]
 
     @property
     def needed(self) -> int:
@@ -66,12 +73,13 @@ class GangGroup(NamedTuple):
         return len(self.cliques) + len(self.replicas)
 
 
-def groups_of_gang(gang: ExpectedGang, constraints: PodGangConstraints) -> GangGroup:
+def groups_of_gang(gang: ExpectedGang, constraints: PodGangConstraints, claims: SharedClaimsOfSet) -> GangGroup:
     """Return the groups of a gang. Only required constraints have a counterpart (SC-014). Linear in its cliques."""
     packs, packed = dict(constraints.cliques), {one.name: one.pack for one in constraints.packed_groups}
 
     def of_clique(part: ExpectedClique) -> CliqueGroup:
-        return CliqueGroup(part, packs[part.name].required if part.name in packs else "")
+        key = packs[part.name].required if part.name in packs else ""
+        return CliqueGroup(part, key, tuple(islice(dict.fromkeys(claims.of_every_pod(part)), MAX_CLAIMS)))
 
     if gang.group:
         return GangGroup(gang, constraints.gang.required, tuple(map(of_clique, gang.cliques)), ())

@@ -1,4 +1,4 @@
-"""Manifests of the Workload API: the Workload of a set, and the groups of its gangs (SC-010 to SC-016)."""
+"""Manifests of the Workload API: the Workload of a set, and the groups of its gangs (SC-010 to SC-017)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,6 +10,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import COMPOSITES, GROVE, WORKLOADS
 from grove_core.resources.labels import labels_of_set_object, labels_of_set_replica
+from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND, WORKLOAD_KIND, NewObjectMetadata
 from grove_core.resources.podcliqueset import PodCliqueSet
 
@@ -145,12 +146,16 @@ def _pod_group(
         "parentCompositePodGroupName": parent,
         **_fields_of_clique(root, one),
     }
-    because = SchedulingReason.GROUP_OF_CLIQUE.because(root.ref, needed=one.needed)
-    return _creation(_blank(root, gang, WORKLOADS, POD_GROUP_KIND, one.part.name, "clique-group"), spec, because)
+    because = [SchedulingReason.GROUP_OF_CLIQUE.because(root.ref, needed=one.needed)]
+    if one.claims:
+        spec["resourceClaims"] = [{"name": claim.entry, "resourceClaimName": claim.name} for claim in one.claims]
+        names = name_list_text(dict.fromkeys(claim.name for claim in one.claims))
+        because.append(SchedulingReason.CLAIMS_OF_GROUP.because(root.ref, claims=names))
+    return _creation(_blank(root, gang, WORKLOADS, POD_GROUP_KIND, one.part.name, "clique-group"), spec, *because)
 
 
-def _creation(blank: NewObjectMetadata, spec: Json, because: Reason) -> ObjectToCreate:
-    return ObjectToCreate(blank.ref, blank.manifest_with_fields({"spec": spec}), (because,))
+def _creation(blank: NewObjectMetadata, spec: Json, *because: Reason) -> ObjectToCreate:
+    return ObjectToCreate(blank.ref, blank.manifest_with_fields({"spec": spec}), because)
 
 
 def _blank(

@@ -13,9 +13,9 @@ class SchedulingReason(Rule):
         "SC-001", "the Workload API places its new gangs, since scheduling.backend is {backend}"
     )
     OTHER_SCHEDULER = RuleSentence("SC-002", "its pods name the scheduler {scheduler}, which places PodGangs")
-    SHARES_DOMAINS = RuleSentence("SC-003", "its PodCliques share ComputeDomains, which a PodGang has to own")
     SHARES_CLAIMS = RuleSentence(
-        "SC-007", "its pods share ResourceClaims, which the scheduler does not allocate for a gang at once"
+        "SC-007",
+        "several PodCliques of a gang share {claims}, which the scheduler allocates for pods of one PodClique only",
     )
     WORKLOAD_OF_SET = RuleSentence("SC-010", "it has the templates of the groups of the set")
     GROUP_OF_GANG = RuleSentence("SC-011", "gang {gang} is placed as a whole: all {children} parts of it, or none")
@@ -23,6 +23,7 @@ class SchedulingReason(Rule):
         "SC-012", "replica {replica} of {group} is a part of gang {gang}; all its {children} PodCliques are needed"
     )
     GROUP_OF_CLIQUE = RuleSentence("SC-013", "its pods are placed together, at least {needed} of them")
+    CLAIMS_OF_GROUP = RuleSentence("SC-017", "its pods share {claims}, reserved for the group and not for each pod")
     TOO_MANY_PARTS = RuleSentence(
         "SC-020", "{level} has {parts} parts, and a Workload has at most {limit} at each level"
     )

@@ -7,7 +7,6 @@ from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.naming_rules import scaling_group_name
-from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
 from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedSet
 
@@ -27,11 +26,11 @@ def group_template_name(group: str, *, is_scaled: bool) -> str:
     return f"scaled-group-{group}" if is_scaled else f"group-{group}"
 
 
-def gangs_of_template(root: PodCliqueSet) -> tuple[ExpectedGang, ...]:
+def gangs_of_template(set_name: str, spec: SetSpec) -> tuple[ExpectedGang, ...]:
     """Return one gang of each kind that a set can have: a base gang, then a scaled gang of each scaling group."""
-    groups = first_templates_by_name(root.spec.template.pod_clique_scaling_groups).values()
-    counts = {scaling_group_name(root.ref.name, 0, group.name): group.min_available + 1 for group in groups}
-    return tuple(ExpectedSet(root, counts).replica(0).gangs)
+    groups = first_templates_by_name(spec.template.pod_clique_scaling_groups).values()
+    counts = {scaling_group_name(set_name, 0, group.name): group.min_available + 1 for group in groups}
+    return tuple(ExpectedSet(set_name, spec, counts).replica(0).gangs)
 
 
 def reasons_against_one_workload(subject: Ref, spec: SetSpec) -> Iterator[Reason]:

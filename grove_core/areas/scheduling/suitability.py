@@ -1,5 +1,6 @@
-"""Whether groups of the Workload API suit a set: its scheduler, domains, claims and shape (SC-002, SC-003, SC-007)."""
+"""Whether groups of the Workload API suit a set: its scheduler, claims and shape (SC-002, SC-007, SC-020)."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from grove_core.areas.scheduling.rules import SchedulingReason
@@ -7,9 +8,11 @@ from grove_core.areas.scheduling.set_shape import reasons_against_one_workload
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.configuration import DEFAULT_SCHEDULER, Configuration, MnnvlMode
-from grove_core.resources.domain_sharing import effective_mnnvl_annotations, sharing_scope_in_annotations
-from grove_core.resources.podcliqueset_spec import SetSpec
+from grove_core.resources.configuration import DEFAULT_SCHEDULER, Configuration
+from grove_core.resources.naming_rules import name_list_text, scaling_group_name
+from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
+from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedSet
+from grove_core.snapshot.shared_claims import SharedClaimsOfSet, shared_claims_of_set
 
 
 def reasons_against_groups(
@@ -20,24 +23,21 @@ def reasons_against_groups(
     others = sorted({name for name in named if isinstance(name, str)} - {"", DEFAULT_SCHEDULER})
     if others:
         yield SchedulingReason.OTHER_SCHEDULER.because(subject, scheduler=", ".join(others))
-    if configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS) and _shares_domains(annotations, spec):
-        yield SchedulingReason.SHARES_DOMAINS.because(subject)
-    if _shares_claims(spec):
-        yield SchedulingReason.SHARES_CLAIMS.because(subject)
+    claims = shared_claims_of_set(subject.name, annotations, spec, configuration)
+    shared = dict.fromkeys(name for gang in _smallest_gangs(subject.name, spec) for name in _shared_in(gang, claims))
+    if shared:
+        yield SchedulingReason.SHARES_CLAIMS.because(subject, claims=name_list_text(shared))
     yield from reasons_against_one_workload(subject, spec)
 
 
-def _shares_claims(spec: SetSpec) -> bool:
-    template = spec.template
-    of_cliques = any(clique.resource_sharing for clique in template.cliques)
-    of_groups = any(group.resource_sharing for group in template.pod_clique_scaling_groups)
-    return bool(template.resource_sharing) or of_cliques or of_groups
+def _smallest_gangs(set_name: str, spec: SetSpec) -> Iterator[ExpectedGang]:
+    """Yield the gangs of one replica with at most two replicas of each scaling group: more have no other claims."""
+    groups = first_templates_by_name(spec.template.pod_clique_scaling_groups).values()
+    counts = {scaling_group_name(set_name, 0, group.name): max(1, min(2, group.min_available)) for group in groups}
+    yield from ExpectedSet(set_name, spec, counts).replica(0).gangs
 
 
-def _shares_domains(annotations: FrozenMap, spec: SetSpec) -> bool:
-    groups = spec.template.groups_by_clique
-    return any(
-        sharing_scope_in_annotations(effective_mnnvl_annotations(annotations, clique, groups.get(clique.name)))
-        is not None
-        for clique in spec.template.cliques
-    )
+def _shared_in(gang: ExpectedGang, claims: SharedClaimsOfSet) -> Iterator[str]:
+    """Yield the names of claims that several PodCliques of a gang share."""
+    users = Counter(name for part in gang.cliques for name in {claim.name for claim in claims.of_every_pod(part)})
+    return (name for name, count in users.items() if count > 1)

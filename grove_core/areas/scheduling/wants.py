@@ -22,6 +22,7 @@ from grove_core.kernel.wants import DesiredChanges, ObjectToCreate, ObjectToDele
 from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedReplica
+from grove_core.snapshot.shared_claims import shared_claims_of_set
 from grove_core.snapshot.snapshot import Snapshot
 
 QUESTION: Final = "gangBackend"
@@ -74,6 +75,9 @@ class _GroupsOfSet:
         self._existing = {
             (other.ref.kind, other.ref.name): other for other in snapshot.others if other.ref.kind in GROUP_KINDS
         }
+        self._claims = shared_claims_of_set(
+            self._root.ref.name, self._root.annotations, self._root.spec, snapshot.configuration
+        )
         self.misplaced: list[str] = []
         self._pods: dict[str, list[Pod]] = {}
         living = (pod for _, pod in snapshot.pods() if not pod.deleting)
@@ -87,7 +91,7 @@ class _GroupsOfSet:
             return
         expected: set[tuple[str, str]] = set()
         if gangs:
-            templates = gangs_of_template(self._root)
+            templates = gangs_of_template(self._root.ref.name, self._root.spec)
             want = workload_manifest(self._root, [self._groups_of(gang) for gang in templates])
             expected.add((want.target.kind, want.target.name))
             yield from self._workload(want)
@@ -101,7 +105,7 @@ class _GroupsOfSet:
                 yield ObjectToDelete(group.ref, group.guard, (SchedulingReason.GROUP_NOT_NEEDED.because(group.ref),))
 
     def _groups_of(self, gang: ExpectedGang) -> GangGroup:
-        return groups_of_gang(gang, self._topology.constraints_of_gang(self._root, gang))
+        return groups_of_gang(gang, self._topology.constraints_of_gang(self._root, gang), self._claims)
 
     def _workload(self, want: ObjectToCreate) -> Iterator[Want | Withheld]:
         """Yield the want for the Workload, which can be made anew at any time: no program of Kubernetes reads it."""

@@ -55,7 +55,7 @@ def random_event_targets_of(scenario: Scenario, dump: IndexedCluster | None = No
     groups: list[tuple[str, int]] = []
     scalers: list[str] = []
     roots = map(podcliqueset_from_json, scenario.spec.sets)
-    replicas = [(root, replica) for root in roots for replica in ExpectedSet(root).replicas]
+    replicas = [(root, replica) for root in roots for replica in ExpectedSet(root.ref.name, root.spec).replicas]
     for _, replica in replicas:
         cliques += [part.name for part in replica.all_cliques]
         groups += [(group.name, group.template.min_available) for group in replica.groups]

@@ -177,7 +177,9 @@ class PossibleObjectNames:
         most = max(self._requested.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
         for root in roots:
             yield from ((CLIQUE_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
-            expected = ExpectedSet(root, self._most_group_replicas(root, most, spare=int(len(roots) > 1)))
+            expected = ExpectedSet(
+                root.ref.name, root.spec, self._most_group_replicas(root, most, spare=int(len(roots) > 1))
+            )
             for index in range(most):
                 yield "PodGang", set_replica_name(name, index)
                 yield DOMAIN_KIND, compute_domain_name(name, index)

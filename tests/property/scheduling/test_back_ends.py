@@ -1,6 +1,7 @@
 """Which back end a set has, and when a gang goes from one to the other (SC-001 to SC-006, SC-028)."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,16 @@ NONE = ServedApis(workload_api=WorkloadApiLevel.NONE)
 BY_ANNOTATION = replace(KUBERNETES, mnnvl=MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 SHARING: Json = {"name": "x", "scope": "PerReplica"}
 SHARED: Json = {"grove.io/mnnvl-enabled": "true"}
+OF_REPLICA: Json = SHARED | {"grove.io/mnnvl-scope": "scalingGroupReplica"}
+NAMED: Json = {"containers": [{"name": "main"}], "resourceClaims": [{"name": "x", "resourceClaimName": "cache"}]}
+CLAIMS: set[object] = {SchedulingReason.SHARES_CLAIMS}
+ALL: Json = SHARING | {"scope": "AllReplicas"}
+
+
+def in_group(cliques: str, least: int, **more: Any) -> Json:
+    """A set of one scaling group of these cliques, with one replica beyond its minimum."""
+    pool: Json = {"name": "pool", "cliqueNames": list(cliques), "replicas": least + 1, "minAvailable": least, **more}
+    return set_raw(*map(clique_raw, cliques), groups=(pool,))
 
 
 def backend(raw: Json, configuration: Configuration, served: ServedApis = HIERARCHICAL) -> tuple[bool, set[object]]:
@@ -56,7 +67,7 @@ def test_sc001_the_back_end_is_as_configured_and_served(
     assert backend(llama(), configuration, served)[0] is has_groups
 
 
-@pytest.mark.req("SC-002", "SC-003", "SC-007", "SC-020")
+@pytest.mark.req("SC-002", "SC-007", "SC-020")
 @pytest.mark.parametrize(
     ("raw", "configuration", "rules"),
     [
@@ -66,12 +77,25 @@ def test_sc001_the_back_end_is_as_configured_and_served(
             KUBERNETES,
             {SchedulingReason.OTHER_SCHEDULER},
         ),
-        (set_raw(clique_raw("a"), meta={"annotations": SHARED}), KUBERNETES, set()),
-        (set_raw(clique_raw("a"), meta={"annotations": SHARED}), BY_ANNOTATION, {SchedulingReason.SHARES_DOMAINS}),
-        (set_raw(clique_raw("a", annotations=SHARED)), BY_ANNOTATION, {SchedulingReason.SHARES_DOMAINS}),
-        (set_raw(clique_raw("a")), BY_ANNOTATION, set()),
-        (set_raw(clique_raw("a"), resourceSharing=[SHARING]), AUTO, {SchedulingReason.SHARES_CLAIMS}),
-        (set_raw(clique_raw("a", resourceSharing=[SHARING])), AUTO, {SchedulingReason.SHARES_CLAIMS}),
+        (set_raw(*map(clique_raw, "ab"), meta={"annotations": SHARED}), KUBERNETES, set()),
+        (set_raw(*map(clique_raw, "ab"), meta={"annotations": SHARED}), BY_ANNOTATION, CLAIMS),
+        (set_raw(clique_raw("a"), meta={"annotations": SHARED}), BY_ANNOTATION, set()),
+        (set_raw(clique_raw("a", annotations=SHARED), clique_raw("b")), BY_ANNOTATION, set()),
+        (in_group("ab", 1, annotations=OF_REPLICA), BY_ANNOTATION, CLAIMS),
+        (in_group("a", 2, annotations=OF_REPLICA), BY_ANNOTATION, set()),
+        (set_raw(*map(clique_raw, "ab"), resourceSharing=[SHARING]), AUTO, CLAIMS),
+        (
+            set_raw(*map(clique_raw, "ab"), resourceSharing=[SHARING | {"filter": {"childCliqueNames": ["a"]}}]),
+            AUTO,
+            set(),
+        ),
+        (set_raw(clique_raw("a", resourceSharing=[SHARING]), clique_raw("b", resourceSharing=[SHARING])), AUTO, set()),
+        (in_group("a", 1, resourceSharing=[SHARING]), AUTO, set()),
+        (in_group("a", 2, resourceSharing=[SHARING]), AUTO, set()),
+        (in_group("a", 2, resourceSharing=[ALL]), AUTO, CLAIMS),
+        (in_group("a", 1, resourceSharing=[ALL]), AUTO, set()),
+        (set_raw(*(clique_raw(one, pod_spec=NAMED) for one in "ab")), AUTO, CLAIMS),
+        (set_raw(clique_raw("a", pod_spec=NAMED), clique_raw("b")), AUTO, set()),
         (set_raw(*map(clique_raw, "abcdefgh")), AUTO, set()),
         (set_raw(*map(clique_raw, "abcdefghi")), AUTO, {SchedulingReason.TOO_MANY_PARTS}),
         (

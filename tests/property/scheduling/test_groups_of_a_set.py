@@ -1,10 +1,12 @@
-"""The groups that a set becomes: hierarchy, minima, topology, priority, what preemption takes (SC-010 to SC-016)."""
+"""The groups that a set becomes: hierarchy, minima, topology, priority, claims, preemption (SC-007, SC-010 to SC-017)."""
 
+from collections import defaultdict
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
+from grove_core.kernel.frozen import thaw_json
 from grove_core.resources.configuration import Configuration, GangBackend
 from tests.property.scheduling.grouped_sets import KUBERNETES, PLACED, groups_in, llama, rested_in_groups, spec_of
 from tests.property.workload.sets import Json, clique_raw, raw_sets, set_raw
@@ -142,19 +144,38 @@ def test_sc016_single_pods_can_be_taken_where_some_are_not_needed(clique: dict[s
     assert disruption(set_raw(clique_raw("a", 3, **clique)), "PodGroup/llm-0-a") == mode
 
 
-def without_shared_claims(raw: Json) -> Json:
-    """The set without what makes it keep PodGangs (SC-007)."""
-    template = raw["spec"]["template"]
-    for part in (template, *template["cliques"], *template["podCliqueScalingGroups"]):
-        part.pop("resourceSharing", None)
-    return raw
+def claims_of(spec: Json) -> set[str]:
+    """The names of the claims that a pod or a PodGroup has by name."""
+    return {one["resourceClaimName"] for one in spec.get("resourceClaims", ()) if "resourceClaimName" in one}
+
+
+@given(raw=raw_sets())
+@pytest.mark.req("SC-007", "SC-017")
+def test_sc017_groups_have_the_claims_that_all_their_pods_share(raw: Json) -> None:
+    """A PodGroup has at most four of the claims that all its pods have, and no two of a gang have the same claim."""
+    life = rested_in_groups(raw)
+    pods: dict[str, list[set[str]]] = defaultdict(list)
+    users: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for pod in life.all_pods():
+        claims = claims_of(thaw_json(life.world.manifests[pod.ref])["spec"])
+        pods[pod.pod_group].append(claims)
+        for name in claims:
+            users[pod.gang, name].add(pod.pod_group)
+    assert all(len(groups) == 1 for groups in users.values())
+    for name, group in groups_in(life).items():
+        of_pods = pods[group.ref.name]
+        if name.startswith("PodGroup/") and of_pods:
+            shared, claims = set[str].intersection(*of_pods), claims_of(thaw_json(group.spec))
+            assert claims <= shared
+            assert len(of_pods) == 1 or len(claims) == min(len(shared), 4)
 
 
 @given(raw=raw_sets())
 @pytest.mark.req("SC-011", "SC-013", "SC-028")
 def test_sc028_any_set_comes_to_rest_with_a_group_for_each_pod(raw: Json) -> None:
-    life = rested_in_groups(without_shared_claims(raw))
+    life = rested_in_groups(raw)
     groups = groups_in(life)
+    assume(groups or not life.all_pods())  # PodCliques that share claims have PodGangs (SC-007)
     for pod in life.all_pods():
         owner = next(item for item in life.world.items.values() if item.uid == pod.owner_uid)
         assert pod.pod_group == owner.ref.name

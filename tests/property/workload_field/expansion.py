@@ -87,7 +87,7 @@ class Expansion:
         root = self.root
         yield from (lazy.make() for lazy in rbac_manifests_by_go_operator(root, self.release))
         yield from _made(claims_of_set_by_go_operator(self.context))
-        for replica in ExpectedSet(root).replicas:
+        for replica in ExpectedSet(root.ref.name, root.spec).replicas:
             yield service_manifest_by_go_operator(root, replica.index)
             for part in replica.cliques:
                 spec = part.template.spec

@@ -33,9 +33,10 @@ from grove_core.resources.owned_object import CLAIM_KIND, Body, NewObjectMetadat
 from grove_core.resources.pod_spec_gpus import pod_spec_with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import ALL_REPLICAS, SCOPES, ResourceSharing
+from grove_core.resources.podcliqueset_spec import ALL_REPLICAS, ResourceSharing
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.snapshot.shared_claims import claims_by_resource_sharing
 from grove_core.snapshot.snapshot import Snapshot
 
 _RBAC_GROUP: Final = RBAC.partition("/")[0]
@@ -150,7 +151,7 @@ def pod_spec_with_shared_claims(
     pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int
 ) -> FrozenMap:
     """Return the pod spec with every claim that its pod shares, in the pod and in each container (WL-086)."""
-    names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
+    names = tuple(dict.fromkeys(claims_by_resource_sharing(root.ref.name, root.spec, part, pod_index)))
     if not names:
         return pod_spec
     in_pod = tuple(FrozenMap({"name": name, "resourceClaimName": name}) for name in names)
@@ -162,20 +163,6 @@ def pod_spec_with_shared_claims(
         return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
     return pod_spec_with_changed_containers(claimed, using)
-
-
-def _claims_of_pod(root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> Iterator[str]:
-    short, group = part.template.name, part.group_template
-    levels: list[tuple[str, int, tuple[ResourceSharing, ...]]] = [
-        (root.ref.name, part.replica, root.spec.template.resource_sharing),
-        (part.group, part.group_replica, group.resource_sharing if group else ()),
-        (part.name, pod_index, part.template.resource_sharing),
-    ]
-    for owner, index, entries in levels:
-        for scope in SCOPES:
-            for entry in entries:
-                if entry.scope == scope and entry.is_shared_by_clique(short, group.name if group else ""):
-                    yield shared_claim_name(owner, None if scope == ALL_REPLICAS else index, entry.name)
 
 
 def claims_of_owner(
