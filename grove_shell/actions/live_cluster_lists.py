@@ -11,6 +11,7 @@ from grove_core.resources.api_names import CORE
 from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs
 from grove_core.resources.object_metadata import metadata_in
+from grove_core.resources.owned_object import GROUP_KINDS
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import LiveClusterOptions
@@ -88,7 +89,8 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None]) -> Co
         except KindNotListed as fault:
             raise NoClusterAccess(f"{connection.server}: {connection_error_advice(fault)}") from fault
         served = await discover_optional_apis(api)
-        lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
+        listing = (_listed(api, kind, namespace, count, whole=kind.kind in GROUP_KINDS) for kind in kinds)
+        lists = await asyncio.gather(*listing, return_exceptions=True)
         items, not_listed, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
         for kind, found in zip(kinds, lists, strict=True):
             where = EVERYWHERE if kind.clustered else namespace
@@ -191,7 +193,8 @@ async def _listed(
     """List the objects of a kind that concern Grove.
 
     Args:
-        whole: whether to list without a label selector, and keep pods by their owner.
+        whole: whether to list without a label selector, and keep pods by their owner. Groups of the Workload API are
+            listed so, since those of other controllers may have the names of ours (SC-026).
     """
     found: list[Json] = []
     async for page in list_kind_by_page(api, replace(kind, selector="") if whole else kind, namespace):

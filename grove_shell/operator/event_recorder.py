@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
+from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION, constituents_behind
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
@@ -74,12 +74,16 @@ def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LIS
         unlisted: kind that cannot be listed -> message of the server.
     """
     deferred = {one.replica for held in plan.withheld if held.obstacle in _DEFERS for one in held.terminates}
-    for finding in plan.findings:
-        whole = finding.subject.replica is None  # of a scaling group; there is a finding for each of its replicas
-        if finding.question != TERMINATION or finding.verdict not in {TERMINATES, WAITS} or whole:
-            continue
-        if finding.verdict == WAITS or finding.subject not in deferred:
-            yield _of_termination(plan, finding)
+    ending = [
+        one
+        for one in plan.findings
+        if one.question == TERMINATION
+        and one.subject.replica is not None  # there is a finding for each replica of a scaling group, too
+        and (one.verdict == WAITS or (one.verdict == TERMINATES and one.subject not in deferred))
+    ]
+    breaches = {one.subject: one for one in plan.findings if one.question == BREACH} if ending else {}
+    for finding in ending:
+        yield _of_termination(plan, finding, breaches)
     unreadable: dict[StepObstacle, list[Withheld]] = {}
     for held in plan.withheld:
         rule = held.because[0].rule
@@ -102,10 +106,13 @@ def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LIS
         yield KubernetesEvent(plan.root, plan.root_uid, code, "Look", note, words)
 
 
-def _of_termination(plan: Plan, finding: Finding) -> KubernetesEvent:
+def _of_termination(plan: Plan, finding: Finding, breaches: Mapping[Ref, Finding]) -> KubernetesEvent:
+    """Return the Event about a termination: its delay, then the breach of each PodClique behind it."""
     ends = finding.verdict == TERMINATES
+    behind = [ref for ref in constituents_behind(finding, breaches) if ref.kind == "PodClique" and ref in breaches]
+    reasons = (*finding.because, *(reason for ref in dict.fromkeys(behind) for reason in breaches[ref].because))
     note = f"{_replica_name(finding.subject)}: " + "; ".join(
-        f"{reason.subject.short}: {reason.sentence}" for reason in finding.because
+        f"{reason.subject.short}: {reason.sentence}" for reason in reasons
     )
     reason = "GangTerminated" if ends else "TerminationScheduled"
     key = f"{_replica_name(finding.subject)} {'' if finding.deadline is None else format_time(finding.deadline)}"

@@ -11,7 +11,7 @@ from tests.cluster.binaries import SCHEDULER
 from tests.cluster.operators import Operator, Starting, install_definitions, let
 from tests.cluster.plane import INSTALLED, ControlPlane
 from tests.cluster.racks import BASE, LEVELS, PREFILL, QUIET_SECONDS, WHOLE, Racks
-from tests.cluster.scenes import Scene, clique, condition, light
+from tests.cluster.scenes import Scene, condition, light
 
 BY_TOPOLOGY = {"enabled": True, "levels": list(LEVELS)}
 DELAY = "3s"
@@ -118,28 +118,6 @@ def test_sc021_a_group_stays_until_its_pods_are_gone(racks: Racks, grouping: Ope
         "podgroups", name, lambda found: found and found["metadata"]["uid"] != before, "the group is made anew"
     )
     racks.await_placed(WHOLE)
-
-
-@pytest.mark.req("SC-016")
-def test_sc016_preemption_takes_a_replica_as_a_whole(racks: Racks, grouping: Operator) -> None:
-    scene = racks.scene
-    urgent = f"urgent-{scene.namespace}"
-    scene.api.create(
-        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": urgent}, "value": 1000}
-    )
-    for number in "01":
-        racks.cordon(number)  # the nodes outside racks
-    racks.create()
-    racks.await_placed(WHOLE)
-    pair = clique("engine", 2)
-    pair["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "8"}}
-    pair["spec"]["podSpec"]["priorityClassName"] = urgent
-    scene.api.create(scene.set_of(pair, name="urgent", priorityClassName=urgent))
-    wait_until(lambda: racks.placed().get("urgent-0-engine", []), lambda found: len(found) == 2, "the urgent set runs")
-    left = [sum(bool(pod["spec"].get("nodeName")) for pod in racks.pods_of(number)) for number in (0, 1)]
-    assert sorted(left) == [0, PREFILL]  # one replica was taken as a whole, and the other one stays
-    assert len(racks.placed()["llama-0-router"]) == 1
-    scene.api.delete("priorityclasses", urgent)
 
 
 @pytest.mark.req("SC-023")

@@ -71,15 +71,19 @@ def averted_termination_findings(first: Sequence[Finding], rest: Sequence[Findin
         now = there.get((one.subject, TERMINATION)) or there.get((one.subject.without_replica, TERMINATION))
         if now is not None and now.verdict not in {WAITS, TERMINATES}:
             found.append(now._replace(subject=one.subject))
-            behind |= dict.fromkeys(_behind(one, breaches))
+            behind |= dict.fromkeys(constituents_behind(one, breaches))
     ends = (one for one in first if one.question == TERMINATION and one.verdict == TERMINATES)
-    causes = {subject for one in ends for subject in _behind(one, breaches)} if found else set[Ref]()
+    causes = {subject for one in ends for subject in constituents_behind(one, breaches)} if found else set[Ref]()
     pairs = ((breaches[ref], there.get((ref, BREACH))) for ref in behind if ref in breaches and ref not in causes)
     return (*found, *(now for one, now in pairs if now is not None and now.verdict != one.verdict))
 
 
-def _behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
-    """Yield the constituents whose breaches lead to a termination; of a scaling group also its breached PodCliques."""
+def constituents_behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
+    """Yield the constituents whose breaches lead to a termination; of a scaling group also its breached PodCliques.
+
+    Args:
+        breaches: the findings about breaches by their subjects.
+    """
     for cause in termination.causes:
         yield cause
         yield from breaches[cause].causes if cause in breaches else ()

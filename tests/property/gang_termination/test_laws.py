@@ -103,24 +103,28 @@ def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bo
 @pytest.mark.parametrize(
     ("ready", "preempted", "stored", "why"),
     [
-        (1, True, None, TerminationReason.PODS_PREEMPTED),
-        (1, False, None, TerminationReason.INSUFFICIENT_READY_PODS),
-        (2, True, None, TerminationReason.SUFFICIENT_READY_PODS),
-        (1, False, (ConditionStatus.TRUE, "PodsPreempted"), TerminationReason.PODS_PREEMPTED),
-        (1, False, (ConditionStatus.FALSE, "PodsPreempted"), TerminationReason.INSUFFICIENT_READY_PODS),
-        (1, False, (ConditionStatus.TRUE, "InsufficientReadyPods"), TerminationReason.INSUFFICIENT_READY_PODS),
-        (2, False, (ConditionStatus.TRUE, "PodsPreempted"), TerminationReason.SUFFICIENT_READY_PODS),
+        (1, 1, None, TerminationReason.PODS_PREEMPTED),
+        (1, 0, None, TerminationReason.INSUFFICIENT_READY_PODS),
+        (3, 1, None, TerminationReason.SUFFICIENT_READY_PODS),
+        (3, 2, None, TerminationReason.PODS_PREEMPTED),
+        (2, 1, (ConditionStatus.FALSE, "SufficientReadyPods"), TerminationReason.PODS_PREEMPTED),
+        (1, 0, (ConditionStatus.TRUE, "PodsPreempted"), TerminationReason.PODS_PREEMPTED),
+        (1, 0, (ConditionStatus.FALSE, "PodsPreempted"), TerminationReason.PODS_PREEMPTED),
+        (1, 0, (ConditionStatus.TRUE, "InsufficientReadyPods"), TerminationReason.INSUFFICIENT_READY_PODS),
+        (2, 0, (ConditionStatus.TRUE, "PodsPreempted"), TerminationReason.SUFFICIENT_READY_PODS),
     ],
 )
 def test_gt068_a_breach_by_preemption_keeps_its_reason_until_it_ends(
-    ready: int, stored: tuple[ConditionStatus, str] | None, why: TerminationReason, *, preempted: bool
+    ready: int, preempted: int, stored: tuple[ConditionStatus, str] | None, why: TerminationReason
 ) -> None:
     found = cluster_of(b"")
     conditions = () if stored is None else (Condition(MIN_AVAILABLE_BREACHED, *stored, "", START),)
     status = CliqueStatus(recorded=True, was_available=True, conditions=conditions)
     clique = replace(found.cliques[0], min_available=2, status=status)
-    pods = [replace(found.pods[0], ready=number < ready, preempted=preempted and number == 2) for number in range(3)]
-    assert judge_clique_breach(clique, pods, START).why is why
+    pods = [replace(found.pods[0], ready=number < ready, preempted=number < preempted) for number in range(3)]
+    judged = judge_clique_breach(clique, pods, START)
+    assert judged.why is why
+    assert judged.breach is (ConditionStatus.FALSE if ready >= 2 else ConditionStatus.TRUE)
 
 
 def test_gt014_the_last_row_of_the_table_always_applies() -> None:

@@ -1,4 +1,4 @@
-"""The groups that a set becomes: hierarchy, minima, topology, priority, claims, preemption (SC-007, SC-010 to SC-017)."""
+"""The groups that a set becomes: hierarchy, minima, topology, priority, claims (SC-007, SC-010 to SC-017)."""
 
 from collections import defaultdict
 from typing import Any

@@ -56,13 +56,14 @@ BREACH_TABLE: Final = (
 )
 
 
-def count_ready_pods(pods: Iterable[Pod]) -> int:
-    """Return the number of ready pods (GT-002)."""
-    ready = 0
+def count_ready_pods(pods: Iterable[Pod]) -> tuple[int, int]:
+    """Return the number of ready pods (GT-002), and of those among them that the scheduler preempts."""
+    ready = preempted = 0
     for pod in pods:
         if pod.ready:
             ready += 1
-    return ready
+            preempted += pod.preempted
+    return ready, preempted
 
 
 def judge_clique_breach(clique: PodClique, pods: Sequence[Pod], now: datetime) -> CliqueJudgement:
@@ -72,7 +73,7 @@ def judge_clique_breach(clique: PodClique, pods: Sequence[Pod], now: datetime) -
         clique: one that is not being deleted.
         pods: exactly those it controls (GT-001).
     """
-    ready = count_ready_pods(pods)
+    ready, preempted = count_ready_pods(pods)
     status, needed = clique.status, clique.min_available
     was_available = status.was_available
     if not was_available:
@@ -82,19 +83,19 @@ def judge_clique_breach(clique: PodClique, pods: Sequence[Pod], now: datetime) -
         if question(ready, needed, was_available, status.updating):
             break
     stored = breach_condition_of(status)
-    if breach is ConditionStatus.TRUE and _lost_pods_by_preemption(pods, stored):
+    if why is TerminationReason.INSUFFICIENT_READY_PODS:
+        is_preempted = any(pod.preempted for pod in pods) or _has_reason_preempted(stored)
+    else:
+        is_preempted = why is TerminationReason.SUFFICIENT_READY_PODS and ready - preempted < needed
+    if is_preempted:
         why = TerminationReason.PODS_PREEMPTED
     since = transition_time(stored, breach, now)
     return build(CliqueJudgement, (clique, ready, was_available, breach, why, since))
 
 
-def _lost_pods_by_preemption(pods: Iterable[Pod], stored: Condition | None) -> bool:
-    """Return whether pods are being preempted, or were when the breach that goes on was reported first (GT-068)."""
-    if any(pod.preempted for pod in pods):
-        return True
-    if stored is None or stored.status is not ConditionStatus.TRUE:
-        return False
-    return stored.reason == TerminationReason.PODS_PREEMPTED.code
+def _has_reason_preempted(stored: Condition | None) -> bool:
+    """Return whether the breach was reported as preemption, which pods that are gone no longer show (GT-068)."""
+    return stored is not None and stored.reason == TerminationReason.PODS_PREEMPTED.code
 
 
 def clique_was_available(status: CliqueStatus, ready: int, needed: int) -> bool | None:
