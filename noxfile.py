@@ -128,6 +128,17 @@ def cluster(session: nox.Session) -> None:
 
 
 @nox.session
+def cluster_1_35(session: nox.Session) -> None:
+    """Run the main parts of the cluster tests with Kubernetes 1.35, which serves no Workload API of groups."""
+    prepare(session, "test")
+    session.env["GROVE_TEST_KUBERNETES"] = "1.35"
+    build_control_plane(session)
+    parts = ("groups_not_served", "live", "mnnvl", "names", "operator_*", "rbac", "starting", "topology*", "webhooks")
+    files = sorted(str(path) for part in parts for path in Path("tests/cluster").glob(f"test_{part}.py"))
+    run_pytest(session, "-n", "0", "--cluster", *files)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """The documentation site, into ``site/``; a link that leads nowhere fails it."""
     prepare(session, "docs")

@@ -113,6 +113,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--all-crashes", action="store_true", help="let the operator crash at every write of every recorded scenario"
     )
     parser.addoption(
+        "--gangs",
+        type=int,
+        default=25,
+        metavar="N",
+        help="let the scheduler of a real control plane place so many drawn gangs",
+    )
+    parser.addoption(
         "--cluster",
         action="store_true",
         help="run tests/cluster too, against real control planes (built by: python -m tests.cluster build)",

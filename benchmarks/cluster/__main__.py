@@ -28,6 +28,7 @@ from tests.cluster.plane import ControlPlane
 _NODES: Final = 20
 _PODS_OF_A_NODE: Final = 100
 _WORKLOADS: Final = ("W1", "W2", "W3", "W4")
+_BACKENDS: Final = ("podgang", "kubernetes")
 _PARTS: Final = (*_WORKLOADS, "same", "first", "clients", "growth", "rest", "webhooks")
 
 
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(_PARTS)}; all by default")
     parser.add_argument("--pods", type=int, default=1000, help="of each workload")
+    parser.add_argument("--backends", nargs="+", default=list(_BACKENDS), choices=_BACKENDS, help="what places gangs")
     parser.add_argument("--growth", type=int, nargs="+", default=[100, 300, 1000, 3000], help="numbers of pods")
     parser.add_argument("--rest", type=float, default=600.0, help="seconds to watch the operator do nothing")
     parser.add_argument("--reviews", type=int, default=1000, help="answers of the webhooks of each kind")
@@ -72,7 +74,7 @@ async def _measure(kubeconfig: Path, folder: Path, options: argparse.Namespace) 
 async def _parts(stage: Stage, options: argparse.Namespace) -> None:
     parts = options.parts
     if names := [name for name in _WORKLOADS if name in parts]:
-        rows = [row for name in names for row in await _beside(stage, name, options.pods)]
+        rows = [row for name in names for row in await _beside(stage, name, options.pods, options.backends)]
         print(report.workloads_table(rows), flush=True)
     if "same" in parts:
         _say("W1 beside exactly its pods ...")
@@ -89,7 +91,12 @@ async def _parts(stage: Stage, options: argparse.Namespace) -> None:
         _say("clients ...")
         print(report.clients_table(await clients(stage)), flush=True)
     if "growth" in parts:
-        grown = [row for pods in options.growth for name in ("W1", "W3") for row in await _beside(stage, name, pods)]
+        grown = [
+            row
+            for pods in options.growth
+            for name in ("W1", "W3")
+            for row in await _beside(stage, name, pods, options.backends)
+        ]
         print(report.workloads_table(grown))
         print(report.growth_table(grown), flush=True)
     if "rest" in parts:
@@ -98,12 +105,15 @@ async def _parts(stage: Stage, options: argparse.Namespace) -> None:
         print(report.rest_line(options.pods, options.rest, used), flush=True)
 
 
-async def _beside(stage: Stage, name: str, pods: int) -> list[tuple[Measured, Measured]]:
-    """The floor, and a workload held against it."""
+async def _beside(stage: Stage, name: str, pods: int, backends: Sequence[str]) -> list[tuple[Measured, Measured]]:
+    """The floor, and a workload held against it, once with each back end."""
     _say(f"{name}, {pods} pods ...")
     floor = await runs.floor(stage, pods)
-    measured = await (runs.scaled_in(stage, pods) if name == "W4" else runs.workload(stage, name, pods))
-    rows = [(floor, floor), (measured, floor)]
+    rows = [(floor, floor)]
+    for backend in backends:
+        scaled = name == "W4"
+        run = runs.scaled_in(stage, pods, backend) if scaled else runs.workload(stage, name, pods, backend)
+        rows.append((await run, floor))
     _say(report.workloads_table(rows))  # rows come at the end, so an interrupted run keeps the finished ones
     return rows
 

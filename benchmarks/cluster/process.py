@@ -50,8 +50,9 @@ class Cost:
 class Operator:
     """One operator process, started and stopped by a ``with`` block."""
 
-    def __init__(self, kubeconfig: Path, folder: Path) -> None:
-        """Its configuration and its log lie in a folder."""
+    def __init__(self, kubeconfig: Path, folder: Path, backend: str = "auto") -> None:
+        """Its configuration, with this back end for gangs, and its log lie in a folder."""
+        self._backend = backend
         self._config = folder / "operator.yaml"
         self._log = folder / "operator.log"
         self._kubeconfig = kubeconfig
@@ -63,7 +64,7 @@ class Operator:
         """Start, and wait until it acts."""
         self._config.write_text(
             "{apiVersion: operator.config.grove.io/v1alpha1, kind: OperatorConfiguration, "
-            "serving: {host: 127.0.0.1, port: 0}}",
+            f"serving: {{host: 127.0.0.1, port: 0}}, scheduling: {{backend: {self._backend}}}}}",
             encoding="utf-8",
         )
         words = ["operator", "--kubeconfig", str(self._kubeconfig), "--config", str(self._config)]

@@ -51,20 +51,20 @@ async def floor(stage: Stage, pods: int, *, like: str = "") -> Measured:
     return Measured(name=_FLOOR, pods=pods, first=first, created=created, ready=ready)
 
 
-async def workload(stage: Stage, name: str, pods: int) -> Measured:
+async def workload(stage: Stage, name: str, pods: int, backend: str = "auto") -> Measured:
     """W1, W2 or W3, from nothing until all is Ready and its status is written."""
-    with Operator(stage.kubeconfig, stage.folder) as operator:
+    with Operator(stage.kubeconfig, stage.folder, backend) as operator:
         before = operator.cost()
         async with stage.standing(WORKLOADS[name](pods), pods) as (first, created, ready):
             await asyncio.sleep(_STATUSES)
             cost = operator.cost().since(before)
-    return Measured(name=name, pods=pods, first=first, created=created, ready=ready, cost=cost)
+    return Measured(name=f"{name} {backend}", pods=pods, first=first, created=created, ready=ready, cost=cost)
 
 
-async def scaled_in(stage: Stage, pods: int) -> Measured:
+async def scaled_in(stage: Stage, pods: int, backend: str = "auto") -> Measured:
     """W4: W2 with half of its replicas, until no pod and no service of the others is left."""
     left = pods // 20
-    with Operator(stage.kubeconfig, stage.folder) as operator:
+    with Operator(stage.kubeconfig, stage.folder, backend) as operator:
         async with stage.standing(WORKLOADS["W2"](pods), pods):
             await asyncio.sleep(_STATUSES)
             before, start = operator.cost(), time.monotonic()
@@ -72,7 +72,7 @@ async def scaled_in(stage: Stage, pods: int) -> Measured:
             await until(lambda: stage.there(["w2"]), lambda found: found <= pods // 2)
             await until(lambda: stage.items(_SERVICES), lambda found: len(found) <= left + 1)  # and the API server's
             taken, cost = time.monotonic() - start, operator.cost().since(before)
-    return Measured(name="W4", pods=pods // 2, ready=taken, cost=cost)
+    return Measured(name=f"W4 {backend}", pods=pods // 2, ready=taken, cost=cost)
 
 
 async def at_rest(stage: Stage, pods: int, seconds: float) -> Cost:

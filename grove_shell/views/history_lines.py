@@ -161,7 +161,9 @@ def _pods_text(first: PodHistoryEntry, entries: Sequence[PodHistoryEntry]) -> st
     if first.what is PodChange.PLACED:
         nodes = sorted({entry.node for entry in entries})
         return f"{pods} placed on {nodes[0] if len(nodes) == 1 else count_with_noun(len(nodes), 'node')}"
-    return f"deletes {pods}{why}" if first.what is PodChange.EVICTED else f"{pods} {_POD_VERBS[first.what]}{why}"
+    if first.what in {PodChange.EVICTED, PodChange.PREEMPTED}:
+        return f"{first.what.value} {pods}{why}"
+    return f"{pods} {_POD_VERBS[first.what]}{why}"
 
 
 def _writes_text(first: WriteHistoryEntry, subjects: Sequence[Ref], *, verbose: bool) -> str:

@@ -1,7 +1,8 @@
 """The programs a control plane is made of: where they are, and how they are built.
 
-They are tool dependencies of two Go modules beside this file, locked by ``go.sum``. What was built stands in the cache
-folder of the user under a name that changes with everything that went into it, so nothing is built twice.
+They are tool dependencies of Go modules beside this file, locked by ``go.sum``; an environment variable chooses the
+version of Kubernetes. What was built stands in the cache folder of the user under a name that changes with everything
+that went into it, so nothing is built twice.
 """
 
 import contextlib
@@ -15,13 +16,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from tests.cluster.toolchain import LOCAL, not_built, toolchain
 
 HERE: Final = Path(__file__).parent
 ASSETS: Final = "KUBEBUILDER_ASSETS"
-KUBERNETES: Final = (1, 37, 2)
+VERSION: Final = "GROVE_TEST_KUBERNETES"
+"""The environment variable that chooses the version of Kubernetes."""
+VERSIONS: Final[Mapping[str, tuple[int, int, int]]] = MappingProxyType({"1.37": (1, 37, 2), "1.35": (1, 35, 4)})
+_CHOSEN: Final = os.environ.get(VERSION) or "1.37"
+KUBERNETES: Final = VERSIONS[_CHOSEN]
+FOLDERS: Final[Mapping[str, str]] = MappingProxyType({"1.37": "control_plane", "1.35": "control_plane_1_35"})
 COMMAND: Final = "python -m tests.cluster build"
 
 ETCD: Final = "etcd"
@@ -59,7 +66,7 @@ class Module:
 _VERSION: Final = "k8s.io/component-base/version"
 MODULES: Final = (
     Module(
-        HERE / "control_plane",
+        HERE / FOLDERS[_CHOSEN],
         {
             ETCD: "go.etcd.io/etcd/server/v3",
             APISERVER: "k8s.io/kubernetes/cmd/kube-apiserver",
@@ -94,6 +101,11 @@ def find() -> dict[str, Path]:
 def from_assets() -> bool:
     """Whether etcd and the API server are the user's own, of a version we do not know."""
     return bool(os.environ.get(ASSETS))
+
+
+def serve_groups() -> bool:
+    """Whether they serve CompositePodGroups, and place gangs in groups."""
+    return not from_assets() and KUBERNETES >= (1, 37)
 
 
 def build(say: Say) -> dict[str, Path]:

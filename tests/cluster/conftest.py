@@ -43,6 +43,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     missing = [program for program in EVERYTHING if program not in binaries.find()]
     if needed.intersection(missing):
         pytest.skip(f"{', '.join(missing)} not found: {binaries.COMMAND}")
+    if item.get_closest_marker("groups") and not binaries.serve_groups():
+        pytest.skip("needs a control plane that places gangs by the Workload API")
 
 
 @pytest.fixture(scope="session")

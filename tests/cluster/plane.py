@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from tests.cluster import keeper, programs
 from tests.cluster.api import Api, ApiError
-from tests.cluster.binaries import APISERVER, COMMAND, CONTROLLERS, ETCD, KUBELET, SCHEDULER, from_assets
+from tests.cluster.binaries import APISERVER, COMMAND, CONTROLLERS, ETCD, KUBELET, SCHEDULER, serve_groups
 from tests.cluster.programs import ADMIN, HOST, Ports
 from tests.cluster.toolchain import NotBuilt
 from tests.cluster.trail import Trail
@@ -63,7 +63,7 @@ class ControlPlane:
         parts: the programs to start; etcd and the API server are enough for much.
         compaction: how often the API server drops old versions, e.g. ``10s``; None leaves its default.
         gang_scheduling: whether the Workload API is served and the scheduler places gangs as a whole; None: where the
-            programs are those of this folder, not of a user.
+            programs can do it.
         audit_rules: rules of the audit policy; none takes every request of the users in ``AUDITED``, without bodies.
         more_controllers: names of controllers to run beside those that always run.
 
@@ -88,7 +88,7 @@ class ControlPlane:
         self._binaries = binaries
         self._folder = folder
         self._compaction = compaction
-        self._gang = not from_assets() if gang_scheduling is None else gang_scheduling
+        self._gang = serve_groups() if gang_scheduling is None else gang_scheduling
         self._audit_rules = audit_rules
         self._more_controllers = more_controllers
         self._keeper: subprocess.Popen[str] | None = None

@@ -22,10 +22,10 @@ _CONTROLLERS: Final = (
     "namespace-controller",
     "node-lifecycle-controller",
     "pod-garbage-collector-controller",
-    "podgroup-protection-controller",
     "resourceclaim-controller",
     "resourcequota-controller",
 )
+_CONTROLLER_OF_GROUPS: Final = "podgroup-protection-controller"
 # SEC 1 form of a private key on P-256, around its 32 bytes; the reader works out the public half by itself.
 _KEY_HEAD: Final = bytes.fromhex("30310201010420")
 _KEY_TAIL: Final = bytes.fromhex("a00a06082a8648ce3d030107")
@@ -165,7 +165,7 @@ def apiserver(
 def controllers(
     program: Path, folder: Path, ports: Ports, *, more: Collection[str] = (), gates: Mapping[str, str]
 ) -> list[str]:
-    """Garbage collection, namespaces, quotas, the life of nodes, and protection of PodGroups; and ``more``."""
+    """Garbage collection, namespaces, quotas, the life of nodes, with gates protection of PodGroups; and ``more``."""
     return [
         str(program),
         f"--kubeconfig={folder / f'{CONTROLLERS}.kubeconfig'}",
@@ -173,7 +173,7 @@ def controllers(
         f"--secure-port={ports.controllers}",
         f"--bind-address={HOST}",
         *_certificate(folder),
-        f"--controllers={','.join([*_CONTROLLERS, *more])}",
+        f"--controllers={','.join([*_CONTROLLERS, *([_CONTROLLER_OF_GROUPS] if gates else []), *more])}",
         f"--service-account-private-key-file={folder / 'signing.key'}",
         "--use-service-account-credentials=false",
         "--node-monitor-period=1s",

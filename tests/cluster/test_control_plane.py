@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import pytest
 
-from tests.cluster import binaries
 from tests.cluster.api import Api, ApiError, Json, wait_until
 from tests.cluster.binaries import APISERVER, ETCD
 from tests.cluster.plane import STORE, ControlPlane, NotRunning
@@ -233,7 +232,7 @@ class TestItsUsers:
         assert not api_server.audit("admin")
 
 
-@pytest.mark.skipif(binaries.from_assets(), reason=f"{binaries.ASSETS} names a server of another version")
+@pytest.mark.groups
 class TestGangs:
     """The stock scheduler places gangs whole."""
 

@@ -2,16 +2,17 @@
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.cluster.api import ApiError, Json, wait_until
+from tests.cluster.api import Json, wait_until
 from tests.cluster.binaries import SCHEDULER
-from tests.cluster.operators import Operator, Starting, install_definitions, let
-from tests.cluster.plane import INSTALLED, ControlPlane
+from tests.cluster.operators import Operator, Starting
+from tests.cluster.plane import ControlPlane
 from tests.cluster.racks import BASE, LEVELS, PREFILL, QUIET_SECONDS, WHOLE, Racks
 from tests.cluster.scenes import Scene, condition, light
+
+pytestmark = pytest.mark.groups
 
 BY_TOPOLOGY = {"enabled": True, "levels": list(LEVELS)}
 DELAY = "3s"
@@ -195,27 +196,3 @@ def test_gt011_a_gang_without_capacity_is_terminated_once(racks: Racks, grouping
     racks.cordon(f"{rack}-0", closed=False)
     racks.await_placed(WHOLE)
     scene.await_ready(BASE)
-
-
-@pytest.mark.req("SC-005", "SC-006")
-@pytest.mark.usefixtures("control_plane")  # it needs the same programs
-def test_sc005_where_the_api_is_not_served(programs: dict[str, Path]) -> None:
-    """``auto`` uses PodGangs; ``kubernetes`` ends before the first write."""
-    with ControlPlane(programs, gang_scheduling=False) as plane:
-        install_definitions(plane.api())
-        let(plane.api(), INSTALLED)
-        operator = Operator(plane, INSTALLED)
-        operator.backend = "kubernetes"
-        operator.launch()
-        assert operator.await_end() == 1
-        assert "serves no CompositePodGroups" in operator.text
-        assert not [event for event in plane.audit(INSTALLED) if event["verb"] not in {"get", "list", "watch"}]
-        operator.backend = "auto"
-        operator.start()
-        scene = Scene(plane.api(), "default")
-        scene.api.create(scene.set_of(light("router", 2)))
-        scene.await_ready(2)
-        assert scene.names("podgangs") == ["llama-0"]
-        with pytest.raises((KeyError, ApiError)):
-            plane.api().all_of("podgroups")
-        operator.kill()

@@ -10,6 +10,8 @@ from tests.cluster.operators import Operator, Starting
 from tests.cluster.racks import QUIET_SECONDS
 from tests.cluster.scenes import Scene, clique, condition, light
 
+pytestmark = pytest.mark.groups
+
 REPLICAS: Final = 100
 PODS: Final = 10
 

@@ -12,6 +12,8 @@ from tests.cluster.operators import Operator, Starting
 from tests.cluster.scenes import Scene, clique, light
 from tests.cluster.sharing import CLAIMS, claims_of, shares
 
+pytestmark = pytest.mark.groups
+
 PODS: Final = 300
 CONSUMERS: Final = 256
 """The number of consumers for which a claim can be reserved."""

@@ -9,6 +9,8 @@ from tests.cluster.operators import Operator, Starting, grove
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene, light
 
+pytestmark = pytest.mark.groups
+
 GROUPS: Final = "scheduling.k8s.io/v1beta1"
 
 

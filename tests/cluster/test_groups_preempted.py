@@ -11,6 +11,8 @@ from tests.cluster.plane import ControlPlane
 from tests.cluster.racks import LEVELS, PREFILL, WHOLE, Racks
 from tests.cluster.scenes import Scene, clique, condition
 
+pytestmark = pytest.mark.groups
+
 BREACH: Final = "MinAvailableBreached"
 LINGER: Final = "4s"
 """How long a preempted pod takes to end."""

@@ -11,6 +11,8 @@ from tests.cluster.operators import Operator, Starting
 from tests.cluster.racks import QUIET_SECONDS
 from tests.cluster.scenes import Scene, clique, condition
 
+pytestmark = pytest.mark.groups
+
 LABEL: Final = "example.com/{}"
 HOST: Final = "kubernetes.io/hostname"
 

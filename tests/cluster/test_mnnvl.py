@@ -76,6 +76,7 @@ class TestMN010:
         assert not failed(wide)
         mnnvl.await_rest()
 
+    @pytest.mark.groups
     @pytest.mark.req("SC-028")
     def test_mn030_pods_in_groups_hold_channels_as_well(self, wide: Scene, mnnvl: Operator) -> None:
         mnnvl.backend = "kubernetes"

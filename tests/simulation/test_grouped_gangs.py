@@ -1,6 +1,9 @@
 """Gangs that groups of the Workload API place, under the simulated scheduler."""
 
+import copy
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +15,8 @@ from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_shell.cli.main import run_command_line
 from grove_shell.settings.shared_settings import SchedulingSettings
 from grove_shell.simulator.actors.gang_of_groups import GroupTrees
+from grove_shell.simulator.actors.gang_preemption import PodsPreemptedTogether
+from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 from grove_shell.simulator.recording.simulation_history import UnplacedGangHistoryEntry
 from grove_shell.simulator.scenario.scenario import Scenario, ScenarioSchedulerSpec
 from grove_shell.simulator.scenario.scenario_events import ScenarioNodePool
@@ -20,7 +25,8 @@ from grove_shell.simulator.simulation_run import SimulationOptions
 from tests.property.few_examples import RARELY
 from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw
 
-EXAMPLE = Path(__file__).parents[2] / "examples/kubernetes-gangs/scenario.yaml"
+EXAMPLES = Path(__file__).parents[2] / "examples/kubernetes-gangs"
+EXAMPLE = EXAMPLES / "scenario.yaml"
 
 
 def played(scenario: Scenario, nodes: int, gpus: int) -> Simulation:
@@ -69,8 +75,61 @@ def test_sm020_pods_wait_for_a_group_that_is_missing(missing: Ref) -> None:
     assert GroupTrees(items.values()).gang_of_pod_group("ml", "llm-0-a", "llm-0") is None
 
 
-def test_sm020_the_example_of_groups_meets_its_expectations() -> None:
-    assert run_command_line(["simulate", str(EXAMPLE)], "grove") == 0
+@pytest.mark.req("SM-102")
+@pytest.mark.parametrize("name", ["scenario.yaml", "preemption.yaml"])
+def test_sm020_the_examples_of_groups_meet_their_expectations(name: str) -> None:
+    assert run_command_line(["simulate", str(EXAMPLES / name)], "grove") == 0
+
+
+def two_sets(urgent: dict[str, Any], *, pods: int, least: int, nodes: int = 4) -> dict[str, int]:
+    """Pods on nodes by PodClique, after an urgent set came to nodes of one GPU that another one fills."""
+    scenario = scenario_of(set_raw(clique_raw("a", pods, least)))
+    urgent["metadata"]["name"] = "urgent"
+    event = {"at": "10m", "applySet": {"manifest": urgent}}
+    raw = scenario.as_json
+    raw["spec"]["events"] = [event]
+    raw["spec"]["nodes"] = [{"name": "n", "count": nodes, "capacity": {"gpu": "1"}}]
+    raw["spec"]["operator"] = {"scheduling": {"backend": "kubernetes"}}
+    raw["spec"]["scheduler"] = {"priorities": {"urgent": 1000, "low": -1}}
+    raw["spec"]["until"] = "20m"
+    simulation = Simulation(Scenario.model_validate(raw), SimulationOptions())
+    simulation.run()
+    return Counter(pod.name.rpartition("-")[0] for pod in simulation.cluster.all_pods() if pod.node)
+
+
+@pytest.mark.req("SM-102")
+@pytest.mark.parametrize(
+    ("urgent", "least", "left"),
+    [
+        (set_raw(clique_raw("b", 2, 2), priorityClassName="urgent"), 4, {"urgent-0-b": 2}),
+        (set_raw(clique_raw("b", 2, 2), priorityClassName="urgent"), 2, {"urgent-0-b": 2, "llm-0-a": 2}),
+        (set_raw(clique_raw("b", 1, 1), priorityClassName="urgent"), 2, {"urgent-0-b": 1, "llm-0-a": 3}),
+        (set_raw(clique_raw("b", 5, 5), priorityClassName="urgent"), 2, {"llm-0-a": 4}),
+        (set_raw(clique_raw("b", 2, 2)), 2, {"llm-0-a": 4}),
+        (set_raw(clique_raw("b", 2, 2), priorityClassName="low"), 2, {"llm-0-a": 4}),
+    ],
+)
+def test_sm102_pods_of_a_lower_priority_make_room(urgent: dict[str, Any], least: int, left: dict[str, int]) -> None:
+    """All pods go where all are needed, single ones where some are not, none where it is not enough."""
+    assert two_sets(copy.deepcopy(urgent), pods=4, least=least) == left
+
+
+@pytest.mark.req("SM-102")
+def test_sm102_what_is_spared_first() -> None:
+    """The highest priority, then groups before pods, then the group with more pods."""
+    found = Simulation(scenario_of(set_raw(clique_raw("a", 1, 1))), SimulationOptions())
+    found.run()
+    (pod,) = found.cluster.all_pods()
+    node = SimulatedNode("n", {}, {})
+    units = [
+        PodsPreemptedTogether(Ref(COMPOSITES, COMPOSITE_KIND, "ml", "low"), 0, [(pod, node)] * 9),
+        PodsPreemptedTogether(pod.ref, 5, [(pod, node)]),
+        PodsPreemptedTogether(Ref(WORKLOADS, POD_GROUP_KIND, "ml", "small"), 5, [(pod, node)]),
+        PodsPreemptedTogether(Ref(WORKLOADS, POD_GROUP_KIND, "ml", "large"), 5, [(pod, node)] * 2),
+        PodsPreemptedTogether(Ref(COMPOSITES, COMPOSITE_KIND, "ml", "high"), 5, [(pod, node)]),
+    ]
+    ranked = [one.of.name for one in sorted(units, key=lambda one: one.rank)]
+    assert ranked == ["high", "large", "small", pod.name, "low"]
 
 
 @pytest.mark.parametrize("more", [["--check"], ["--seeds", "1"]])

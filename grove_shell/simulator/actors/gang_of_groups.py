@@ -1,23 +1,57 @@
 """Gangs that groups of the Workload API place, in the form in which the simulated scheduler places gangs."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import SCHEDULER
 from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND, OwnedObject
+from grove_core.resources.pod import Pod
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PackedGroupReplica, PodGang, PodGangConstraints
 from grove_core.resources.podgang import PodGroup as PodsOfClique
 from grove_shell.in_memory.garbage_collection import StoredObject
+from grove_shell.simulator.actors.gang_packing import GangPodBlock
+from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
+
+
+class GroupOfPods(NamedTuple):
+    """A group with its pack constraint.
+
+    Attributes:
+        parts: the groups below it, in the order of their names; empty for a PodGroup.
+    """
+
+    name: str
+    pack: GangPackConstraint
+    parts: tuple["GroupOfPods", ...]
+
+    def as_pod_block(
+        self, waiting: Mapping[str, Sequence[Pod]], placed_nodes: Mapping[str, Sequence[SimulatedNode]]
+    ) -> GangPodBlock:
+        """Return its pods as nested blocks, one for each group, in the order in which kube-scheduler places them.
+
+        Args:
+            waiting: name of a PodGroup -> its pods to place.
+            placed_nodes: name of a PodGroup -> nodes of its placed pods.
+        """
+        blocks = tuple(part.as_pod_block(waiting, placed_nodes) for part in self.parts)
+        placed = (*placed_nodes.get(self.name, ()), *(node for block in blocks for node in block.placed_nodes))
+        pods = () if blocks else tuple(waiting.get(self.name, ()))
+        return GangPodBlock(self.pack, pods, tuple(block for block in blocks if block.pod_count), placed)
 
 
 class GroupedGang(NamedTuple):
-    """A gang, and the group at its root."""
+    """A gang, and the tree of its groups.
+
+    Attributes:
+        root: the group at the root.
+    """
 
     root: Ref
     gang: PodGang
+    groups: GroupOfPods
 
 
 class GroupTrees:
@@ -33,10 +67,7 @@ class GroupTrees:
                     self._children[item.ref.namespace, parent].append(item)
 
     def gang_of_pod_group(self, namespace: str, pod_group: str, gang: str) -> GroupedGang | None:
-        """Return the gang that a PodGroup is in, named ``gang``; None where one of its groups is missing.
-
-        Preemption is not simulated, so priorities and disruption modes do not count.
-        """
+        """Return the gang that a PodGroup is in, named ``gang``; None where one of its groups is missing."""
         group = self._groups.get((POD_GROUP_KIND, namespace, pod_group))
         root = None if group is None else self._root_of(group)
         members = [] if root is None else self._pod_groups_below(root)
@@ -68,7 +99,18 @@ class GroupTrees:
                 groups=tuple(PodsOfClique(one.ref.name, _least(one.spec, "minCount"), ()) for one in members),
                 placement=placement,
             ),
+            self._tree_of(root),
         )
+
+    def preempted_as_a_whole(self, namespace: str, pod_group: str) -> Ref | None:
+        """Return the topmost group above a PodGroup, or itself, that preemption takes as a whole; None without."""
+        found: Ref | None = None
+        group = self._groups.get((POD_GROUP_KIND, namespace, pod_group))
+        while group is not None:
+            if "all" in object_at(group.spec, "disruptionMode"):
+                found = group.ref
+            group = self._groups.get((COMPOSITE_KIND, namespace, _parent_in(group.spec)))
+        return found
 
     def _root_of(self, group: OwnedObject) -> OwnedObject | None:
         """Return the group without a parent above a group; None where one between them is missing."""
@@ -76,6 +118,10 @@ class GroupTrees:
         while found is not None and (parent := _parent_in(found.spec)):
             found = self._groups.get((COMPOSITE_KIND, group.ref.namespace, parent))
         return found
+
+    def _tree_of(self, group: OwnedObject) -> GroupOfPods:
+        children = sorted(self._children_of(group), key=lambda one: one.ref.name)
+        return GroupOfPods(group.ref.name, _pack(group.spec), tuple(map(self._tree_of, children)))
 
     def _children_of(self, group: OwnedObject) -> list[OwnedObject]:
         return self._children[group.ref.namespace, group.ref.name] if group.ref.kind == COMPOSITE_KIND else []

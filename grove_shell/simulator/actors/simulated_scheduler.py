@@ -1,7 +1,7 @@
 """The scheduler: places what a gang needs all at once or not at all, then pod by pod; deterministic."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, PodGang
-from grove_shell.simulator.actors.gang_of_groups import GroupTrees
+from grove_shell.simulator.actors.gang_of_groups import GroupedGang, GroupTrees
 from grove_shell.simulator.actors.gang_packing import (
     Assignment,
     GangPodBlock,
@@ -21,10 +21,12 @@ from grove_shell.simulator.actors.gang_packing import (
     node_labels_required_by_placement,
     release_reserved_node_room,
 )
+from grove_shell.simulator.actors.gang_preemption import GangPreemption
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.cluster.simulated_nodes import (
     NO_REQUESTS,
+    PODS,
     UNLIMITED,
     PodResourceRequests,
     SimulatedNode,
@@ -64,7 +66,8 @@ class SimulatedScheduler:
         self.pending: dict[str, Pod] = {}
         self._requests: dict[tuple[str, str], PodResourceRequests] = {}
         self._reported: dict[tuple[str, str], str] = {}
-        self._roots: dict[tuple[str, str], Ref | None] = {}  # of gangs that groups of the Workload API place
+        self._grouped: dict[tuple[str, str], GroupedGang | None] = {}  # gangs that groups of the Workload API place
+        self._preemption = GangPreemption(cluster, nodes, spec.priorities, history)
         self._scheduled = False
 
     def on_changes(self, changes: Iterable[ObjectChange]) -> None:
@@ -121,14 +124,19 @@ class SimulatedScheduler:
                 gangs[stored.namespace, stored.gang].append(stored)
         trees: GroupTrees | None = None
         self._reported = {gang: why for gang, why in self._reported.items() if gang in gangs}
-        for (namespace, name), waiting in sorted(gangs.items()):
+        self._preemption.forget_gangs_without_wait(gangs)
+        priorities = {key: self._preemption.priority_of(waiting[0]) for key, waiting in gangs.items()}
+        for (namespace, name), waiting in sorted(gangs.items(), key=lambda item: (-priorities[item[0]], item[0])):
             pods = sorted(waiting, key=lambda pod: (cliques[pod.owner_uid].ref.name, pod.index, pod.name))
             gang = self.cluster.server.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
+            if self._preemption.room_is_awaited(priorities[namespace, name]):
+                self._mark_all_unschedulable(pods)  # the room of preempted pods is for the gang that waits for it
+                continue
             if pod_group := next((pod.pod_group for pod in pods if pod.pod_group), ""):
                 trees = trees or GroupTrees(self.cluster.server.items.values())
                 found = trees.gang_of_pod_group(namespace, pod_group, name)
                 gang = found.gang if found is not None else None
-                self._roots[namespace, name] = found.root if found is not None else None
+                self._grouped[namespace, name] = found
             if pod_group and gang is None:
                 pods = self._mark_all_unschedulable(pods)  # a pod waits for its groups
             elif isinstance(gang, PodGang) and self.spec.gang_aware and not gang.deleting:
@@ -163,16 +171,33 @@ class SimulatedScheduler:
         found = self._assign(gang, needed, cliques)
         if found is None:
             self._report_unplaced(gang.ref.name, pods, self._shortage(gang, needed))
+            self._preempt(gang, needed, cliques)
             return self._mark_all_unschedulable(pods)
         for pod, node in sorted(found, key=lambda pair: pair[0].name):
             self._bind(pod, node, cliques)
         chosen = {pod.uid for pod in needed}
         return [pod for pod in pods if pod.uid not in chosen]
 
+    def _preempt(self, gang: PodGang, needed: list[Pod], cliques: Mapping[str, PodClique]) -> None:
+        """Make room for a gang in groups by pods of a lower priority, where that is enough."""
+        key = (gang.ref.namespace, gang.ref.name)
+        priority = self._preemption.priority_of(needed[0])
+        if not self._grouped.get(key) or not self.spec.priorities:
+            return
+
+        def fits() -> bool:
+            found = self._assign(gang, needed, cliques)
+            release_reserved_node_room(found or [], self.resource_requests_of_pod)
+            return found is not None
+
+        trees = GroupTrees(self.cluster.server.items.values())
+        self._preemption.preempt_for_gang(key, priority, trees, self.resource_requests_of_pod, fits)
+
     def _assign(self, gang: PodGang | None, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Assignment | None:
         """Return nodes for pods, close to the placed pods of their gang where it requires this; None without."""
         block = GangPodBlock(NO_PACK, tuple(pods))
-        if gang is not None and gang.placement._replace(topology="") != NO_PLACEMENT:
+        grouped = self._grouped.get((gang.ref.namespace, gang.ref.name)) if gang is not None else None
+        if gang is not None and (grouped or gang.placement._replace(topology="") != NO_PLACEMENT):
             waiting: defaultdict[str, list[Pod]] = defaultdict(list)
             for pod in block.pods:
                 waiting[cliques[pod.owner_uid].ref.name].append(pod)
@@ -180,8 +205,13 @@ class SimulatedScheduler:
             nodes = {
                 name: [self.nodes[pod.node] for pod in found if pod.node in self.nodes] for name, found in live.items()
             }
-            block = gang_as_pod_blocks(gang.placement, waiting, nodes)
-        return assign_nodes_to_pods(block, tuple(self.nodes.values()), self.resource_requests_of_pod, self._best)
+            block = (
+                grouped.groups.as_pod_block(waiting, nodes)
+                if grouped
+                else gang_as_pod_blocks(gang.placement, waiting, nodes)
+            )
+        best = self._emptiest if grouped else self._fullest
+        return assign_nodes_to_pods(block, tuple(self.nodes.values()), self.resource_requests_of_pod, best)
 
     def _live_pods(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> defaultdict[str, list[Pod]]:
         """Return the live pods of a gang, by PodClique."""
@@ -198,7 +228,7 @@ class SimulatedScheduler:
         nodes, why = tuple(self.nodes.values()), ""
         for pod in needed:
             found = assign_nodes_to_pods(
-                GangPodBlock(NO_PACK, (pod,)), nodes, self.resource_requests_of_pod, self._best
+                GangPodBlock(NO_PACK, (pod,)), nodes, self.resource_requests_of_pod, self._fullest
             )
             if found is None:
                 why = f"there are some for {len(taken)}{self._missing_resources(pod)}"
@@ -220,18 +250,19 @@ class SimulatedScheduler:
             self._bind(placed, node, cliques)
         return found is not None
 
-    def _best(self, requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
+    def _fullest(self, requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
         """Return the fullest node that has room, the first by name of equal ones; None without."""
-        fitting = (
-            node
-            for node in nodes
-            if not (node.cordoned or node.unready)
-            and requests.node_selector_matches(node)
-            and node.has_room(requests.amounts)
-        )
         return min(
-            fitting,
+            _nodes_with_room(requests, nodes),
             key=lambda node: (node.free_resources_after(requests.amounts), len(node.name), node.name),
+            default=None,
+        )
+
+    def _emptiest(self, requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
+        """Return the node with room and the fewest pods, as kube-scheduler does by default; None without."""
+        return min(
+            _nodes_with_room(requests, nodes),
+            key=lambda node: (node.used.get(PODS, 0), len(node.name), node.name),
             default=None,
         )
 
@@ -263,5 +294,17 @@ class SimulatedScheduler:
         key = (pods[0].namespace, gang)
         if self._reported.get(key) != why:
             self._reported[key] = why
-            ref = self._roots.get(key) or Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
+            grouped = self._grouped.get(key)
+            ref = grouped.root if grouped else Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
             self.history.record(SimulationActor.SCHEDULER, UnplacedGangHistoryEntry(ref, len(pods), why))
+
+
+def _nodes_with_room(requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> Iterator[SimulatedNode]:
+    """Yield the ready, uncordoned nodes that have the labels and the room that a pod requests."""
+    return (
+        node
+        for node in nodes
+        if not (node.cordoned or node.unready)
+        and requests.node_selector_matches(node)
+        and node.has_room(requests.amounts)
+    )

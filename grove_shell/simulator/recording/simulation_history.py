@@ -36,6 +36,7 @@ class PodChange(Enum):
     FAILED = "fails"
     CRASHED = "crashes"
     EVICTED = "deletes"
+    PREEMPTED = "preempts"
     GONE = "is gone"
 
 
@@ -45,7 +46,7 @@ class PodHistoryEntry:
 
     Attributes:
         node: its node; empty where the entry does not show it.
-        why: what happened to the node, for a change by the node controller.
+        why: what happened to the node, for a change by the node controller; the gang for which it is preempted.
     """
 
     what: PodChange

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, StrictBool, StrictStr, model_validator
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
@@ -51,10 +51,16 @@ class ScenarioKubeletSpec(ScenarioPart):
 
 
 class ScenarioSchedulerSpec(ScenarioPart):
-    """The delay of the scheduler, and whether it places a gang all or nothing, or each pod by itself."""
+    """The scheduler.
+
+    Attributes:
+        gang_aware: whether it places a gang all or nothing, or each pod by itself.
+        priorities: name of a PriorityClass -> its value; 0 for all others. Gangs in groups preempt by it.
+    """
 
     delay: Span = SECOND
     gang_aware: StrictBool = True
+    priorities: dict[str, StrictInt] = Field(default_factory=dict)
 
 
 class ScenarioOperatorSpec(ScenarioPart):
