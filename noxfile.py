@@ -108,6 +108,8 @@ def worlds(session: nox.Session) -> None:
     prepare(session, "test")
     all_areas = ["--seeds", "20000", "-j", "2", "--mnnvl", "--topologies"]
     run(session, "tests.simulation.random_runs", *(session.posargs or all_areas))
+    if not session.posargs:
+        run(session, "tests.simulation.random_runs", *all_areas, "--groups")
     run(session, "tests.property.domain_cliques.seed_sweep", "--seeds", "20000", "-j", "2")
     run_pytest(session, "tests/simulation/test_crash_sweep.py", "--all-crashes")
 

@@ -10,7 +10,6 @@ from time import monotonic
 
 from grove_core.kernel.refs import Ref
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
-from grove_core.resources.configuration import GangBackend
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.actions.command_input import choose_rule_set
@@ -63,10 +62,6 @@ def simulate_scenario(options: SimulateOptions) -> int:
     rules, source, shown = choose_rule_set(options.rules, None, read.cluster, read.newer)
     if rules.name != DESIGN.name and (options.check or options.seeds is not None):
         print_error(f"--check and --seeds check the promises of the design, not of {rules.name}: add --rules design")
-        return USAGE
-    has_groups = read.scenario.spec.operator.scheduling.backend == GangBackend.KUBERNETES.value
-    if has_groups and (options.check or options.seeds is not None):
-        print_error("--check and --seeds check gangs in PodGangs: set spec.operator.scheduling.backend to podgang")
         return USAGE
     options = replace(options, rules=rules.name)
     if options.seeds is not None:

@@ -4,12 +4,16 @@ from collections.abc import Set as AbstractSet
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
+from grove_core.resources.api_names import COMPOSITES
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.actors.gang_of_groups import GroupedGang, GroupTrees
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod
@@ -17,6 +21,7 @@ from grove_shell.simulator.recording.simulation_history import SimulationActor
 from tests.oracles.topology_facts import (
     expected_placement,
     required_labels_of,
+    required_only,
     topology_keys,
     topology_used_by,
 )
@@ -77,7 +82,10 @@ class GangTopologyCheck(SimulationCheck):
                 self.state.report_broken_promise("TP3", message, after.ref.short)
         elif isinstance(step.action, Delete) and not root.deleting:
             replica = step.target.name.removeprefix(f"{root.ref.name}-")
-            if replica.isdigit() and int(replica) < root.spec.replicas:
+            is_grouped = Ref(COMPOSITES, COMPOSITE_KIND, root.ref.namespace, step.target.name) in (
+                self.state.cluster.server.items
+            )
+            if replica.isdigit() and int(replica) < root.spec.replicas and not is_grouped:
                 self.state.report_broken_promise(
                     "TP3", f"{step.target.name} is deleted, and its set needs it", step.target.short
                 )
@@ -113,7 +121,26 @@ class GangTopologyCheck(SimulationCheck):
                 if not self._is_placed(root):
                     self.state.report_broken_promise("TP5", f"{message}, and nothing is placed", gang.ref.short)
                 return message
+        for grouped in self._gangs_in_groups(root) if topology_used_by(root) else ():
+            gang = grouped.gang
+            if gang.placement != required_only(expected_placement(root, gang, topology_used_by(root), keys)):
+                message = f"the groups of {gang.ref.name} differ from topology {topology_used_by(root)}"
+                if not self._is_placed(root):
+                    self.state.report_broken_promise("TP5", f"{message}, and nothing is placed", grouped.root.short)
+                return message
         return ""
+
+    def _gangs_in_groups(self, root: PodCliqueSet) -> list[GroupedGang]:
+        """Return the gangs of a set that groups place, named as their root groups."""
+        items = self.state.cluster.server.items.values()
+        trees, found = GroupTrees(items), dict[Ref, GroupedGang]()
+        for item in items:
+            if item.ref.kind == POD_GROUP_KIND and item.owner_uid == root.uid and not item.deleting:
+                grouped = trees.gang_of_pod_group(item.ref.namespace, item.ref.name, "")
+                if grouped is not None and grouped.root not in found:
+                    named = trees.gang_of_pod_group(item.ref.namespace, item.ref.name, grouped.root.name)
+                    found |= {grouped.root: named} if named is not None else {}
+        return list(found.values())
 
     def _is_placed(self, root: PodCliqueSet) -> bool:
         cliques = [one for one in self.state.cluster.all_cliques() if self.state.root_of.get(one.uid) == root.uid]

@@ -83,6 +83,18 @@ def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: M
     )
 
 
+def required_only(placement: PodGangConstraints) -> PodGangConstraints:
+    """Return a placement as groups of the Workload API can express it: required labels, and no name of a topology."""
+    cliques = ((name, GangPackConstraint(pack.required)) for name, pack in placement.cliques if pack.required)
+    packed = (one._replace(pack=GangPackConstraint(one.pack.required)) for one in placement.packed_groups)
+    return PodGangConstraints(
+        "",
+        GangPackConstraint(placement.gang.required),
+        tuple(cliques),
+        tuple(one for one in packed if one.pack.required),
+    )
+
+
 def required_labels_of(gang: PodGang) -> Iterator[tuple[str, frozenset[str] | None]]:
     """Yield each node label that pods must share, with the PodCliques concerned; None for all of them."""
     placement = gang.placement

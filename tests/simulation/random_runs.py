@@ -43,9 +43,10 @@ def random_run(
     mnnvl: bool | None = None,
     mode: str | None = None,
     topologies: bool = False,
+    groups: bool = False,
 ) -> Scenario:
-    """Return the scenario of a seed; with MNNVL in a mode, without, or at random; with topologies or without."""
-    drawn = random_scenario(seed, mnnvl=mnnvl, mode=mode, topologies=topologies)
+    """Return the scenario of a seed; with MNNVL in a mode, without, or at random; with topologies and groups or not."""
+    drawn = random_scenario(seed, mnnvl=mnnvl, mode=mode, topologies=topologies, groups=groups)
     return with_random_events(drawn, seed, without=without)
 
 
@@ -125,13 +126,13 @@ class Tally:
         return cls(**raw, kinds=kinds, rows=rows, violations=violations)
 
 
-def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -> Tally:
+def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool, bool]) -> Tally:
     """Run some seeds one after the other."""
-    first, count, without, mnnvl, mode, topologies = job
+    first, count, without, mnnvl, mode, topologies, groups = job
     tally, start = Tally(), time.process_time()
     gc.disable()
     for seed in range(first, first + count):
-        scenario = random_run(seed, without=without, mnnvl=mnnvl, mode=mode, topologies=topologies)
+        scenario = random_run(seed, without=without, mnnvl=mnnvl, mode=mode, topologies=topologies, groups=groups)
         rules = RulesSeen()
         run = played(scenario, rules=rules)
         tally.runs += 1
@@ -171,6 +172,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--mnnvl", action="store_true", help="MNNVL in every run, not in every third")
     parser.add_argument("--mode", choices=("operator", "annotations"), help="mode of MNNVL in every run that has it")
     parser.add_argument("--topologies", action="store_true", help="topologies in every run")
+    parser.add_argument("--groups", action="store_true", help="gangs in groups of the Workload API in every run")
     options = parser.parse_args(arguments)
     tally = Tally()
     if options.state is not None and options.state.exists():
@@ -178,7 +180,7 @@ def main(arguments: list[str]) -> int:
     without = frozenset(filter(None, options.without.split(",")))
     first, end = options.first + tally.runs, options.first + options.seeds
     mnnvl = True if options.mnnvl else None
-    how = (without, mnnvl, options.mode, options.topologies)
+    how = (without, mnnvl, options.mode, options.topologies, options.groups)
     jobs = [(seed, min(CHUNK, end - seed), *how) for seed in range(first, end, CHUNK)]
     with Pool(options.jobs) as pool:
         for done in pool.imap(chunk, jobs):
@@ -188,7 +190,8 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write("".join(f"{line}\n" for line in lines_of(tally)))
     if tally.violations and options.shrink:
         seed = min(tally.violations)
-        one = random_run(seed, without=without, mnnvl=mnnvl, mode=options.mode, topologies=options.topologies)
+        areas = {"mnnvl": mnnvl, "mode": options.mode, "topologies": options.topologies, "groups": options.groups}
+        one = random_run(seed, without=without, **areas)
         small = smallest(one, tally.violations[seed].partition(" ")[0])
         sys.stdout.write(format_yaml_document(small.as_json))
     return 3 if tally.violations else 0

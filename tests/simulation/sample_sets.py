@@ -65,7 +65,12 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
 
 
 def random_scenario(
-    seed: int, *, mnnvl: bool | None = None, mode: str | None = None, topologies: bool = False
+    seed: int,
+    *,
+    mnnvl: bool | None = None,
+    mode: str | None = None,
+    topologies: bool = False,
+    groups: bool = False,
 ) -> Scenario:
     """Return the small scenario of a seed.
 
@@ -73,8 +78,9 @@ def random_scenario(
         mnnvl: whether MNNVL is on at some time; None for every third seed.
         mode: mode of MNNVL; None for annotations with every second seed that has MNNVL.
         topologies: whether pods are packed by topologies.
+        groups: whether groups of the Workload API place the gangs, as far as they suit the set.
     """
-    bare = _bare_scenario(seed)
+    bare = _with_groups(_bare_scenario(seed)) if groups else _bare_scenario(seed)
     if topologies:
         bare = _with_topologies(bare, Random(f"topologies {seed}"))
     rng = Random(f"fabric {seed}")
@@ -86,6 +92,12 @@ def random_scenario(
         mode = Random(f"mode {seed}").choice(("operator", "annotations"))
     whole = _with_fabric(bare, rng)
     return _with_scopes(whole, Random(f"scopes {seed}")) if mode == "annotations" else whole
+
+
+def _with_groups(scenario: Scenario) -> Scenario:
+    raw = scenario.as_json
+    raw["spec"].setdefault("operator", {})["scheduling"] = {"backend": "kubernetes"}
+    return Scenario.model_validate(raw, context=WRITTEN)
 
 
 def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
@@ -105,7 +117,8 @@ def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
     _pack(template, domains, rng)
     if name and "topologyConstraint" in json.dumps(template):
         template["clusterTopologyName"] = name
-    for clique in template["cliques"]:
+    is_grouped = scenario.spec.operator.scheduling.backend == "kubernetes"
+    for clique in () if is_grouped else template["cliques"]:
         clique["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
     racks = rng.randint(1, 3)
     (pool,) = raw["spec"]["nodes"]

@@ -12,6 +12,7 @@ from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
 from grove_shell.simulator.simulation import Simulation
 from tests.simulation.domain_mutants import DOMAIN_MUTANTS
+from tests.simulation.group_mutants import GROUP_MUTANTS
 from tests.simulation.mutants import MUTANTS, names_pods_at_random, terminates_at_once
 from tests.simulation.random_runs import CHUNK, Tally, chunk, lines_of, main, played, random_run, smallest
 from tests.simulation.sample_sets import random_scenario
@@ -149,6 +150,25 @@ def test_sm064_random_runs_with_topologies_keep_every_promise(part: int) -> None
         assert violation is None, again
 
 
+@pytest.mark.parametrize("part", range(2))
+@pytest.mark.req("SC-004", "SC-010", "SC-023", "SC-028")
+def test_sm064_random_runs_with_groups_keep_every_promise(part: int) -> None:
+    """Half of them have topologies, and some MNNVL."""
+    for seed in range(part * SOME, (part + 1) * SOME):
+        violation = played(random_run(seed, topologies=seed % 2 == 0, groups=True)).violation
+        areas = "--groups --topologies" if seed % 2 == 0 else "--groups"
+        again = f"python -m tests.simulation.random_runs {areas} --first {seed} --seeds 1 --shrink"
+        assert violation is None, again
+
+
+@pytest.mark.parametrize("mistake", GROUP_MUTANTS)
+def test_sm064_every_known_mistake_about_groups_is_found(mistake: str) -> None:
+    decide, codes = GROUP_MUTANTS[mistake]
+    runs = (random_run(seed, mnnvl=False, groups=True, without=SLOW_ANSWERS) for seed in range(RUNS))
+    found = (run.violation.code for scenario in runs if (run := played(scenario, decide)).violation is not None)
+    assert any(code in codes for code in found)
+
+
 @pytest.mark.parametrize("seed", range(SOME // 2))
 def test_sm064_forbidden_writes_to_topologies_are_refused(seed: int) -> None:
     assert played(stirred(random_run(seed, topologies=True, mnnvl=False, without=SLOW))).violation is None
@@ -208,7 +228,7 @@ def test_sm064_volume_adds_up(tmp_path: object, capsys: pytest.CaptureFixture[st
     assert main(["--seeds", "4", "--without", quiet, "--state", state]) == 0
     assert main(["--seeds", "8", "--without", quiet, "--state", state]) == 0
     assert "8 runs, 0 violations" in capsys.readouterr().out
-    tally = chunk((0, 2, frozenset(RANDOM_EVENT_KINDS[3:]), None, None, False))
+    tally = chunk((0, 2, frozenset(RANDOM_EVENT_KINDS[3:]), None, None, False, False))
     assert Tally.of(tally.as_json) == tally
     assert CHUNK > 0
     assert any("GT-011" in line for line in lines_of(tally))

@@ -18,11 +18,16 @@ _KEPT: Final = (CONSTRAINTS, _PRIORITY, "parentCompositePodGroupName")
 _TEMPLATE_LISTS: Final = ("compositePodGroupTemplates", "podGroupTemplates")
 
 
-def immutable_fields_that_differ(found: OwnedObject, want: ObjectToCreate) -> tuple[str, ...]:
-    """Return the names of the fields of a group that are not as wanted and cannot be changed."""
+def immutable_fields_that_differ(found: OwnedObject, want: ObjectToCreate, *, with_topology: bool) -> tuple[str, ...]:
+    """Return the names of the fields of a group that are not as wanted and cannot be changed.
+
+    Args:
+        with_topology: whether topology constraints count.
+    """
     wanted = object_at(want.manifest, "spec")
     is_kept = _has_gang_policy(found) if found.ref.kind == POD_GROUP_KIND else not _differs(wanted, found.spec, _POLICY)
-    return (*(() if is_kept else (_POLICY,)), *(key for key in _KEPT if _differs(wanted, found.spec, key)))
+    kept = (key for key in _KEPT if key != CONSTRAINTS or with_topology)
+    return (*(() if is_kept else (_POLICY,)), *(key for key in kept if _differs(wanted, found.spec, key)))
 
 
 def change_of_group(found: OwnedObject, want: ObjectToCreate) -> FieldsToApply | None:

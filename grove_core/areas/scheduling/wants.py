@@ -119,12 +119,10 @@ class _GroupsOfSet:
         outdated: dict[Ref, str] = {}
         for want in manifests:
             found = self._existing.get((want.target.kind, want.target.name))
-            if found is None and self._topology.waiting:
-                yield Withheld(want.target, self._topology.waiting)
-            elif found is None:
+            if found is None:
                 yield self._creation(want)
             elif not found.deleting:
-                if fields := immutable_fields_that_differ(found, want):
+                if fields := immutable_fields_that_differ(found, want, with_topology=self._follows_topology):
                     outdated[found.ref] = ", ".join(fields)
                 if (change := change_of_group(found, want)) is not None:
                     yield change
@@ -152,8 +150,15 @@ class _GroupsOfSet:
             because = SchedulingReason.MADE_ANEW.because(one.ref, fields=fields, group=group.short, gang=name)
             yield ObjectToDelete(one.ref, one.guard, (because,))
 
+    @property
+    def _follows_topology(self) -> bool:
+        """Whether a topology applies to the set; without one groups keep the constraints that they have (TP-025)."""
+        return self._topology.follows is not None or self._topology.locked is not None
+
     def _creation(self, want: ObjectToCreate) -> ObjectToCreate | Withheld:
-        """Return the creation of an object; it is withheld where a foreign object has its name."""
+        """Return the creation of an object; it is withheld for a topology, and where a foreign object has its name."""
+        if self._topology.waiting:
+            return Withheld(want.target, self._topology.waiting)
         holder = self._snapshot.foreign_owners.get((want.target.kind, want.target.namespace, want.target.name))
         if holder is None:
             return want

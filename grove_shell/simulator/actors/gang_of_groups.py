@@ -102,6 +102,12 @@ class GroupTrees:
             self._tree_of(root),
         )
 
+    def root_of_pod_group(self, namespace: str, pod_group: str) -> Ref | None:
+        """Return the root group above a PodGroup; None where one between them is missing."""
+        group = self._groups.get((POD_GROUP_KIND, namespace, pod_group))
+        root = None if group is None else self._root_of(group)
+        return None if root is None else root.ref
+
     def preempted_as_a_whole(self, namespace: str, pod_group: str) -> Ref | None:
         """Return the topmost group above a PodGroup, or itself, that preemption takes as a whole; None without."""
         found: Ref | None = None

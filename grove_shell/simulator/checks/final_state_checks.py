@@ -1,38 +1,31 @@
 """Checks at rest: every set has the objects of its spec, and no others exist (O1, O10, B9)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create
-from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
+from grove_core.resources.api_names import TOPOLOGY_IN_SYNC
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.naming_rules import (
-    member_clique_name,
-    scaled_gang_name,
-    scaling_group_name,
-    set_replica_name,
-    standalone_clique_name,
-)
-from grove_core.resources.owned_object import OwnedObject
+from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import ROLLING_RECREATE
 from grove_core.resources.podgang import PodGang
-from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.actors.gang_of_groups import GroupTrees
 from grove_shell.simulator.checks.pod_checks import has_pods_of_two_templates
+from grove_shell.simulator.checks.required_parts import gang_parts, parts_without_gangs
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import first_container_image
 from grove_shell.simulator.recording.simulation_history import SimulationActor
 
-_MAY_BE_REFUSED = frozenset({"PodClique", "PodGang"})
+_MAY_BE_REFUSED = frozenset({"PodClique", "PodGang", *GROUP_KINDS})
 _NAMES = 3
-_COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
+_COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service", *GROUP_KINDS)
 
 
 class RequiredObjectsCheck(SimulationCheck):
@@ -56,9 +49,13 @@ class RequiredObjectsCheck(SimulationCheck):
             if ref.kind in _COUNTED and self.state.root_of.get(item.uid) == root.uid
         }
         ready = self._all_ready(root)
-        wanted = set(_parts_of(root, self.state.groups))
+        wanted = {*parts_without_gangs(root, self.state.groups), *gang_parts(root, self.state.groups, there)}
         settled = ready and not self._is_blocked(root)  # an update that cannot create its spare replica does not go on
-        allowed = wanted if settled else wanted | set(_parts_of(root, self.state.groups, spare=True))
+        spare = (
+            *parts_without_gangs(root, self.state.groups, spare=True),
+            *gang_parts(root, self.state.groups, there, spare=True),
+        )
+        allowed = wanted if settled else wanted | set(spare)
         missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)
         missing = [part for part in missing if part[0] not in _MAY_BE_REFUSED or not self._is_blocked(root)]
         if missing:
@@ -115,7 +112,8 @@ class RequiredObjectsCheck(SimulationCheck):
     def _check_pods(self, clique: PodClique) -> None:
         live = self.state.live_pods_of_clique(clique.uid)
         most = clique.replicas + (has_pods_of_two_templates(clique, live) and not all(pod.ready for pod in live))
-        if not clique.replicas <= len(live) <= most and not clique.deleting:
+        least = 0 if self._waits_for_base_gang(clique) else clique.replicas
+        if not least <= len(live) <= most and not clique.deleting:
             message = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
             self.state.report_broken_promise("O1", message, clique.ref.short)
         for pod in live:
@@ -123,6 +121,25 @@ class RequiredObjectsCheck(SimulationCheck):
                 self.state.report_broken_promise(
                     "O1", f"the gate of {pod.name} stays, and nothing requires it", pod.ref.short
                 )
+
+    def _waits_for_base_gang(self, clique: PodClique) -> bool:
+        """Return whether pods of a scaled gang in groups wait to be created until its base gang is placed (SC-028)."""
+        root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
+        if root is None:
+            return False
+        trees, namespace = GroupTrees(self.state.cluster.server.items.values()), root.ref.namespace
+        base = f"{root.ref.name}-{self.state.replica_index_of_clique(clique)}"
+        own = trees.root_of_pod_group(namespace, clique.ref.name)
+        if own is None or own.name == base:
+            return False
+        in_base = [
+            one
+            for one in self.state.cluster.all_cliques()
+            if (found := trees.root_of_pod_group(namespace, one.ref.name)) is not None and found.name == base
+        ]
+        return any(
+            sum(pod.scheduled for pod in self.state.live_pods_of_clique(one.uid)) < one.min_available for one in in_base
+        )
 
     def _check_images(self, clique: PodClique, root: PodCliqueSet) -> None:
         """Check that every pod runs the image of the template."""
@@ -213,34 +230,6 @@ class DeletedSetLeftoversCheck(SimulationCheck):
             if self.state.root_of.get(uid) == root
             for pod in pods
         ]
-
-
-def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of every part of a set, with the replicas that the scaling group objects have.
-
-    With ``spare``, one replica more of each group: an update that can spare no replica creates one.
-    """
-    template = root.spec.template
-    members = {name for group in template.pod_clique_scaling_groups for name in group.clique_names}
-    scaled = {group.ref: group.replicas for group in groups.values()}
-    for replica in range(root.spec.replicas):
-        base = set_replica_name(root.ref.name, replica)
-        yield "PodGang", base
-        yield "Service", base
-        for clique in template.cliques:
-            if clique.name not in members:
-                yield "PodClique", standalone_clique_name(root.ref.name, replica, clique.name)
-        for group in template.pod_clique_scaling_groups:
-            name = scaling_group_name(root.ref.name, replica, group.name)
-            yield "PodCliqueScalingGroup", name
-            ref = Ref(GROVE, "PodCliqueScalingGroup", root.ref.namespace, name)
-            count = scaled.get(ref, group.replicas) + spare
-            least = group.min_available
-            for index in range(count):
-                for short in group.clique_names:
-                    yield "PodClique", member_clique_name(name, index, short)
-                if index >= least:
-                    yield "PodGang", scaled_gang_name(name, index - least)
 
 
 def _listed(parts: list[tuple[str, str]]) -> str:

@@ -1,13 +1,14 @@
 """Checks the number, indices, deletions and scheduling gates of pods (RS1, RS3, RS4, RS5, RS6, RS10, B10)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from grove_core.kernel.frozen import canonical_json, thaw_json
-from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Step
 from grove_core.plan.plan import Plan
-from grove_core.resources.api_names import GATE
+from grove_core.resources.api_names import GATE, POD_GANG
+from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -143,10 +144,25 @@ class SchedulingGateCheck(SimulationCheck):
                     base is None or any(placed[group.name] < group.min_replicas for group in base.groups)
                     for base in map(gangs.get, base_gangs_of(made, snapshot))
                 )
-                if made.name not in referred.get(made.gang, ()) or waits:
+                if made.pod_group:
+                    self._check_created_in_groups(made, step, seen, placed)
+                elif made.name not in referred.get(made.gang, ()) or waits:
                     self.state.report_broken_promise(
                         "RS6", f"{made.name} is created without a gate and has to wait", step.target.short
                     )
+
+    def _check_created_in_groups(self, made: Pod, step: Step, seen: Snapshot, placed: Mapping[str, int]) -> None:
+        """Check that the PodGroup of a pod exists, and that its base gang is placed (SC-028)."""
+        exists = any(one.ref.kind == POD_GROUP_KIND and one.ref.name == made.pod_group for one in seen.others)
+        waits = any(
+            placed[clique.ref.name] < clique.min_available
+            for base in base_gangs_of(made, seen)
+            for clique in seen.cliques
+            if clique.labels.get(POD_GANG) == base
+        )
+        if not exists or waits:
+            message = f"{made.name} is created and has to wait for {'its base gang' if exists else 'its PodGroup'}"
+            self.state.report_broken_promise("RS6", message, step.target.short)
 
     def _check_removal(
         self, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]], bases: Iterable[str]

@@ -229,5 +229,5 @@ def test_groups_wait_for_a_topology_that_does_not_exist() -> None:
     for _ in range(4):
         plan = life.round()
     assert plan is not None
-    assert groups_in(life).keys() == {"Workload/llm"}
-    assert "PodGroup/llm-0-router" in {one.target.short for one in plan.withheld}
+    assert groups_in(life) == {}
+    assert {"Workload/llm", "PodGroup/llm-0-router"} <= {one.target.short for one in plan.withheld}
