@@ -62,6 +62,8 @@ FOUND_AT = {
     "ensures nothing": 9,
     "packs while off": 9,
     "annotates later": 11,
+    "evicts": 15,
+    "writes no condition": 88,
     "forgets an index": 12,
     "keeps the condition": 12,
     "tries only once": 12,
