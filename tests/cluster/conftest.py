@@ -20,6 +20,7 @@ from tests.cluster.nvidia.devices import device_classes
 from tests.cluster.nvidia.driver import Driver
 from tests.cluster.operators import Operator, Starting, install_definitions, let
 from tests.cluster.plane import EVERYTHING, INSTALLED, OPERATORS, REVIEWER, STORE, ControlPlane
+from tests.cluster.racks import LEVELS, Racks
 from tests.cluster.scenes import PARTS_OF_SETS, Scene
 from tests.cluster.sharing import REPORTED, SHARED, Joining
 from tests.cluster.webhooks import Installed
@@ -232,3 +233,19 @@ def sharing(installed_operator: Operator, fabric: Driver, joining: Joining) -> O
 def operator(starting: Starting) -> Operator:
     """An operator that runs, alone in the namespace of the test."""
     return starting().start()
+
+
+@pytest.fixture
+def grouping(starting: Starting) -> Operator:
+    """An operator that runs, with groups of the Workload API and a topology of zones and racks."""
+    operator = starting()
+    operator.backend, operator.topology = "kubernetes", {"enabled": True, "levels": list(LEVELS)}
+    return operator.start()
+
+
+@pytest.fixture
+def racks(scene: Scene) -> Iterator[Racks]:
+    """Racks of nodes for the namespace of the test."""
+    racks = Racks(scene)
+    yield racks
+    racks.close()

@@ -1,7 +1,6 @@
 """Gangs placed by the scheduler of Kubernetes, through an operator with the back end ``kubernetes`` (SC)."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -10,26 +9,12 @@ from tests.cluster.binaries import SCHEDULER
 from tests.cluster.operators import Operator, Starting
 from tests.cluster.plane import ControlPlane
 from tests.cluster.racks import BASE, LEVELS, PREFILL, QUIET_SECONDS, WHOLE, Racks
-from tests.cluster.scenes import Scene, condition, light
+from tests.cluster.scenes import condition, light
 
 pytestmark = pytest.mark.groups
 
 BY_TOPOLOGY = {"enabled": True, "levels": list(LEVELS)}
 DELAY = "3s"
-
-
-@pytest.fixture
-def racks(scene: Scene) -> Iterator[Racks]:
-    racks = Racks(scene)
-    yield racks
-    racks.close()
-
-
-@pytest.fixture
-def grouping(starting: Starting) -> Operator:
-    operator = starting()
-    operator.backend, operator.topology = "kubernetes", BY_TOPOLOGY
-    return operator.start()
 
 
 def uids(pods: list[Json]) -> set[str]:

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from tests.cluster.api import wait_until
-from tests.cluster.operators import Operator, Starting
+from tests.cluster.operators import Operator
 from tests.cluster.racks import QUIET_SECONDS
 from tests.cluster.scenes import Scene, clique, condition, light
 
@@ -14,13 +14,6 @@ pytestmark = pytest.mark.groups
 
 REPLICAS: Final = 100
 PODS: Final = 10
-
-
-@pytest.fixture
-def grouping(starting: Starting) -> Operator:
-    operator = starting()
-    operator.backend = "kubernetes"
-    return operator.start()
 
 
 @pytest.mark.req("SC-013")

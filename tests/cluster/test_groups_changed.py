@@ -1,31 +1,15 @@
 """Updates and scaling of sets in groups, under the scheduler of Kubernetes (SC-011, SC-013, SC-021, SC-022)."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.cluster.api import wait_until
-from tests.cluster.operators import Operator, Starting
-from tests.cluster.racks import BASE, LEVELS, PREFILL, WHOLE, Racks
+from tests.cluster.operators import Operator
+from tests.cluster.racks import BASE, PREFILL, WHOLE, Racks
 from tests.cluster.scenes import Scene, light
 
 pytestmark = pytest.mark.groups
 
 IMAGE = "example.com/main:2"
-
-
-@pytest.fixture
-def racks(scene: Scene) -> Iterator[Racks]:
-    racks = Racks(scene)
-    yield racks
-    racks.close()
-
-
-@pytest.fixture
-def grouping(starting: Starting) -> Operator:
-    operator = starting()
-    operator.backend, operator.topology = "kubernetes", {"enabled": True, "levels": list(LEVELS)}
-    return operator.start()
 
 
 def images(scene: Scene) -> set[str]:

@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.api import Json, wait_until
 from tests.cluster.fabrics import domains
 from tests.cluster.nvidia.definitions import DOMAINS
-from tests.cluster.operators import Operator, Starting
+from tests.cluster.operators import Operator
 from tests.cluster.scenes import Scene, clique, light
 from tests.cluster.sharing import CLAIMS, claims_of, shares
 
@@ -49,16 +49,14 @@ def reserved_for(scene: Scene, claim: str) -> list[tuple[str, str]]:
 
 @pytest.mark.req("SC-017", "WL-019")
 def test_sc017_more_pods_than_a_claim_has_consumers_share_it(
-    scene: Scene, starting: Starting, device_class: str
+    scene: Scene, grouping: Operator, device_class: str
 ) -> None:
-    operator = starting()
-    operator.backend = "kubernetes"
-    operator.start()
     scene.api.add_nodes([f"{scene.namespace}-more-{number}" for number in range(3)], {"test": scene.namespace})
     engine = light("engine", PODS) | {"resourceSharing": [{"name": "cache", "scope": "AllReplicas"}]}
     scene.api.create(scene.set_of(light("router"), engine, resourceClaimTemplates=[cache(device_class)]))
     scene.await_ready(PODS + 1, seconds=180)
     assert PODS > CONSUMERS
+    grouping.await_rest()
     assert reserved_for(scene, "llama-0-engine-all-cache") == [("podgroups", "llama-0-engine")]
     assert scene.names("podgangs") == []
 
@@ -84,10 +82,7 @@ def test_sc017_a_shared_domain_belongs_to_the_set_of_its_group(scene: Scene, sha
 
 
 @pytest.mark.req("SC-007", "SC-040")
-def test_sc007_cliques_that_share_a_claim_keep_podgangs(scene: Scene, starting: Starting, device_class: str) -> None:
-    operator = starting()
-    operator.backend = "kubernetes"
-    operator.start()
+def test_sc007_cliques_that_share_a_claim_keep_podgangs(scene: Scene, grouping: Operator, device_class: str) -> None:
     shared: Json = {"resourceSharing": [{"name": "cache", "scope": "PerReplica"}]}
     templates: Json = {"resourceClaimTemplates": [cache(device_class)]}
     scene.api.create(scene.set_of(light("router"), light("engine", 2), **shared, **templates))
@@ -95,3 +90,4 @@ def test_sc007_cliques_that_share_a_claim_keep_podgangs(scene: Scene, starting: 
     assert scene.names("podgangs") == ["llama-0"]
     assert scene.names("podgroups") == []
     assert {resource for resource, _ in reserved_for(scene, "llama-0-cache")} == {"pods"}
+    grouping.await_rest()

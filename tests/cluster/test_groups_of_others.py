@@ -5,20 +5,13 @@ from typing import Final
 import pytest
 
 from tests.cluster.api import Json, wait_until
-from tests.cluster.operators import Operator, Starting, grove
+from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene, light
 
 pytestmark = pytest.mark.groups
 
 GROUPS: Final = "scheduling.k8s.io/v1beta1"
-
-
-@pytest.fixture
-def grouping(starting: Starting) -> Operator:
-    operator = starting()
-    operator.backend = "kubernetes"
-    return operator.start()
 
 
 def uids(scene: Scene, *resources: str) -> dict[str, str]:

@@ -6,9 +6,9 @@ from typing import Final
 import pytest
 
 from tests.cluster.api import Json, wait_until
-from tests.cluster.operators import Operator, Starting, grove
+from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
-from tests.cluster.racks import LEVELS, PREFILL, WHOLE, Racks
+from tests.cluster.racks import PREFILL, WHOLE, Racks
 from tests.cluster.scenes import Scene, clique, condition
 
 pytestmark = pytest.mark.groups
@@ -18,13 +18,11 @@ LINGER: Final = "4s"
 """How long a preempted pod takes to end."""
 
 
-@pytest.fixture
-def racks(scene: Scene) -> Iterator[Racks]:
-    racks = Racks(scene)
+@pytest.fixture(autouse=True)
+def full_racks_alone(racks: Racks) -> None:
+    """Close the nodes outside racks."""
     for number in "01":
-        racks.cordon(number)  # the nodes outside racks
-    yield racks
-    racks.close()
+        racks.cordon(number)
 
 
 @pytest.fixture
@@ -35,13 +33,6 @@ def urgent(scene: Scene) -> Iterator[str]:
     scene.api.create({**manifest, "value": 1000})
     yield name
     scene.api.delete("priorityclasses", name)
-
-
-@pytest.fixture
-def grouping(starting: Starting) -> Operator:
-    operator = starting()
-    operator.backend, operator.topology = "kubernetes", {"enabled": True, "levels": list(LEVELS)}
-    return operator.start()
 
 
 def create_urgent(scene: Scene, priority: str, pods: int) -> None:
