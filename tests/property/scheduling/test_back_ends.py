@@ -30,6 +30,7 @@ SHARING: Json = {"name": "x", "scope": "PerReplica"}
 SHARED: Json = {"grove.io/mnnvl-enabled": "true"}
 OF_REPLICA: Json = SHARED | {"grove.io/mnnvl-scope": "scalingGroupReplica"}
 NAMED: Json = {"containers": [{"name": "main"}], "resourceClaims": [{"name": "x", "resourceClaimName": "cache"}]}
+OF_TEMPLATE: Json = NAMED | {"resourceClaims": [{"name": "x", "resourceClaimTemplateName": "cache"}]}
 CLAIMS: set[object] = {SchedulingReason.SHARES_CLAIMS}
 ALL: Json = SHARING | {"scope": "AllReplicas"}
 
@@ -96,6 +97,7 @@ def test_sc001_the_back_end_is_as_configured_and_served(
         (in_group("a", 1, resourceSharing=[ALL]), AUTO, set()),
         (set_raw(*(clique_raw(one, pod_spec=NAMED) for one in "ab")), AUTO, CLAIMS),
         (set_raw(clique_raw("a", pod_spec=NAMED), clique_raw("b")), AUTO, set()),
+        (set_raw(*(clique_raw(one, pod_spec=OF_TEMPLATE) for one in "ab")), AUTO, set()),
         (set_raw(*map(clique_raw, "abcdefgh")), AUTO, set()),
         (set_raw(*map(clique_raw, "abcdefghi")), AUTO, {SchedulingReason.TOO_MANY_PARTS}),
         (
