@@ -1,9 +1,9 @@
-"""Why an operator with a configuration must not start on a cluster (MN-061, SC-005)."""
+"""Why an operator must not start on a cluster, and what follows from the cluster (MN-061, SC-005, SC-008)."""
 
 from typing import NamedTuple
 
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
-from grove_core.areas.scheduling.judge import scheduling_preflight_objection
+from grove_core.areas.scheduling.judge import gang_backend_notice, scheduling_preflight_objection
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, GangBackend, ServedApis
@@ -34,6 +34,12 @@ def preflight_objections(configuration: Configuration, served: ServedApis) -> tu
         *((PreflightObjection("mnnvl.enabled", "false", "true", mnnvl),) if mnnvl is not None else ()),
         *((PreflightObjection("scheduling.backend", "auto, podgang", backend, groups),) if groups is not None else ()),
     )
+
+
+def preflight_notices(configuration: Configuration, served: ServedApis) -> tuple[Reason, ...]:
+    """Return what follows from the kinds that a server serves, where the configuration leaves that open (SC-008)."""
+    notice = gang_backend_notice(configuration, served)
+    return () if notice is None else (notice,)
 
 
 def kinds_of_unknown_presence(configuration: Configuration, served: ServedApis) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from grove_core.areas.workload.admission.start_guarantees import partial_start_w
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
-from grove_core.preflight import kinds_of_unknown_presence, preflight_objections
+from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.object_metadata import metadata_in
@@ -38,7 +38,13 @@ from grove_shell.reading.validation_input import (
 from grove_shell.styled_text_page import print_error, print_page
 from grove_shell.views.formatting import NOTHING_CHECKED, NOTHING_DECIDED, REST_JUDGED, input_problems_page
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.validation_page import JudgedManifest, taken_crd_names_page, validation_as_json, validation_page
+from grove_shell.views.validation_page import (
+    JudgedManifest,
+    taken_crd_names_page,
+    validation_as_json,
+    validation_page,
+    would_start_page,
+)
 
 
 def validate_manifests(
@@ -129,8 +135,7 @@ def check_operator_preflight(source: InputSource) -> int:
         for kind in lacking:
             page.add_line(("unknown: ", "bold yellow"), f"whether the cluster has {kind}s does not show in this input")
     elif not page.lines:
-        page.add_line(("would start", "bold green"))
-        print_page(page)
+        print_page(would_start_page(preflight_notices(settings, served)))
         return DONE
     print_page(page)
     return ERROR

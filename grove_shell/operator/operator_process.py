@@ -11,8 +11,10 @@ from functools import partial
 from typing import Any, Final, TextIO
 from uuid import uuid4
 
+from grove_core.preflight import preflight_notices
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis, WorkloadApiLevel
 from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.version import IMAGE, VERSION
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import ReconcileRoundListener, plan_for_root
@@ -23,6 +25,7 @@ from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import DONE, LOST
+from grove_shell.log_lines import reason_log_fields
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.health_server import HealthServer
@@ -165,6 +168,10 @@ class _Running:
                 namespace=self._options.namespace or "all",
                 mode="observe" if self._options.observe_only else "act",
             )
+            decides_by_design = self._options.settings.rules == DESIGN.name
+            notices = preflight_notices(self._options.settings.configuration, self._options.served)
+            for notice in notices if decides_by_design else ():
+                self._log.write_line("info", "gang back end", because=reason_log_fields(notice))
             try:
                 await run_until_stopped(self._options.stop, self._work(), self._shut_down)
             except* LeadershipLost as lost:

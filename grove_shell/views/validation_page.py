@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.reasons import Reason
 from grove_core.resources.crd_names import CrdNames, crd_name_clashes
 from grove_shell.manifests.crd_definitions import grove_crd_names
 from grove_shell.reading.input_sources import InputItem, item_display_name
@@ -64,4 +65,13 @@ def taken_crd_names_page(found: Iterable[CrdNames]) -> StyledTextPage:
     page = StyledTextPage()
     for clash in crd_name_clashes(found, grove_crd_names()):
         page.add_line(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
+    return page
+
+
+def would_start_page(notices: Iterable[Reason]) -> StyledTextPage:
+    """Return that an operator would start, and what follows from the cluster (CL-032, SC-008)."""
+    page = StyledTextPage()
+    page.add_line(("would start", "bold green"))
+    for notice in notices:
+        page.add_line(notice.sentence, (f"  {notice.rule.requirement}", "dim"))
     return page

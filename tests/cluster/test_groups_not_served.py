@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.api import ApiError
-from tests.cluster.operators import Operator, install_definitions, let
+from tests.cluster.operators import Operator, grove, install_definitions, let
 from tests.cluster.plane import INSTALLED, ControlPlane
 from tests.cluster.scenes import Scene, light
 
@@ -25,6 +25,11 @@ def test_sc005_where_the_api_is_not_served(programs: dict[str, Path]) -> None:
         assert not [event for event in plane.audit(INSTALLED) if event["verb"] not in {"get", "list", "watch"}]
         operator.backend = "auto"
         operator.start()
+        found = operator.await_line("gang back end")
+        assert "the server serves no CompositePodGroups: new gangs have PodGangs" in str(found["because"])
+        where = ("--live", "--config", str(operator.config))
+        ran = grove("validate", "--preflight", *where, kubeconfig=plane.kubeconfig())
+        assert "new gangs have PodGangs" in ran.stdout, ran.stdout + ran.stderr
         scene = Scene(plane.api(), "default")
         scene.api.create(scene.set_of(light("router", 2)))
         scene.await_ready(2)

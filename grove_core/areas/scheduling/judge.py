@@ -41,9 +41,7 @@ def judge_gang_backends(snapshot: Snapshot) -> GangBackends:
 
 def _choice_for(snapshot: Snapshot) -> _Choice:
     root, configured = snapshot.root, snapshot.configuration.gang_backend
-    if configured is GangBackend.PODGANG:
-        return _Choice(GangBackend.PODGANG)
-    if configured is None and snapshot.served.workload_api is not WorkloadApiLevel.HIERARCHICAL:
+    if backend_of_configuration(configured, snapshot.served.workload_api) is GangBackend.PODGANG:
         return _Choice(GangBackend.PODGANG)
     against = tuple(reasons_against_groups(root.ref, root.annotations, root.spec, snapshot.configuration))
     if against:
@@ -51,6 +49,29 @@ def _choice_for(snapshot: Snapshot) -> _Choice:
     setting = "auto" if configured is None else configured.value
     why = SchedulingReason.PLACED_BY_KUBERNETES.because(root.ref, backend=setting)
     return _Choice(GangBackend.KUBERNETES, (why,))
+
+
+def backend_of_configuration(configured: GangBackend | None, level: WorkloadApiLevel | None) -> GangBackend:
+    """Return the back end of new gangs that groups suit (SC-001, SC-006).
+
+    Args:
+        configured: None for ``auto``.
+        level: of the Workload API of the server; None where it is not known.
+    """
+    served = (WorkloadApiLevel.HIERARCHICAL,) if configured is None else (WorkloadApiLevel.HIERARCHICAL, None)
+    uses_groups = configured is not GangBackend.PODGANG and level in served
+    return GangBackend.KUBERNETES if uses_groups else GangBackend.PODGANG
+
+
+def gang_backend_notice(configuration: Configuration, served: ServedApis) -> Reason | None:
+    """Return what follows from ``auto`` on a server; None for another setting, or an unknown server (SC-008)."""
+    level = served.workload_api
+    if configuration.gang_backend is not None or level is None:
+        return None
+    has_groups = level is WorkloadApiLevel.HIERARCHICAL
+    found = "CompositePodGroups" if has_groups else "no CompositePodGroups"
+    follows = "groups" if has_groups else "PodGangs, which need a scheduler such as KAI"
+    return SchedulingPreflightReason.BACKEND_BY_DISCOVERY.because(_SERVER, served=found, gangs=follows)
 
 
 _SERVER: Final = Ref("apiregistration.k8s.io/v1", "APIService", "", COMPOSITES.replace("/", "."))

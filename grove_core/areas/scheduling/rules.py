@@ -42,12 +42,15 @@ class SchedulingReason(Rule):
 
 @unique
 class SchedulingPreflightReason(Rule):
-    """Why the operator does not start."""
+    """Why the operator does not start, and what it uses where it does."""
 
     API_NOT_SERVED = RuleSentence(
         "SC-005",
         "scheduling.backend is kubernetes, and the server serves no CompositePodGroups: turn their feature gates on,"
         " or set it to auto",
+    )
+    BACKEND_BY_DISCOVERY = RuleSentence(
+        "SC-008", "scheduling.backend is auto, and the server serves {served}: new gangs have {gangs}"
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.scheduling.judge import judge_gang_backends, scheduling_preflight_objection
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.refs import Ref
-from grove_core.preflight import kinds_of_unknown_presence, preflight_objections
+from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
 from grove_core.resources.configuration import (
     Configuration,
     MnnvlConfiguration,
@@ -120,6 +120,24 @@ def test_sc002_a_set_that_groups_do_not_suit_keeps_podgangs(
     has_groups, found = backend(raw, configuration)
     assert has_groups is (not rules)
     assert found >= rules
+
+
+@pytest.mark.req("SC-008")
+@pytest.mark.parametrize(
+    ("configuration", "served", "follows"),
+    [
+        (AUTO, HIERARCHICAL, "groups"),
+        (AUTO, FLAT, "PodGangs"),
+        (AUTO, NONE, "PodGangs"),
+        (AUTO, ServedApis(), ""),
+        (KUBERNETES, HIERARCHICAL, ""),
+        (PODGANG, NONE, ""),
+    ],
+)
+def test_sc008_what_follows_from_auto_is_said(configuration: Configuration, served: ServedApis, follows: str) -> None:
+    notices = preflight_notices(configuration, served)
+    said = [notice.sentence.rpartition("new gangs have ")[2] for notice in notices]
+    assert [words.partition(",")[0] for words in said] == [follows] * bool(follows)
 
 
 @pytest.mark.req("SC-001")
