@@ -15,7 +15,7 @@ class SchedulingReason(Rule):
     OTHER_SCHEDULER = RuleSentence("SC-002", "its pods name the scheduler {scheduler}, which places PodGangs")
     SHARES_CLAIMS = RuleSentence(
         "SC-007",
-        "several PodCliques of a gang share {claims}, which the scheduler allocates for pods of one PodClique only",
+        "PodCliques of a gang share ResourceClaims, which the scheduler allocates for one of them only: {claims}",
     )
     WORKLOAD_OF_SET = RuleSentence("SC-010", "it has the templates of the groups of the set")
     GROUP_OF_GANG = RuleSentence("SC-011", "gang {gang} is placed as a whole: all {children} parts of it, or none")
@@ -23,7 +23,7 @@ class SchedulingReason(Rule):
         "SC-012", "replica {replica} of {group} is a part of gang {gang}; all its {children} PodCliques are needed"
     )
     GROUP_OF_CLIQUE = RuleSentence("SC-013", "its pods are placed together, at least {needed} of them")
-    CLAIMS_OF_GROUP = RuleSentence("SC-017", "its pods share {claims}, reserved for the group and not for each pod")
+    CLAIMS_OF_GROUP = RuleSentence("SC-017", "its pods share ResourceClaims, reserved for the group: {claims}")
     TOO_MANY_PARTS = RuleSentence(
         "SC-020", "{level} has {parts} parts, and a Workload has at most {limit} at each level"
     )
