@@ -17,6 +17,7 @@ import yaml
 
 from grove_shell.exit_codes import CHANGES
 from tests.cluster.api import APPLY, Api, ApiError, Json, wait_until
+from tests.cluster.binaries import serve_groups
 from tests.cluster.plane import ControlPlane
 
 GROVE: Final = (sys.executable, "-m", "grove_shell")
@@ -269,6 +270,17 @@ class Operator:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.plane.pids[self._name], number)
+
+
+def would_start() -> str:
+    """What ``grove validate --preflight --live`` prints where an operator would start, with the back end ``auto``."""
+    found, follows = (
+        ("CompositePodGroups", "groups")
+        if serve_groups()
+        else ("no CompositePodGroups", "PodGangs, which need a scheduler such as KAI")
+    )
+    notice = f"scheduling.backend is auto, and the server serves {found}: new gangs have {follows}  SC-008"
+    return f"would start\n{notice}\n"
 
 
 def grove(*arguments: str, kubeconfig: Path | None = None, seconds: float = 60) -> "subprocess.CompletedProcess[str]":

@@ -13,7 +13,7 @@ from tests.cluster.installing import access_for, apply, remove_cluster_wide
 from tests.cluster.nvidia.definitions import GROUP, installed, released
 from tests.cluster.nvidia.devices import device_classes
 from tests.cluster.nvidia.driver import Driver
-from tests.cluster.operators import READING, Operator, Starting, grove
+from tests.cluster.operators import READING, Operator, Starting, grove, would_start
 from tests.cluster.plane import INSTALLED, ControlPlane
 from tests.cluster.scenes import Scene, clique
 
@@ -70,7 +70,7 @@ class TestMN061:
             config(tmp_path, enabled=False),
             kubeconfig=grove_plane.kubeconfig(),
         )
-        assert (judged.returncode, judged.stdout) == (0, "would start\n")
+        assert (judged.returncode, judged.stdout) == (0, would_start())
         installed_operator.start()
         scene.api.create(scene.set_of(clique("worker"), replicas=2))
         pods = scene.await_ready(2)
@@ -99,7 +99,7 @@ class TestMN061:
                 config(tmp_path, enabled=True),
                 kubeconfig=grove_plane.kubeconfig(),
             )
-            assert (judged.returncode, judged.stdout) == (0, "would start\n")
+            assert (judged.returncode, judged.stdout) == (0, would_start())
             installed_operator.mnnvl = ON
             installed_operator.start()
             scene.api.create(scene.set_of(clique("worker")))
