@@ -1,4 +1,4 @@
-"""Groups and Workloads that somebody edited, or that are of another controller (SC-022, SC-025, SC-026)."""
+"""Groups and Workloads that were edited by hand, or that are of another controller (SC-022, SC-025, SC-026)."""
 
 from typing import Final
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.pod import Pod
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PodGangConstraints
-from grove_shell.simulator.cluster.simulated_nodes import UNLIMITED, PodResourceRequests, SimulatedNode
+from grove_shell.simulator.cluster.simulated_nodes import PODS, UNLIMITED, PodResourceRequests, SimulatedNode
 
 Assignment: TypeAlias = list[tuple[Pod, SimulatedNode]]
 RequestsOf: TypeAlias = Callable[[Pod], PodResourceRequests]
@@ -164,4 +164,33 @@ def _room(nodes: Iterable[SimulatedNode], limited: frozenset[str]) -> int:
         for node in nodes
         if not (node.cordoned or node.unready)
         for resource in limited
+    )
+
+
+def fullest_node(requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
+    """Return the fullest node that has room, the first by name of equal ones; None without."""
+    return min(
+        _nodes_with_room(requests, nodes),
+        key=lambda node: (node.free_resources_after(requests.amounts), len(node.name), node.name),
+        default=None,
+    )
+
+
+def emptiest_node(requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
+    """Return the node with room and the fewest pods, as kube-scheduler does by default; None without."""
+    return min(
+        _nodes_with_room(requests, nodes),
+        key=lambda node: (node.used.get(PODS, 0), len(node.name), node.name),
+        default=None,
+    )
+
+
+def _nodes_with_room(requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> Iterator[SimulatedNode]:
+    """Yield the ready, uncordoned nodes that have the labels and the room that a pod requests."""
+    return (
+        node
+        for node in nodes
+        if not (node.cordoned or node.unready)
+        and requests.node_selector_matches(node)
+        and node.has_room(requests.amounts)
     )

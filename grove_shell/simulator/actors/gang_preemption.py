@@ -121,8 +121,9 @@ class GangPreemption:
         trees: GroupTrees,
         requests_of: RequestsOf,
         fits: Callable[[], bool],
-    ) -> bool:
-        """Delete the pods that have to go so that a gang fits; return whether there are any."""
+        cliques: Mapping[str, PodClique],
+    ) -> None:
+        """Delete the pods that have to go so that a gang fits; ``cliques`` are by uid."""
         together: dict[Ref, Assignment] = {}
         for pod in self._cluster.all_pods():
             if pod.node in self._nodes and is_live_pod(pod) and self.priority_of(pod) < priority:
@@ -133,13 +134,8 @@ class GangPreemption:
         if victims:
             self._awaited[gang] = _AwaitedRoom(priority, frozenset(pod.uid for pod in victims))
         for pod in sorted(victims, key=lambda one: one.ref.sort_key):
-            owner = self._owner_of(pod)
+            owner = cliques[pod.owner_uid].ref.name if pod.owner_uid in cliques else ""
             entry = PodHistoryEntry(PodChange.PREEMPTED, pod.ref, owner, pod.node, f"for gang {gang[1]}")
             self._history.record(SimulationActor.SCHEDULER, entry)
             self._cluster.put_pod(replace(pod, preempted=True))
             self._cluster.delete_object(pod.ref)
-        return bool(victims)
-
-    def _owner_of(self, pod: Pod) -> str:
-        owners = (item for item in self._cluster.server.items.values() if isinstance(item, PodClique))
-        return next((one.ref.name for one in owners if one.uid == pod.owner_uid), "")

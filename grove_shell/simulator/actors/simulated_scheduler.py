@@ -1,7 +1,7 @@
 """The scheduler: places what a gang needs all at once or not at all, then pod by pod; deterministic."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +17,8 @@ from grove_shell.simulator.actors.gang_packing import (
     Assignment,
     GangPodBlock,
     assign_nodes_to_pods,
+    emptiest_node,
+    fullest_node,
     gang_as_pod_blocks,
     node_labels_required_by_placement,
     release_reserved_node_room,
@@ -26,7 +28,6 @@ from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.cluster.simulated_nodes import (
     NO_REQUESTS,
-    PODS,
     UNLIMITED,
     PodResourceRequests,
     SimulatedNode,
@@ -181,7 +182,6 @@ class SimulatedScheduler:
     def _preempt(self, gang: PodGang, needed: list[Pod], cliques: Mapping[str, PodClique]) -> None:
         """Make room for a gang in groups by pods of a lower priority, where that is enough."""
         key = (gang.ref.namespace, gang.ref.name)
-        priority = self._preemption.priority_of(needed[0])
         if not self._grouped.get(key) or not self.spec.priorities:
             return
 
@@ -191,7 +191,8 @@ class SimulatedScheduler:
             return found is not None
 
         trees = GroupTrees(self.cluster.server.items.values())
-        self._preemption.preempt_for_gang(key, priority, trees, self.resource_requests_of_pod, fits)
+        priority = self._preemption.priority_of(needed[0])
+        self._preemption.preempt_for_gang(key, priority, trees, self.resource_requests_of_pod, fits, cliques)
 
     def _assign(self, gang: PodGang | None, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Assignment | None:
         """Return nodes for pods, close to the placed pods of their gang where it requires this; None without."""
@@ -210,7 +211,7 @@ class SimulatedScheduler:
                 if grouped
                 else gang_as_pod_blocks(gang.placement, waiting, nodes)
             )
-        best = self._emptiest if grouped else self._fullest
+        best = emptiest_node if grouped else fullest_node
         return assign_nodes_to_pods(block, tuple(self.nodes.values()), self.resource_requests_of_pod, best)
 
     def _live_pods(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> defaultdict[str, list[Pod]]:
@@ -228,7 +229,7 @@ class SimulatedScheduler:
         nodes, why = tuple(self.nodes.values()), ""
         for pod in needed:
             found = assign_nodes_to_pods(
-                GangPodBlock(NO_PACK, (pod,)), nodes, self.resource_requests_of_pod, self._fullest
+                GangPodBlock(NO_PACK, (pod,)), nodes, self.resource_requests_of_pod, fullest_node
             )
             if found is None:
                 why = f"there are some for {len(taken)}{self._missing_resources(pod)}"
@@ -249,22 +250,6 @@ class SimulatedScheduler:
         for placed, node in found or ():
             self._bind(placed, node, cliques)
         return found is not None
-
-    def _fullest(self, requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
-        """Return the fullest node that has room, the first by name of equal ones; None without."""
-        return min(
-            _nodes_with_room(requests, nodes),
-            key=lambda node: (node.free_resources_after(requests.amounts), len(node.name), node.name),
-            default=None,
-        )
-
-    def _emptiest(self, requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
-        """Return the node with room and the fewest pods, as kube-scheduler does by default; None without."""
-        return min(
-            _nodes_with_room(requests, nodes),
-            key=lambda node: (node.used.get(PODS, 0), len(node.name), node.name),
-            default=None,
-        )
 
     def _missing_resources(self, pod: Pod) -> str:
         """Return text about requested resources that no node has at all; empty where all exist on some node."""
@@ -297,14 +282,3 @@ class SimulatedScheduler:
             grouped = self._grouped.get(key)
             ref = grouped.root if grouped else Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
             self.history.record(SimulationActor.SCHEDULER, UnplacedGangHistoryEntry(ref, len(pods), why))
-
-
-def _nodes_with_room(requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> Iterator[SimulatedNode]:
-    """Yield the ready, uncordoned nodes that have the labels and the room that a pod requests."""
-    return (
-        node
-        for node in nodes
-        if not (node.cordoned or node.unready)
-        and requests.node_selector_matches(node)
-        and node.has_room(requests.amounts)
-    )

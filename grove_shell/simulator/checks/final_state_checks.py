@@ -112,8 +112,8 @@ class RequiredObjectsCheck(SimulationCheck):
     def _check_pods(self, clique: PodClique) -> None:
         live = self.state.live_pods_of_clique(clique.uid)
         most = clique.replicas + (has_pods_of_two_templates(clique, live) and not all(pod.ready for pod in live))
-        least = 0 if self._waits_for_base_gang(clique) else clique.replicas
-        if not least <= len(live) <= most and not clique.deleting:
+        has_too_few = len(live) < clique.replicas and not self._waits_for_base_gang(clique)
+        if (has_too_few or len(live) > most) and not clique.deleting:
             message = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
             self.state.report_broken_promise("O1", message, clique.ref.short)
         for pod in live:
