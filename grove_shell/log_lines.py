@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, TextIO
 
-from grove_core.document.document_writing import reason_as_json
+from grove_core.document.step_writing import reason_as_json
 from grove_core.kernel.reasons import Reason
 
 _OURS: Final = ("grove_core", "grove_shell")

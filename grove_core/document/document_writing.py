@@ -13,33 +13,28 @@ from grove_core.areas.gang_termination.termination_findings import (
 )
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.areas.workload.verdicts import DEFECT
+from grove_core.document.edit_format import edit_as_json
 from grove_core.document.plan_document import (
     AUTO,
-    FOREGROUND,
     FORMAT_VERSION,
     Json,
     PlanDocument,
     RuleSetSource,
-    step_action_name,
     step_counts_by_action,
 )
-from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
-from grove_core.kernel.frozen import thaw_json
-from grove_core.kernel.reasons import Reason
-from grove_core.kernel.refs import Guard, Ref
+from grove_core.document.step_writing import (
+    finding_as_json,
+    reasons_as_json,
+    ref_as_json,
+    step_as_json,
+    withheld_step_as_json,
+)
+from grove_core.kernel.decisions import reasons_for_question
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
-    Apply,
-    Create,
-    Delete,
-    DropFinalizer,
-    GangTermination,
-    Make,
-    SetStatus,
     Step,
-    StepStage,
 )
 from grove_core.kernel.time_formats import format_go_duration, format_time
-from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
@@ -84,44 +79,6 @@ def rule_set_source_as_json(source: RuleSetSource) -> Json:
     return {"kind": source.kind, **({"because": source.because} if source.because else {})}
 
 
-def reason_as_json(reason: Reason) -> Json:
-    """Return a reason as JSON: its code, rule id, subject, facts and sentence."""
-    return {
-        "rule": reason.rule.code,
-        "requirement": reason.rule.requirement,
-        "subject": ref_as_json(reason.subject),
-        "facts": dict(reason.facts),
-        "sentence": reason.sentence,
-    }
-
-
-def finding_as_json(finding: Finding) -> Json:
-    """Return a finding as JSON, without its empty optional fields (PL-003)."""
-    shown: Json = {
-        "subject": ref_as_json(finding.subject),
-        "question": finding.question,
-        "verdict": finding.verdict,
-        "because": _reasons_as_json(finding.because),
-    }
-    if finding.deadline is not None:
-        shown["deadline"] = format_time(finding.deadline)
-    if finding.health is not SubjectHealth.NOT_JUDGED:
-        shown["health"] = finding.health.value
-    if finding.causes:
-        shown["causes"] = [ref_as_json(ref) for ref in finding.causes]
-    if finding.within:
-        shown["within"] = [ref_as_json(ref) for ref in finding.within]
-    if finding.share is not None:
-        shown["share"] = finding.share._asdict()
-    return shown
-
-
-def ref_as_json(ref: Ref) -> Json:
-    """Return a reference as JSON; ``replica`` only where it has one."""
-    shown: Json = {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
-    return shown if ref.replica is None else {**shown, "replica": ref.replica}
-
-
 def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
     rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
     assumed = termination_assumptions_by_round(forecast.findings, rounds)
@@ -132,15 +89,17 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
     if unpredicted := reasons_for_question(PREDICTION, forecast.findings):
-        shown["notPredicted"] = _reasons_as_json(unpredicted)
+        shown["notPredicted"] = reasons_as_json(unpredicted)
     if misplaced := reasons_for_question(MISPLACEMENT, forecast.findings):
-        shown["misplaced"] = _reasons_as_json(misplaced)
+        shown["misplaced"] = reasons_as_json(misplaced)
     if late := reasons_for_question(LATE_START, forecast.findings):
-        shown["lateStarts"] = _reasons_as_json(late)
+        shown["lateStarts"] = reasons_as_json(late)
     if defects := reasons_for_question(DEFECT, forecast.findings):
-        shown["defects"] = _reasons_as_json(defects)
+        shown["defects"] = reasons_as_json(defects)
     if lost := reasons_for_question(LOST_NODE, forecast.findings):
-        shown["lostNodes"] = _reasons_as_json(lost)
+        shown["lostNodes"] = reasons_as_json(lost)
+    if forecast.edit is not None:
+        shown["edit"] = edit_as_json(forecast.edit)
     if forecast.averted:
         shown["averted"] = [finding_as_json(finding) for finding in forecast.averted]
     if forecast.again is not None:
@@ -181,67 +140,3 @@ def _codes(assumed: Iterable[TerminationAssumption]) -> list[str]:
 
 def _time_as_json(moment: datetime | None) -> str | None:
     return format_time(moment) if moment is not None else None
-
-
-def withheld_step_as_json(held: Withheld) -> Json:
-    """Return a withheld step as JSON, with its reasons."""
-    shown: Json = {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
-    if held.terminates:
-        shown["terminates"] = _terminations_as_json(held.terminates)
-    if held.obstacle is not StepObstacle.RULE:
-        shown["obstacle"] = held.obstacle.value
-    return shown
-
-
-def step_as_json(step: Step) -> Json:
-    """Return a step as JSON: its guard, what it writes, and its reasons."""
-    body = None
-    if isinstance(step.action, Make):
-        body = thaw_json(step.action.manifest)
-    elif isinstance(step.action, Apply | SetStatus):
-        body = thaw_json(step.action.fields)
-    elif isinstance(step.action, DropFinalizer):
-        body = {"finalizer": step.action.finalizer}
-    guard = step.action.guard
-    shown: Json = {
-        "action": step_action_name(step.action),
-        "target": ref_as_json(step.target),
-        "guard": None if guard is None else _guard_as_json(guard),
-        "object": body,
-        "because": _reasons_as_json(step.because),
-    }
-    if isinstance(step.action, Create) or (isinstance(step.action, SetStatus) and step.stage is StepStage.FOUNDATION):
-        shown["stage"] = step.stage.name
-    if isinstance(step.action, SetStatus) and step.action.report:
-        shown["endOf"] = [ref_as_json(ref) for ref in step.action.report.causes]
-    if isinstance(step.action, Delete):
-        shown["restsOn"] = [
-            {"target": ref_as_json(ref), "guard": _guard_as_json(held)} for ref, held in step.action.rests_on
-        ]
-        shown["isCause"] = step.stage is StepStage.CAUSE
-        if step.action.terminates:
-            shown["terminates"] = _terminations_as_json(step.action.terminates)
-        impact = step.action.takes
-        shown["takes"] = None if impact is None else {"pods": impact.pods, "ready": impact.ready, "gpus": impact.gpus}
-        if step.action.foreground:
-            shown["propagationPolicy"] = FOREGROUND
-    return shown
-
-
-def _terminations_as_json(terminates: Iterable[GangTermination]) -> list[Json]:
-    return [
-        {
-            "replica": ref_as_json(one.replica),
-            "trigger": ref_as_json(one.trigger),
-            "deadline": format_time(one.deadline),
-        }
-        for one in terminates
-    ]
-
-
-def _guard_as_json(guard: Guard) -> Json:
-    return {"uid": guard.uid, "resourceVersion": guard.resource_version}
-
-
-def _reasons_as_json(reasons: Iterable[Reason]) -> list[Json]:
-    return [reason_as_json(reason) for reason in reasons]

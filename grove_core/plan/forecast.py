@@ -12,6 +12,7 @@ from grove_core.kernel.steps import Step
 from grove_core.kernel.time_formats import parse_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
+from grove_core.plan.update_forecast import EditForecast
 
 Cycle: TypeAlias = tuple[timedelta, tuple[Hashable, ...]]
 """The rounds from one wake time to the next: their duration, and the fingerprints of their plans."""
@@ -109,6 +110,7 @@ class Forecast:
         averted: the terminations that the first round waits for and that its steps avert, as findings after these
             steps, with the findings on the breaches behind them (PL-025).
         again: the repetition of the last rounds (PL-024); None where they are not repeated.
+        edit: what an edit or a new set does to its end (ED-002); None for a set without a manifest in the input.
     """
 
     root: Ref
@@ -118,6 +120,7 @@ class Forecast:
     complete: bool = True
     averted: tuple[Finding, ...] = ()
     again: RepeatedRounds | None = None
+    edit: EditForecast | None = None
 
     def round_occurrence_count(self, round_: ForecastRound) -> int:
         """Return how often a round happens in all, itself included."""

@@ -118,6 +118,12 @@ class PodClique(Resource):
         """The number of ready pods that make it available: at most ``minAvailable`` and ``replicas`` (WL-215)."""
         return min(self.min_available, self.replicas)
 
+    @property
+    def template_name(self) -> str:
+        """The name of its clique in the template of the set."""
+        index = self.group_replica_index if self.owner_kind == GROUP_KIND else self.replica_index
+        return self.ref.name.removeprefix(f"{self.owner_name}-{index}-")
+
     def enclosing_replicas(self, root: Ref) -> tuple[Ref, ...]:
         """Return the replicas that it is part of, the nearest first: of its scaling group, then of its root."""
         of_set = root.at_replica(self.replica_index)

@@ -90,6 +90,11 @@ class ScalingGroup(Resource):
     status: GroupStatus
 
     @property
+    def template_name(self) -> str:
+        """The name of its scaling group in the template of the set."""
+        return self.ref.name.removeprefix(f"{self.owner_name}-{self.replica_index}-")
+
+    @property
     def needed_replicas(self) -> int:
         """The number of replicas that have to stay: ``minAvailable``, or ``replicas`` where that is less (GT-025)."""
         return min(self.min_available, self.replicas)

@@ -12,7 +12,8 @@ from grove_core.areas.workload.field.upgrade_restart import (
     upgrade_restart,
 )
 from grove_core.compare import FirstTermination, RuleSetComparison, compare_forecasts
-from grove_core.document.document_writing import reason_as_json, ref_as_json, rule_set_source_as_json
+from grove_core.document.document_writing import rule_set_source_as_json
+from grove_core.document.step_writing import reason_as_json, ref_as_json
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE

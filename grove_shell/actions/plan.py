@@ -30,6 +30,7 @@ from grove_shell.actions.input_findings import (
 )
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies
+from grove_shell.in_memory.update_forecasts import with_edit_forecast
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.plan_headline import PlanPageContext, plan_notes_page
@@ -49,6 +50,7 @@ class PlanOptions:
     decisions: bool = False
     detailed_exitcode: bool = False
     fail_on: tuple[str, ...] = ()
+    max_restarted_gpus: int | None = None
     verbose: bool = False
     out: str | None = None
 
@@ -71,6 +73,10 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         nodes,
         rules,
         recognition,
+    )
+    planned = tuple(
+        with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes)
+        for forecast, snapshot in zip(planned, snapshots, strict=True)
     )
     if rules.keeps_topologies and source.namespace is None and not options.sets:
         planned += forecasts_of_topologies(inputs.loaded.cluster, inputs.now, inputs.attempts)
@@ -162,9 +168,24 @@ def _exit_code(inputs: CommandInput, options: PlanOptions, planned: Sequence[For
     ):
         print_error(fail_on_message(met))
         return FAIL_ON
+    if objection := restarted_gpus_objection(planned, options.max_restarted_gpus):
+        print_error(f"failed by --max-restarted-gpus: {objection}")
+        return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in planned):
         return CHANGES
     return DONE
+
+
+def restarted_gpus_objection(planned: Sequence[Forecast], most: int | None) -> str:
+    """Return why the edits of a plan restart too many GPUs; empty where they do not, or without a limit (ED-010)."""
+    if most is None:
+        return ""
+    edits = [one.edit for one in planned if one.edit is not None]
+    updates = [one.update for one in edits if one.update is not None]
+    if len(updates) < len(edits) or "unknown" in fail_on_classes_in_forecasts(planned):
+        return "what the edit restarts is unknown"
+    restarted = sum(update.restarted.gpus for update in updates)
+    return f"pods with {restarted:,} GPUs restart, and {most:,} may" if restarted > most else ""
 
 
 def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
@@ -199,6 +220,8 @@ def fail_on_classes_in_forecasts(planned: Sequence[Forecast], until: datetime | 
             or bool(story.unpredicted)
             or any(map(is_withheld_as_undecided, withheld)),
             "withheld": bool(withheld),
+            "restart": forecast.edit is not None
+            and (forecast.edit.update is None or bool(forecast.edit.update.restarted.pods)),
             "defect": bool(story.defects),
             "delete": deletes,
             "change": bool(steps),

@@ -10,6 +10,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.node_loss import NodesByName
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
@@ -143,6 +144,7 @@ class LoadedInput:
         ignored: kind -> number of objects of a kind that no decision reads, sorted by kind.
         pods_without_clique: number of pods whose PodClique is not in the input.
         edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
+        changes: ``namespace/name`` of such a set -> the fields that change (ED-001).
         kept: ``namespace/name path`` of the fields that such a manifest omits and that stay as stored (WL-198).
         warnings: of admission, about the manifests.
         cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-040).
@@ -163,6 +165,7 @@ class LoadedInput:
     ignored: Mapping[str, int]
     pods_without_clique: int
     edited: tuple[str, ...] = ()
+    changes: Mapping[str, tuple[ManifestChange, ...]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     cliques_without_pods: tuple[str, ...] = ()

@@ -43,6 +43,7 @@ from grove_shell.reading.manifest_admission import (
 from grove_shell.reading.owner_reference_check import UnreadableObject
 
 if TYPE_CHECKING:
+    from grove_core.resources.manifest_changes import ManifestChange
     from grove_core.rule_sets.rule_set import RuleSet
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
@@ -72,6 +73,7 @@ class ObjectCollector:
         self.manifests: list[InputItem] = []  # sets without a uid
         self.edited: list[tuple[str, str]] = []
         self.kept: list[str] = []
+        self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
         self.interned: dict[str, str] = {}  # strings that many objects share
         self.ignored: Counter[str] = Counter()
         self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
@@ -222,8 +224,7 @@ class ObjectCollector:
         rules = self._admitting_operator()
         templates = self.found.templates.keys() | self.found.conflicting_keys_of_kind(TEMPLATE_KIND)
         for key, item in sorted(chosen.items()):
-            is_edit = key in self.found.running
-            before = self.found.running[key] if is_edit else None
+            before = self.found.running.get(key)
             applied = admit_manifest(
                 item,
                 before,
@@ -239,9 +240,10 @@ class ObjectCollector:
                 raw = None
             if raw is None:
                 self.found.mark_kind_incomplete("PodCliqueSet", item.value)
-            elif is_edit:
+            elif before is not None:
                 self.found.sets[key] = set_with_manifest_applied(self.found.sets[key], raw)
                 self.edited.append(key)
+                self.changes[key] = _changes_of_edit(before, raw)
                 self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
             else:
                 self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
@@ -263,6 +265,12 @@ class ObjectCollector:
             return False
         before = self.found.pods.setdefault((pod.namespace, pod.name), pod)
         return before is pod or is_same_object(before, pod)
+
+
+def _changes_of_edit(before: Mapping[str, Any], after: Mapping[str, Any]) -> "tuple[ManifestChange, ...]":
+    from grove_core.resources.manifest_changes import manifest_changes  # noqa: PLC0415 - dumps have no manifests (P11)
+
+    return manifest_changes(before, after)
 
 
 def _shape_in(definition: Mapping[str, Any]) -> ComputeDomainFormatName:

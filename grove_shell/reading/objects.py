@@ -209,6 +209,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         ignored=dict(sorted(collector.ignored.items())),
         pods_without_clique=pods_without_clique,
         edited=names,
+        changes={f"{namespace}/{name}": found for (namespace, name), found in collector.changes.items()},
         kept=tuple(sorted(collector.kept)),
         warnings=tuple(collector.warnings),
         cliques_without_pods=tuple(cliques_with_missing_pods(cluster)),

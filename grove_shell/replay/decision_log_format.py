@@ -20,8 +20,9 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
-from grove_core.document.document_writing import finding_as_json, plan_document_as_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.document.step_writing import finding_as_json
 from grove_core.kernel.reasons import FORMER_CODES
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan

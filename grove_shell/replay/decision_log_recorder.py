@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from grove_core.document.document_writing import ref_as_json, step_as_json
+from grove_core.document.step_writing import ref_as_json, step_as_json
 from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.snapshot import Snapshot, trim_snapshot
 from grove_core.version import VERSION

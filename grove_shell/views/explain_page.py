@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.areas.gang_termination.verdicts import TERMINATES
-from grove_core.document.document_writing import finding_as_json, ref_as_json, step_as_json, withheld_step_as_json
 from grove_core.document.plan_document import RuleSetSource, step_action_name
+from grove_core.document.step_writing import finding_as_json, ref_as_json, step_as_json, withheld_step_as_json
 from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.steps import Step, total_deletion_impact

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.document.document_writing import reason_as_json
+from grove_core.document.step_writing import reason_as_json
 from grove_core.explain import ReplicaUrgency
 from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.reasons import Reason

@@ -15,6 +15,7 @@ from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.edit_verdict import edit_verdicts, is_edit_of_existing_set
 from grove_shell.views.formatting import (
     MAX_NAMES,
     STYLES,
@@ -44,7 +45,12 @@ def add_plan_headline(
         nothing: why nothing was decided; empty where something was (CL-056).
     """
     now = document.as_of
-    verdicts = [*_on_predictions(stories), *_on_terminations(document, stories), *_on_the_rest(document, stories)]
+    verdicts = [
+        *_on_predictions(stories),
+        *edit_verdicts(document.forecasts),
+        *_on_terminations(document, stories),
+        *_on_the_rest(document, stories),
+    ]
     if not verdicts:
         verdicts = [("nothing to do", "bold green")]
     if nothing:
@@ -119,9 +125,15 @@ def _waiting_text(count: int, first: str) -> str:
 
 def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> list[Span]:
     counts = Counter(entry.urgency for story in stories for entry in story.entries)
-    rounds = [round_ for forecast in document.forecasts for round_ in rounds_before_repeats(forecast)]
-    now = [step for round_ in rounds if round_.at == document.as_of for step in round_.steps]
-    later = [step for round_ in rounds if round_.at > document.as_of for step in round_.steps]
+    rounds = [
+        (round_.at, step)
+        for forecast in document.forecasts
+        for round_ in rounds_before_repeats(forecast)
+        for step in round_.steps
+        if step.target.kind != "Pod" or not is_edit_of_existing_set(forecast)
+    ]
+    now = [step for at, step in rounds if at == document.as_of]
+    later = [step for at, step in rounds if at > document.as_of]
     found: list[Span] = []
     if lost := sum(len(story.lost) for story in stories):
         found.append((f"pods of {count_with_noun(lost, 'PodClique')} on nodes that do not answer", "bold red"))

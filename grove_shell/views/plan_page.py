@@ -18,6 +18,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast
 from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.edit_lines import add_edit
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
@@ -96,6 +97,8 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
     _warnings(page, "DEFECT", story.defects)
     _warnings(page, "SCALED", story.scaled)
     _warnings(page, "GATED", story.foreign_gates)
+    if forecast.edit is not None:
+        add_edit(page, forecast.edit, forecast.rounds[0].withheld, full=full)
     for urgency in ReplicaUrgency:
         alike = story.entries_of_urgency(urgency)
         if urgency is ReplicaUrgency.GATED:

@@ -29,6 +29,7 @@ from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.edit_verdict import is_edit_of_existing_set
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
@@ -128,10 +129,14 @@ _OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of 
 def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> None:
     """Add what each round does besides terminations, and what is still withheld after the last round (CL-010).
 
+    Of an edit, whose stages are shown, without the rounds and the waits of its update, except in full.
+
     Args:
         full: whether to add every line; else at most twenty.
     """
-    rounds = forecast.rounds if full else rounds_before_repeats(forecast)
+    has_stages = not full and forecast.edit is not None and forecast.edit.update is not None
+    is_edit = has_stages and is_edit_of_existing_set(forecast)
+    rounds = () if is_edit else forecast.rounds if full else rounds_before_repeats(forecast)
     start = forecast.rounds[0].at
     lines = [
         (word, f"{_round_label(round_, start)}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)
@@ -146,7 +151,9 @@ def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> 
         )
     shown_before = {(held.target, held.because) for held in forecast.rounds[0].withheld}
     late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in shown_before]
-    for held in (held for held in late if not withholds_scheduling_gate_removal(held)):
+    for held in late:
+        if withholds_scheduling_gate_removal(held) or (is_edit and held.obstacle is StepObstacle.UPDATE):
+            continue
         label = (padded_entry_label(ReplicaUrgency.HELD.value), STYLES[ReplicaUrgency.HELD])
         first, *more = held.because
         page.add_line(label, (object_display_name(held.target), "bold"), f": {first.sentence}")
@@ -157,10 +164,10 @@ def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> 
         (
             (held.target, tuple((why.subject, why.sentence) for why in held.because))
             for held in late
-            if withholds_scheduling_gate_removal(held)
+            if withholds_scheduling_gate_removal(held) and not is_edit
         ),
     )
-    if any(held.obstacle is StepObstacle.UPDATE for held in forecast.rounds[-1].withheld):
+    if not is_edit and any(held.obstacle is StepObstacle.UPDATE for held in forecast.rounds[-1].withheld):
         page.add_line(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
 
 

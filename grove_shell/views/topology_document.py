@@ -5,7 +5,7 @@ from typing import Any
 
 from grove_core.areas.topology.fit_check import GangFit, GangTreeFit, PodColocation
 from grove_core.areas.topology.usage_report import TopologyUsage
-from grove_core.document.document_writing import reason_as_json
+from grove_core.document.step_writing import reason_as_json
 from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.input_topologies import NodeCollector

@@ -458,7 +458,7 @@ class TestEdits:
     EDITED = ("plan", "-f", QWEN[0], "-f", str(ROOT / "examples/edits/qwen-new-image.yaml"), "--now", QWEN[1])
 
     def test_wf012_an_edit_is_predicted(self, capsys: pytest.CaptureFixture[str]) -> None:
-        shown = spoken(capsys, *self.EDITED, "--fail-on", "unknown")
+        shown = spoken(capsys, *self.EDITED, "-v", "--fail-on", "unknown")
         assert "NOT PREDICTED" not in shown
         assert "it is of an old template and started and not ready: it is deleted at once" in shown
         assert "2 pods are ready and 3 needed, so 2 old ready pods stay" in shown

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.document.document_reading import attempts_from_json, plan_document_from_json
-from grove_core.document.document_writing import plan_document_as_json, reason_as_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import FORMAT_VERSION, PlanDocument, RuleSetSource
 from grove_core.document.step_reading import reason_from_json
+from grove_core.document.step_writing import reason_as_json
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.reasons import Rule
 from grove_core.kernel.refs import Ref

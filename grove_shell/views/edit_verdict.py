@@ -1,0 +1,92 @@
+"""The verdict on the edits of a plan: how many pods restart, go and are created, and what serves meanwhile (ED)."""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import Final
+
+from grove_core.kernel.refs import is_placeholder_uid
+from grove_core.plan.forecast import Forecast
+from grove_core.plan.update_forecast import NO_PODS, PartDuringUpdate, PodsAndGpus, UpdateForecast
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.styled_text_page import Span
+from grove_shell.views.formatting import count_with_noun
+
+_PARTS: Final = 3
+_WARNING: Final = "bold yellow"
+_ALARM: Final = "bold red"
+
+
+def is_edit_of_existing_set(forecast: Forecast) -> bool:
+    """Return whether a forecast is of a manifest that changes a set of the cluster."""
+    return forecast.edit is not None and not is_placeholder_uid(forecast.root_uid)
+
+
+def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
+    """Yield what all edits and new sets together do: pods that restart, go and are created, and what serves."""
+    edits = [one for one in forecasts if one.edit is not None]
+    updates = [one.edit.update for one in edits if one.edit is not None and one.edit.update is not None]
+    if unknown := len(edits) - len(updates):
+        yield f"what {count_with_noun(unknown, 'edit')} restarts is unknown: pods were not collected", "bold magenta"
+    if not updates:
+        return
+    yield from _restarts(updates, has_edits=any(map(is_edit_of_existing_set, edits)))
+    removed, added = (_total(one.removed for one in updates), _total(one.added for one in updates))
+    if removed.pods:
+        yield f"removes {pods_with_gpus(removed)}", _WARNING
+    if added.pods:
+        yield f"creates {pods_with_gpus(added)}", "bold"
+    if stopped := sum(bool(update.waits) for update in updates):
+        yield f"{count_with_noun(stopped, 'update')} will not end", "bold magenta"
+
+
+def _restarts(updates: Sequence[UpdateForecast], *, has_edits: bool) -> Iterator[Span]:
+    """Yield how many pods restart, and the lowest number that serves of each clique and scaling group."""
+    restarted = _total(one.restarted for one in updates)
+    parts = _lowest_parts(updates)
+    if restarted.pods:
+        most = max(update.most_at_once for update in updates)
+        pace = "one at a time" if most <= 1 else f"at most {most:,} at once"
+        yield f"restarts {pods_with_gpus(restarted)}, {pace}", _ALARM if any(map(_is_short, parts)) else _WARNING
+    elif has_edits:
+        yield "restarts no pod", "bold green"
+    for part in parts[:_PARTS]:
+        yield _lowest_text(part), _ALARM if _is_short(part) else ""
+    if len(parts) > _PARTS:
+        yield f"{len(parts) - _PARTS:,} more with fewer than before", ""
+
+
+def _total(pods: Iterator[PodsAndGpus]) -> PodsAndGpus:
+    return reduce(PodsAndGpus.plus, pods, NO_PODS)
+
+
+def pods_with_gpus(pods: PodsAndGpus) -> str:
+    """Return ``12 pods with 48 GPUs``."""
+    gpus = f" with {count_with_noun(pods.gpus, 'GPU')}" if pods.gpus else ""
+    return f"{count_with_noun(pods.pods, 'pod')}{gpus}"
+
+
+def _lowest_parts(updates: Sequence[UpdateForecast]) -> list[PartDuringUpdate]:
+    """Return for each clique and scaling group of a template the part that falls lowest, the shortest first."""
+    lowest: dict[tuple[int, str], PartDuringUpdate] = {}
+    for number, update in enumerate(updates):
+        for part in update.parts:
+            known = lowest.get((number, part.template))
+            if part.lowest < part.before and (known is None or _margin(part) < _margin(known)):
+                lowest[number, part.template] = part
+    return sorted(lowest.values(), key=lambda part: (_margin(part), part.part.sort_key))
+
+
+def _is_short(part: PartDuringUpdate) -> bool:
+    """Return whether a part that had what it needs falls below that."""
+    return part.lowest < part.needed <= part.before
+
+
+def _margin(part: PartDuringUpdate) -> int:
+    return part.lowest - part.needed
+
+
+def _lowest_text(part: PartDuringUpdate) -> str:
+    unit = "replicas available" if part.part.kind == GROUP_KIND else "ready"
+    if _is_short(part):
+        return f"{part.template} falls to {part.lowest:,} of {part.before:,} {unit} and needs {part.needed:,}"
+    return f"{part.template}: never fewer than {part.lowest:,} of {part.before:,} {unit}"

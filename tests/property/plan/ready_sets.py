@@ -1,0 +1,74 @@
+"""Sets all pods of which are placed and ready, and edits of them."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from grove_core.admit import manifest_with_defaults_of
+from grove_core.kernel.frozen import FrozenDict
+from grove_core.plan.update_forecast import UpdateForecast, cliques_with_changed_pods
+from grove_core.resources.manifest_changes import manifest_changes
+from grove_core.resources.pod import Pod
+from grove_core.resources.podcliqueset import podcliqueset_from_json
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_of_newly_created_set
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_shell.in_memory.update_forecasts import MOST_WORK, forecast_update
+from grove_shell.reading.manifest_admission import set_with_manifest_applied
+from tests.property.workload.sets import NOW, Json
+from tests.simulation.edit_agreement import drawn_edit, drawn_set, with_other_uids
+
+
+def ready_set(manifest: Json, rules: RuleSet) -> Snapshot:
+    """Return the snapshot of a set that was applied, once all of its pods are ready."""
+    root = podcliqueset_from_json(manifest_with_defaults_of(manifest, rules))
+    seen = snapshot_of_newly_created_set(Snapshot(root=root, now=NOW, complete=EVERY_KIND), rules)
+    cluster = InMemoryCluster((seen,))
+    waiting = True
+    while waiting:
+        forecast_until_settled(cluster, seen, rules, limit=None, until=None)
+        pods = [pod for found in cluster.pods.values() for pod in found]
+        waiting = any(not pod.ready and not pod.has_grove_gate for pod in pods)
+        for pod in pods:
+            if not pod.has_grove_gate:
+                cluster.put_pod(
+                    replace(pod, scheduled=True, gated=False, node=f"node-{pod.index}", phase="Running", ready=True)
+                )
+        found = cluster.snapshot_of_set(root.ref, NOW)
+        assert found is not None
+        seen = found
+    return with_other_uids(seen)
+
+
+def update_of_edit(start: Snapshot, before: Json, after: Json, rules: RuleSet, work: int = MOST_WORK) -> UpdateForecast:
+    """Return the forecast of the update of an edit."""
+    old, new = manifest_with_defaults_of(before, rules), manifest_with_defaults_of(after, rules)
+    root = set_with_manifest_applied(start.root, {**new, "metadata": {**new["metadata"], "uid": start.root.uid}})
+    changed = cliques_with_changed_pods(manifest_changes(old, new))
+    found = forecast_update(replace(start, root=root), rules, changed, work)
+    assert found is not None
+    return found
+
+
+def drawn_update(seed: int, rules: RuleSet) -> tuple[Snapshot, Json, Json, UpdateForecast]:
+    """Return a drawn set once it is ready, both manifests of a drawn edit, and the forecast of its update."""
+    dice = Random(seed)
+    before = drawn_set(dice)
+    after = drawn_edit(dice, before)
+    start = ready_set(before, rules)
+    return start, before, after, update_of_edit(start, before, after, rules)
+
+
+def with_pods(start: Snapshot, change: Callable[[Pod], Pod]) -> Snapshot:
+    """Return the snapshot with every pod changed."""
+    return replace(start, pods_of=FrozenDict({uid: tuple(map(change, pods)) for uid, pods in start.pods_of.items()}))
+
+
+def with_image(manifest: Json, image: str = "example.com/engine:2") -> Json:
+    """Return the manifest with another image for every clique."""
+    edited = copy.deepcopy(manifest)
+    for clique in edited["spec"]["template"]["cliques"]:
+        clique["spec"]["podSpec"]["containers"][0]["image"] = image
+    return edited

@@ -1,0 +1,158 @@
+"""Laws of the forecasts of updates, over drawn sets and edits (ED-002 to ED-006)."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from grove_core.document.edit_format import edit_as_json, edit_from_json
+from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.plan.update_forecast import (
+    NO_PODS,
+    DeletedPodFate,
+    EditForecast,
+    available_set_replicas,
+    cliques_with_changed_pods,
+    serving_parts,
+)
+from grove_core.resources.manifest_changes import manifest_changes
+from grove_core.resources.pod import Pod
+from grove_core.rule_sets.named import rule_set
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.update_forecasts import forecast_update
+from tests.property.plan.ready_sets import drawn_update, ready_set, update_of_edit, with_image, with_pods
+from tests.property.workload.sets import NOW
+from tests.simulation.edit_agreement import RULE_SETS
+from tests.simulation.sample_sets import clique_raw, set_raw
+
+SEEDS = pytest.mark.parametrize("seed", range(12))
+RULES = pytest.mark.parametrize("rules", RULE_SETS)
+PLAIN = set_raw(clique_raw("a", 3, 2))
+
+
+@SEEDS
+@RULES
+def test_ed002_every_pod_of_a_changed_template_goes_once(seed: int, rules: str) -> None:
+    start, before, after, update = drawn_update(seed, rule_set(rules))
+    changed = cliques_with_changed_pods(manifest_changes(before, after))
+    rolls = after["spec"].get("updateStrategy", {}).get("type") != "OnDelete"
+    kept = min(after["spec"]["replicas"], start.root.spec.replicas)
+    of_changed = {
+        pod.name
+        for clique, pod in start.pods()
+        if rolls and clique.template_name in changed and clique.replica_index < kept
+    }
+    gone = [pod.pod.name for stage in update.stages for pod in stage.deleted]
+    assert not [name for name, count in Counter(gone).items() if count > 1]
+    assert of_changed <= set(gone)
+    assert update.waits == ()
+
+
+@SEEDS
+@RULES
+def test_ed003_the_numbers_of_the_begin_and_the_end_are_those_of_the_cluster(seed: int, rules: str) -> None:
+    start, _, after, update = drawn_update(seed, rule_set(rules))
+    assert update.before == serving_parts(start)
+    assert available_set_replicas(start, update.before) == start.root.spec.replicas
+    assert update.available == min(start.root.spec.replicas, after["spec"]["replicas"])
+    for part in update.parts:
+        assert part.lowest <= part.after == part.wanted
+        assert part.before in {0, *(one.serving for one in update.before if one.part == part.part)}
+
+
+@SEEDS
+def test_ed003_by_the_design_no_part_that_stays_falls_below_what_it_needs(seed: int) -> None:
+    _, _, _, update = drawn_update(seed, rule_set("design"))
+    assert [one for one in update.parts if one.before >= one.needed > one.lowest] == []
+
+
+def test_ed003_below_the_minimum_with_the_go_operator() -> None:
+    rules = rule_set("field")
+    manifest = set_raw(clique_raw("a", 1, 1))
+    update = update_of_edit(ready_set(manifest, rules), manifest, with_image(manifest), rules)
+    (part,) = update.parts
+    assert (part.needed, part.before, part.lowest, part.after) == (1, 1, 0, 1)
+    assert (update.available, update.lowest_available) == (1, 0)
+
+
+@SEEDS
+@RULES
+def test_ed004_a_restarted_pod_has_a_successor(seed: int, rules: str) -> None:
+    start, _, after, update = drawn_update(seed, rule_set(rules))
+    removed = update.deleted(DeletedPodFate.REMOVED)
+    is_scaled_in = after["spec"]["replicas"] < start.root.spec.replicas
+    assert bool(removed) == is_scaled_in
+    assert update.deleted(DeletedPodFate.TERMINATED) == ()
+    created = sum(stage.created.pods for stage in update.stages)
+    assert update.added.pods <= created - update.restarted.pods
+    assert update.most_at_once == max(
+        sum(pod.fate is DeletedPodFate.RESTARTED for pod in stage.deleted) for stage in update.stages
+    )
+
+
+def test_ed004_a_pod_that_is_terminated_with_its_gang_is_no_restart() -> None:
+    rules = rule_set("field")
+    manifest = set_raw(clique_raw("a", 3, 3), clique_raw("b", 1, 1))
+
+    def lost(pod: Pod) -> Pod:
+        return pod if pod.name.startswith("llm-0-b") else replace(pod, ready=False, unready=True)
+
+    start = with_pods(ready_set(manifest, rules), lost)
+    update = forecast_update(breached_for_hours(replace(start, now=start.now + timedelta(hours=5))), rules)
+    assert update is not None
+    terminated = update.deleted(DeletedPodFate.TERMINATED)
+    assert {pod.clique.name for pod in terminated} == {"llm-0-a", "llm-0-b"}
+    assert update.restarted == update.removed == NO_PODS
+
+
+def breached_for_hours(seen: Snapshot) -> Snapshot:
+    """Return the snapshot with a breach of its clique a that began five hours ago."""
+    breach = Condition("MinAvailableBreached", ConditionStatus.TRUE, "InsufficientReadyPods", "", NOW)
+    cliques = {clique.ref.name: clique for clique in seen.cliques}
+    clique = cliques["llm-0-a"]
+    cliques["llm-0-a"] = replace(clique, status=replace(clique.status, conditions=(breach,)))
+    return replace(seen, cliques=tuple(cliques.values()))
+
+
+def test_ed005_an_update_waits_for_a_pod_that_stays_not_ready() -> None:
+    rules = rule_set("design")
+    start, edited = ready_set(PLAIN, rules), with_image(PLAIN)
+    (new_hash,) = {clique.template_hash for clique in ready_set(edited, rules).cliques}
+
+    def of_new_template(pod: Pod) -> Pod:
+        return replace(pod, ready=False, template_hash=new_hash) if pod.index == 0 else pod
+
+    update = update_of_edit(with_pods(start, of_new_template), PLAIN, edited, rules)
+    assert [held.target.name for held in update.waits] == ["llm-0-a"]
+    assert update.restarted.pods == 0
+
+
+def test_ed006_a_long_update_ends_at_the_limit_of_its_work() -> None:
+    rules = rule_set("field")
+    manifest = set_raw(clique_raw("a", 4, 1))
+    start = ready_set(manifest, rules)
+    whole = update_of_edit(start, manifest, with_image(manifest), rules)
+    cut = update_of_edit(start, manifest, with_image(manifest), rules, work=1)
+    assert len(cut.stages) == 1
+    assert cut.unreached.pods == 3
+    assert cut.restarted == whole.restarted
+    assert cut.waits == whole.waits == ()
+    assert whole.unreached == NO_PODS
+
+
+def test_nothing_is_known_where_pods_or_groups_were_not_collected() -> None:
+    rules = rule_set("design")
+    assert forecast_update(replace(ready_set(PLAIN, rules), not_collected=frozenset({"Pod"})), rules) is None
+
+
+@SEEDS
+@RULES
+@pytest.mark.req("CL-011")
+def test_an_edit_reads_back_to_an_equal_value(seed: int, rules: str) -> None:
+    _, before, after, update = drawn_update(seed, rule_set(rules))
+    edit = EditForecast(manifest_changes(before, after), update)
+    assert edit_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
+    unknown = EditForecast(edit.changes, None)
+    assert edit_from_json(json.loads(json.dumps(edit_as_json(unknown)))) == unknown
