@@ -14,6 +14,7 @@ from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.update_forecast import DeletedPodFate
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.actions.command_input import (
     CommandInput,
@@ -208,20 +209,22 @@ def fail_on_classes_in_forecasts(planned: Sequence[Forecast], until: datetime | 
         urgencies = {entry.urgency for entry in story.entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
         withheld = [held for round_ in forecast.rounds for held in round_.withheld]
-        deletes = any(isinstance(step.action, Delete) for step in steps)
+        update = forecast.edit.update if forecast.edit is not None else None
+        gone = tuple(pod for stage in update.stages for pod in stage.deleted) if update is not None else ()
+        deletes = any(isinstance(step.action, Delete) for step in steps) or bool(gone)
         waits = (entry.until for entry in story.entries_of_urgency(ReplicaUrgency.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
             "terminate": ReplicaUrgency.ENDS in urgencies
             or any(map(is_gang_termination_deletion, steps))
+            or any(pod.fate is DeletedPodFate.TERMINATED for pod in gone)
             or (due and bool(story.unpredicted)),
             "wait": ReplicaUrgency.WAITS in urgencies,
             "unknown": ReplicaUrgency.UNKNOWN in urgencies
             or bool(story.unpredicted)
             or any(map(is_withheld_as_undecided, withheld)),
             "withheld": bool(withheld),
-            "restart": forecast.edit is not None
-            and (forecast.edit.update is None or bool(forecast.edit.update.restarted.pods)),
+            "restart": forecast.edit is not None and (update is None or bool(update.restarted.pods)),
             "defect": bool(story.defects),
             "delete": deletes,
             "change": bool(steps),

@@ -66,14 +66,19 @@ def pods_with_gpus(pods: PodsAndGpus) -> str:
 
 
 def _lowest_parts(updates: Sequence[UpdateForecast]) -> list[PartDuringUpdate]:
-    """Return for each clique and scaling group of a template the part that falls lowest, the shortest first."""
-    lowest: dict[tuple[int, str], PartDuringUpdate] = {}
-    for number, update in enumerate(updates):
+    """Return the part with the lowest number of each clique or scaling group that falls, the shortest first."""
+    lowest: list[PartDuringUpdate] = []
+    for update in updates:
+        by_template: dict[str, list[PartDuringUpdate]] = {}
         for part in update.parts:
-            known = lowest.get((number, part.template))
-            if part.lowest < part.before and (known is None or _margin(part) < _margin(known)):
-                lowest[number, part.template] = part
-    return sorted(lowest.values(), key=lambda part: (_margin(part), part.part.sort_key))
+            if part.before:
+                by_template.setdefault(part.template, []).append(part)
+        lowest += [min(alike, key=_margin) for alike in by_template.values() if any(map(_falls, alike))]
+    return sorted(lowest, key=lambda part: (_margin(part), part.part.sort_key))
+
+
+def _falls(part: PartDuringUpdate) -> bool:
+    return part.lowest < part.before
 
 
 def _is_short(part: PartDuringUpdate) -> bool:
@@ -88,5 +93,5 @@ def _margin(part: PartDuringUpdate) -> int:
 def _lowest_text(part: PartDuringUpdate) -> str:
     unit = "replicas available" if part.part.kind == GROUP_KIND else "ready"
     if _is_short(part):
-        return f"{part.template} falls to {part.lowest:,} of {part.before:,} {unit} and needs {part.needed:,}"
-    return f"{part.template}: never fewer than {part.lowest:,} of {part.before:,} {unit}"
+        return f"{part.template} falls to {part.lowest:,} of {part.wanted:,} {unit} and needs {part.needed:,}"
+    return f"{part.template}: never fewer than {part.lowest:,} of {part.wanted:,} {unit}"
