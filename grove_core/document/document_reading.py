@@ -6,7 +6,7 @@ For any JSON the only exception is MalformedObject, and every value that is retu
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grove_core.document.edit_format import edit_from_json
+from grove_core.document.edit_format import edit_from_json, pods_and_gpus_from_json
 from grove_core.document.plan_document import (
     AUTO,
     FORMAT_VERSION,
@@ -156,6 +156,7 @@ def _forecast_from_json(raw: Json) -> Forecast:
         complete=require_boolean(raw["complete"]),
         again=_again(raw.get("again")),
         edit=edit_from_json(raw["edit"]) if "edit" in raw else None,
+        creates=pods_and_gpus_from_json(raw["creates"]) if "creates" in raw else None,
     )
 
 

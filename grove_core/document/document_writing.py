@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
+from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import (
     LATE_START,
@@ -38,6 +40,17 @@ from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
+
+_QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "notPredicted": PREDICTION,
+        "misplaced": MISPLACEMENT,
+        "lateStarts": LATE_START,
+        "defects": DEFECT,
+        "lostNodes": LOST_NODE,
+    }
+)
+"""Field of a forecast -> the question whose reasons it has."""
 
 
 def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
@@ -88,16 +101,11 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         "complete": forecast.complete,
         "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
-    if unpredicted := reasons_for_question(PREDICTION, forecast.findings):
-        shown["notPredicted"] = reasons_as_json(unpredicted)
-    if misplaced := reasons_for_question(MISPLACEMENT, forecast.findings):
-        shown["misplaced"] = reasons_as_json(misplaced)
-    if late := reasons_for_question(LATE_START, forecast.findings):
-        shown["lateStarts"] = reasons_as_json(late)
-    if defects := reasons_for_question(DEFECT, forecast.findings):
-        shown["defects"] = reasons_as_json(defects)
-    if lost := reasons_for_question(LOST_NODE, forecast.findings):
-        shown["lostNodes"] = reasons_as_json(lost)
+    for key, question in _QUESTIONS.items():
+        if because := reasons_for_question(question, forecast.findings):
+            shown[key] = reasons_as_json(because)
+    if forecast.creates is not None:
+        shown["creates"] = forecast.creates._asdict()
     if forecast.edit is not None:
         shown["edit"] = edit_as_json(forecast.edit)
     if forecast.averted:

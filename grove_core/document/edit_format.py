@@ -1,4 +1,4 @@
-"""What an edit or a new set does, in the JSON plan: the changed fields and the update to its end (ED, CL-011)."""
+"""What an edit does, in the JSON plan: the changed fields and the update to its end (ED, CL-011)."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -81,7 +81,7 @@ def _update_from_json(raw: Json) -> UpdateForecast:
         available=require_integer(raw["available"]),
         stages=_list_from_json(raw["stages"], _stage_from_json),
         waits=_list_from_json(raw["waits"], withheld_from_json),
-        unreached=_count_from_json(raw["unreached"]),
+        unreached=pods_and_gpus_from_json(raw["unreached"]),
     )
 
 
@@ -98,7 +98,7 @@ def _stage_as_json(stage: UpdateStage) -> Json:
 def _stage_from_json(raw: Json) -> UpdateStage:
     return UpdateStage(
         deleted=_list_from_json(raw["deleted"], _deleted_from_json),
-        created=_count_from_json(raw["created"]),
+        created=pods_and_gpus_from_json(raw["created"]),
         serving=_list_from_json(raw["serving"], _serving_from_json),
         available=require_integer(raw["available"]),
         waits=_list_from_json(raw["waits"], withheld_from_json),
@@ -141,7 +141,8 @@ def _serving_from_json(raw: Json) -> ServingPart:
     )
 
 
-def _count_from_json(raw: Json) -> PodsAndGpus:
+def pods_and_gpus_from_json(raw: Json) -> PodsAndGpus:
+    """Read a number of pods and their GPUs."""
     return PodsAndGpus(*integers_at(raw, "pods", "gpus"))
 
 

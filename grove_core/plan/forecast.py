@@ -12,7 +12,7 @@ from grove_core.kernel.steps import Step
 from grove_core.kernel.time_formats import parse_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
-from grove_core.plan.update_forecast import EditForecast
+from grove_core.plan.update_forecast import EditForecast, PodsAndGpus
 
 Cycle: TypeAlias = tuple[timedelta, tuple[Hashable, ...]]
 """The rounds from one wake time to the next: their duration, and the fingerprints of their plans."""
@@ -110,7 +110,8 @@ class Forecast:
         averted: the terminations that the first round waits for and that its steps avert, as findings after these
             steps, with the findings on the breaches behind them (PL-025).
         again: the repetition of the last rounds (PL-024); None where they are not repeated.
-        edit: what an edit or a new set does to its end (ED-002); None for a set without a manifest in the input.
+        edit: what an edit does to its end (ED-002); None for a set without one.
+        creates: the pods that a new set will have (ED-007); None for a set of the cluster.
     """
 
     root: Ref
@@ -121,6 +122,7 @@ class Forecast:
     averted: tuple[Finding, ...] = ()
     again: RepeatedRounds | None = None
     edit: EditForecast | None = None
+    creates: PodsAndGpus | None = None
 
     def round_occurrence_count(self, round_: ForecastRound) -> int:
         """Return how often a round happens in all, itself included."""

@@ -9,7 +9,9 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Withheld
 from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
+from grove_core.resources.pod_spec_gpus import gpu_count_of_pod_spec
 from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -182,15 +184,25 @@ class UpdateForecast:
 
 @dataclass(frozen=True, slots=True)
 class EditForecast:
-    """What an edit, or a new set, does.
+    """What an edit does.
 
     Attributes:
-        changes: the fields that an edit changes; empty for a new set (ED-001).
+        changes: the fields that change (ED-001).
         update: None where the forecast would rest on objects that were not collected.
     """
 
     changes: tuple[ManifestChange, ...]
     update: UpdateForecast | None
+
+
+def pods_of_new_set(spec: SetSpec) -> PodsAndGpus:
+    """Return the pods that a set consists of once it is created, and the GPUs that they hold (ED-007)."""
+    template, found = spec.template, NO_PODS
+    for clique in first_templates_by_name(template.cliques).values():
+        group = template.groups_by_clique.get(clique.name)
+        pods = spec.replicas * clique.spec.replicas * (1 if group is None else group.replicas)
+        found = found.plus(PodsAndGpus(pods, pods * gpu_count_of_pod_spec(clique.spec.pod_spec)))
+    return found
 
 
 def _total(pods: Iterable[DeletedPod]) -> PodsAndGpus:

@@ -22,6 +22,7 @@ from grove_core.plan.update_forecast import (
     UpdateStage,
     available_set_replicas,
     cliques_with_changed_pods,
+    pods_of_new_set,
     serving_parts,
 )
 from grove_core.resources.manifest_changes import ManifestChange
@@ -63,7 +64,9 @@ def with_edit_forecast(
         changes: ``namespace/name`` of an edited set -> the fields that change.
     """
     root = snapshot.root
-    if root.uid and root.edit is PlannedManifestChange.NONE:
+    if not root.uid:
+        return replace(forecast, creates=pods_of_new_set(root.spec))
+    if root.edit is PlannedManifestChange.NONE:
         return forecast
     found = tuple(_changes_as_stored(changes.get(f"{root.ref.namespace}/{root.ref.name}", ()), rules))
     update = forecast_update(snapshot, rules, cliques_with_changed_pods(found))
@@ -82,10 +85,10 @@ def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Ite
 def forecast_update(
     given: Snapshot, rules: RuleSet, changed: frozenset[str] = frozenset(), work: int = MOST_WORK
 ) -> UpdateForecast | None:
-    """Return the update of a set that was just applied, to its end or to the limit of the work.
+    """Return the update of a set that was just edited, to its end or to the limit of the work.
 
     Args:
-        given: the snapshot with the edit, or of a set that is not in the cluster yet.
+        given: the snapshot with the edit.
         rules: the operator that acts.
         changed: names of the cliques whose pods depend on a changed field.
         work: the most work (ED-006).

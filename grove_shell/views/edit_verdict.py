@@ -1,10 +1,10 @@
 """The verdict on the edits of a plan: how many pods restart, go and are created, and what serves meanwhile (ED)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import chain
 from typing import Final
 
-from grove_core.kernel.refs import is_placeholder_uid
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import NO_PODS, PartDuringUpdate, PodsAndGpus, UpdateForecast
 from grove_core.resources.podclique import GROUP_KIND
@@ -16,21 +16,16 @@ _WARNING: Final = "bold yellow"
 _ALARM: Final = "bold red"
 
 
-def is_edit_of_existing_set(forecast: Forecast) -> bool:
-    """Return whether a forecast is of a manifest that changes a set of the cluster."""
-    return forecast.edit is not None and not is_placeholder_uid(forecast.root_uid)
-
-
 def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     """Yield what all edits and new sets together do: pods that restart, go and are created, and what serves."""
-    edits = [one for one in forecasts if one.edit is not None]
-    updates = [one.edit.update for one in edits if one.edit is not None and one.edit.update is not None]
+    edits = [one.edit for one in forecasts if one.edit is not None]
+    updates = [one.update for one in edits if one.update is not None]
     if unknown := len(edits) - len(updates):
         yield f"what {count_with_noun(unknown, 'edit')} restarts is unknown: pods were not collected", "bold magenta"
-    if not updates:
-        return
-    yield from _restarts(updates, has_edits=any(map(is_edit_of_existing_set, edits)))
-    removed, added = (_total(one.removed for one in updates), _total(one.added for one in updates))
+    if updates:
+        yield from _restarts(updates)
+    removed = _total(one.removed for one in updates)
+    added = _total(chain((one.added for one in updates), (one.creates for one in forecasts if one.creates is not None)))
     if removed.pods:
         yield f"removes {pods_with_gpus(removed)}", _WARNING
     if added.pods:
@@ -39,7 +34,7 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
         yield f"{count_with_noun(stopped, 'update')} will not end", "bold magenta"
 
 
-def _restarts(updates: Sequence[UpdateForecast], *, has_edits: bool) -> Iterator[Span]:
+def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:
     """Yield how many pods restart, and the lowest number that serves of each clique and scaling group."""
     restarted = _total(one.restarted for one in updates)
     parts = _lowest_parts(updates)
@@ -47,7 +42,7 @@ def _restarts(updates: Sequence[UpdateForecast], *, has_edits: bool) -> Iterator
         most = max(update.most_at_once for update in updates)
         pace = "one at a time" if most <= 1 else f"at most {most:,} at once"
         yield f"restarts {pods_with_gpus(restarted)}, {pace}", _ALARM if any(map(_is_short, parts)) else _WARNING
-    elif has_edits:
+    else:
         yield "restarts no pod", "bold green"
     for part in parts[:_PARTS]:
         yield _lowest_text(part), _ALARM if _is_short(part) else ""
@@ -55,7 +50,7 @@ def _restarts(updates: Sequence[UpdateForecast], *, has_edits: bool) -> Iterator
         yield f"{len(parts) - _PARTS:,} more with fewer than before", ""
 
 
-def _total(pods: Iterator[PodsAndGpus]) -> PodsAndGpus:
+def _total(pods: Iterable[PodsAndGpus]) -> PodsAndGpus:
     return reduce(PodsAndGpus.plus, pods, NO_PODS)
 
 

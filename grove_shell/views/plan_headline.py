@@ -15,7 +15,7 @@ from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.styled_text_page import Span, StyledTextPage
-from grove_shell.views.edit_verdict import edit_verdicts, is_edit_of_existing_set
+from grove_shell.views.edit_verdict import edit_verdicts
 from grove_shell.views.formatting import (
     MAX_NAMES,
     STYLES,
@@ -130,7 +130,7 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
         for forecast in document.forecasts
         for round_ in rounds_before_repeats(forecast)
         for step in round_.steps
-        if step.target.kind != "Pod" or not is_edit_of_existing_set(forecast)
+        if step.target.kind != "Pod" or forecast.edit is None
     ]
     now = [step for at, step in rounds if at == document.as_of]
     later = [step for at, step in rounds if at > document.as_of]

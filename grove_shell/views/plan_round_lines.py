@@ -29,7 +29,6 @@ from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.edit_verdict import is_edit_of_existing_set
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
@@ -134,8 +133,7 @@ def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> 
     Args:
         full: whether to add every line; else at most twenty.
     """
-    has_stages = not full and forecast.edit is not None and forecast.edit.update is not None
-    is_edit = has_stages and is_edit_of_existing_set(forecast)
+    is_edit = not full and forecast.edit is not None and forecast.edit.update is not None
     rounds = () if is_edit else forecast.rounds if full else rounds_before_repeats(forecast)
     start = forecast.rounds[0].at
     lines = [

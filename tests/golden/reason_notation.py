@@ -51,8 +51,6 @@ def abridged(part: Any, about: Any = None) -> Any:
         other = {} if part["subject"] == about else {"of": _reference(part["subject"])}
         return {reason: part["facts"], **other} if part["facts"] or other else reason
     about = part.get("target", part.get("subject", about))
-    if part.keys() == {"changes", "update"} and not part["changes"]:  # of a new set, whose rounds show the same
-        return {"added": part["update"]["added"]}
     return {key: abridged(value, about) for key, value in part.items() if key not in _REPEATED}
 
 

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
 
 import pytest
 
@@ -13,8 +14,10 @@ from grove_core.plan.update_forecast import (
     NO_PODS,
     DeletedPodFate,
     EditForecast,
+    PodsAndGpus,
     available_set_replicas,
     cliques_with_changed_pods,
+    pods_of_new_set,
     serving_parts,
 )
 from grove_core.resources.manifest_changes import manifest_changes
@@ -24,7 +27,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.update_forecasts import forecast_update
 from tests.property.plan.ready_sets import drawn_update, ready_set, update_of_edit, with_image, with_pods
 from tests.property.workload.sets import NOW
-from tests.simulation.edit_agreement import RULE_SETS
+from tests.simulation.edit_agreement import RULE_SETS, drawn_set
 from tests.simulation.sample_sets import clique_raw, set_raw
 
 SEEDS = pytest.mark.parametrize("seed", range(12))
@@ -156,3 +159,12 @@ def test_an_edit_reads_back_to_an_equal_value(seed: int, rules: str) -> None:
     assert edit_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
     unknown = EditForecast(edit.changes, None)
     assert edit_from_json(json.loads(json.dumps(edit_as_json(unknown)))) == unknown
+
+
+@SEEDS
+@RULES
+def test_ed007_a_new_set_gets_the_pods_that_are_announced(seed: int, rules: str) -> None:
+    manifest = drawn_set(Random(seed))
+    seen = ready_set(manifest, rule_set(rules))
+    pods = [pod for _, pod in seen.pods()]
+    assert pods_of_new_set(seen.root.spec) == PodsAndGpus(len(pods), sum(pod.gpus for pod in pods))
