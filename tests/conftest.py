@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[object]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Collect without garbage collection, and exempt what is collected from it.
 
     The collected tests and modules stay until the end; each full garbage collection would visit millions of objects
