@@ -118,18 +118,23 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.nice(_POLITENESS - os.nice(0))
 
 
+_GOLDEN: Final = "tests/golden/test_golden.py"
 _TOGETHER: Final = ("tests/golden/test_trace.py", "tests/packaging/test_distribution.py")
 
 
 class ClustersTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist says no types
     """One process runs all clusters, which share control planes and wait more than they work; others do the rest.
 
-    The tests of a file whose fixture takes long run in one process too, so that it is made once.
+    The tests of a file whose fixture takes long run in one process too, so that it is made once, and so do the tests
+    of a golden case, so that its plan is computed once.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return "clusters" if nodeid.startswith(_OF_CLUSTERS) else file if file in _TOGETHER else nodeid
+        file, _, test = nodeid.partition("::")
+        if nodeid.startswith(_OF_CLUSTERS):
+            return "clusters"
+        case = test.partition("[")[2]
+        return file if file in _TOGETHER else f"{file}[{case}" if file == _GOLDEN and case else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)
