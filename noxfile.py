@@ -46,9 +46,14 @@ def run(
 
 
 def run_pytest(session: nox.Session, *args: str, profile: str = "ci") -> None:
-    """Run pytest on all processors, with a Hypothesis profile that the environment may overrule."""
+    """Run pytest on all processors, with a Hypothesis profile that the environment may overrule.
+
+    Compiled modules are kept, also where the environment says otherwise: tests start hundreds of processes, and each
+    would compile the project again.
+    """
     profile = os.environ.get("HYPOTHESIS_PROFILE") or profile
-    run(session, "pytest", "-n", "auto", *args, *session.posargs, env={"HYPOTHESIS_PROFILE": profile})
+    env = {"HYPOTHESIS_PROFILE": profile, "PYTHONDONTWRITEBYTECODE": ""}
+    run(session, "pytest", "-n", "auto", *args, *session.posargs, env=env)
 
 
 def build_control_plane(session: nox.Session) -> None:

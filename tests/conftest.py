@@ -1,5 +1,6 @@
 """How the suite runs: Hypothesis profiles, what is counted, and the option that rewrites golden files."""
 
+import gc
 import os
 from collections.abc import Iterator
 from functools import wraps
@@ -51,6 +52,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.no_cover)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect without garbage collection, and exempt what is collected from it.
+
+    The collected tests and modules stay until the end; each full garbage collection would visit millions of objects
+    for nothing.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Let each process of xdist count once: pytest-cov begins twice there, and a pause of the second is none."""
@@ -90,11 +107,34 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
             counting.resume()
 
 
+_OF_CLUSTERS: Final = "tests/cluster/"
+_POLITENESS: Final = 10
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give processes without clusters a lower priority: the one with the clusters waits for other programs."""
+    beside_clusters = hasattr(item.config, "workerinput") and item.config.getoption("--cluster")
+    if beside_clusters and not item.nodeid.startswith(_OF_CLUSTERS) and os.nice(0) < _POLITENESS:
+        os.nice(_POLITENESS - os.nice(0))
+
+
+_GOLDEN: Final = "tests/golden/test_golden.py"
+_TOGETHER: Final = ("tests/golden/test_trace.py", "tests/packaging/test_distribution.py")
+
+
 class ClustersTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist says no types
-    """One process runs all clusters, which share control planes and wait more than they work; others do the rest."""
+    """One process runs all clusters, which share control planes and wait more than they work; others do the rest.
+
+    The tests of a file whose fixture takes long run in one process too, so that it is made once, and so do the tests
+    of a golden case, so that its plan is computed once.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        return "clusters" if nodeid.startswith("tests/cluster/") else nodeid
+        file, _, test = nodeid.partition("::")
+        if nodeid.startswith(_OF_CLUSTERS):
+            return "clusters"
+        case = test.partition("[")[2]
+        return file if file in _TOGETHER else f"{file}[{case}" if file == _GOLDEN and case else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)

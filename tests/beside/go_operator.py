@@ -50,7 +50,7 @@ def install_definitions(api: Api) -> None:
     """Have the server know that operator's kinds."""
     plurals = []
     for path in sorted(Path(os.environ[DEFINITIONS]).glob("*.yaml")):
-        for found in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+        for found in yaml.load_all(path.read_text(encoding="utf-8"), yaml.CSafeLoader):
             if found and found.get("kind") == "CustomResourceDefinition":
                 api.create(found)
                 plurals.append(found["spec"]["names"]["plural"])

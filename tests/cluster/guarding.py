@@ -187,7 +187,7 @@ class Guarded:
 
     def _say(self, method: str, path: str, body: Json | None, media: str = PLAIN) -> Said:
         """One request, with the warnings that come with its answer."""
-        config = yaml.safe_load(self.plane.kubeconfig("admin").read_text(encoding="utf-8"))
+        config = yaml.load(self.plane.kubeconfig("admin").read_text(encoding="utf-8"), yaml.CSafeLoader)
         context = ssl.create_default_context(cafile=str(self.plane.authority))
         connection = http.client.HTTPSConnection(urlsplit(self.plane.url).netloc, context=context, timeout=60)
         headers = {"Authorization": f"Bearer {config['users'][0]['user']['token']}", "Content-Type": media}

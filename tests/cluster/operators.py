@@ -30,10 +30,11 @@ _RBAC: Final = "rbac.authorization.k8s.io"
 def install_definitions(api: Api) -> None:
     """Have the server know Grove's kinds, from what ``grove manifests`` prints."""
     printed = subprocess.run([*GROVE, "manifests", "--only", "crds"], check=True, capture_output=True, text=True)
-    for definition in yaml.safe_load_all(printed.stdout):
+    definitions = list(yaml.load_all(printed.stdout, yaml.CSafeLoader))
+    for definition in definitions:
         name = definition["metadata"]["name"]
         api.patch("customresourcedefinitions", name, patch=definition, media=APPLY, fieldManager="tests", force="true")
-    names = [definition["spec"]["names"]["plural"] for definition in yaml.safe_load_all(printed.stdout)]
+    names = [definition["spec"]["names"]["plural"] for definition in definitions]
 
     def unserved() -> list[str]:
         return [name for name in names if not is_served(api, name)]

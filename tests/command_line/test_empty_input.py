@@ -97,7 +97,7 @@ def test_cl056_a_namespace_without_sets(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_in053_an_error_beside_sets_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
+    degraded = list(yaml.load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8"), yaml.CSafeLoader))
     (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
     assert run_command_line(["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z"], "grove") == 0
     reported = (
@@ -107,7 +107,7 @@ def test_in053_an_error_beside_sets_is_reported(tmp_path: Path, capsys: pytest.C
 
 
 def test_in053_with_json_it_is_reported_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
+    degraded = list(yaml.load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8"), yaml.CSafeLoader))
     (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
     words = ["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z", "-o", "json", "--rounds", "1"]
     assert run_command_line(words, "grove") == 0

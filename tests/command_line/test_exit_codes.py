@@ -309,7 +309,7 @@ def test_cl009_part_of_what_was_asked_for_is_not_enough(
 
 def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where others have theirs; alone in its namespace the rest is unknown (IN-040)."""
-    manifest = yaml.safe_load(Path(GOOD).read_text(encoding="utf-8"))
+    manifest = yaml.load(Path(GOOD).read_text(encoding="utf-8"), yaml.CSafeLoader)
     manifest["metadata"] |= {"uid": "gone", "namespace": "inference"}
     path = tmp_path / "gone.json"
     path.write_text(json.dumps(manifest), encoding="utf-8")
@@ -338,7 +338,7 @@ def test_cl010_what_was_refused_is_not_collected_by_another_dump(
 
 @pytest.mark.req("GT-101")
 def test_cl009_an_update_is_compared_with_what_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    manifest = yaml.safe_load(Path(GOOD).read_text(encoding="utf-8"))
+    manifest = yaml.load(Path(GOOD).read_text(encoding="utf-8"), yaml.CSafeLoader)
     del manifest["metadata"]["namespace"]
     manifest["spec"]["template"]["cliques"][0]["name"] = "front"
     path = tmp_path / "new.json"

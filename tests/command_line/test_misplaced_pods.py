@@ -36,7 +36,7 @@ def test_tp131_explain_names_them(target: str, capsys: pytest.CaptureFixture[str
 
 
 def test_tp131_one_unknown_node_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    items = yaml.safe_load(CASE.read_text("utf-8"))["items"]
+    items = yaml.load(CASE.read_text("utf-8"), yaml.CSafeLoader)["items"]
     nodes = [one for one in items if one["kind"] == "Node"]
     rest = [one for one in items if one is not nodes[0]]
     (tmp_path / "fewer.yaml").write_text(yaml.safe_dump_all(rest), encoding="utf-8")
@@ -45,7 +45,7 @@ def test_tp131_one_unknown_node_is_enough(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_tp131_without_nodes_nothing_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    items = [one for one in yaml.safe_load(CASE.read_text("utf-8"))["items"] if one["kind"] != "Node"]
+    items = [one for one in yaml.load(CASE.read_text("utf-8"), yaml.CSafeLoader)["items"] if one["kind"] != "Node"]
     (tmp_path / "nodeless.yaml").write_text(yaml.safe_dump_all(items), encoding="utf-8")
     shown = said(capsys, "plan", "-f", str(tmp_path / "nodeless.yaml"))
     assert "note: it is unknown whether the required topology constraints of ml/train are kept:" in shown.splitlines()

@@ -101,7 +101,7 @@ def test_wl161_validate_says_which_release_knows_it(tmp_path: Path, capsys: pyte
 
 
 def test_wl158_a_slip_stays_a_slip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    raw: Json = yaml.safe_load(SET)
+    raw: Json = yaml.load(SET, yaml.CSafeLoader)
     raw["spec"]["updateStrategy"] = {"type": "Coherant"}
     clique, *_ = raw["spec"]["template"]["cliques"]
     clique["rolingUpdate"] = clique.pop("rollingUpdate")

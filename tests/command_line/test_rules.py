@@ -36,7 +36,9 @@ def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> st
 def manifest_of_qwen() -> Json:
     """The set ``qwen`` of the dump as a manifest: what its user wrote, and no status."""
     stored = next(
-        one for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"] if one["metadata"]["name"] == "qwen"
+        one
+        for one in yaml.load(Path(QWEN[0]).read_text("utf-8"), yaml.CSafeLoader)["items"]
+        if one["metadata"]["name"] == "qwen"
     )
     new: Json = {key: stored[key] for key in ("apiVersion", "kind", "spec")}
     return {**new, "metadata": {"name": "qwen", "namespace": "llm-serving"}}
@@ -67,7 +69,7 @@ class TestRules:
     )
     def test_one_rule_set(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
         assert spoken(capsys, "rules", name).startswith("design" if name == "design" else "field@v0.1.0-alpha.")
-        printed: Json = yaml.safe_load(spoken(capsys, "rules", name, "-o", "yaml"))
+        printed: Json = yaml.load(spoken(capsys, "rules", name, "-o", "yaml"), yaml.CSafeLoader)
         assert [one["name"].partition("@")[0] for one in printed["ruleSets"]] == [name.partition("@")[0]]
 
     def test_cl040_a_rule_by_number_and_by_code(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,7 +217,9 @@ class TestPlans:
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         raw = next(
-            yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text(encoding="utf-8"))
+            yaml.load_all(
+                (ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+            )
         )
         for part in (raw["spec"]["template"], *raw["spec"]["template"]["podCliqueScalingGroups"]):
             part.pop("terminationDelay", None)
@@ -230,7 +234,9 @@ class TestPlans:
         assert printed["rules"] == "field@v0.1.0-alpha.12-rc1"
 
     def test_gf120_validate_warns(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-        raw = next(yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8")))
+        raw = next(
+            yaml.load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8"), yaml.CSafeLoader)
+        )
         raw["spec"]["template"]["terminationDelay"] = "30s"
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
         words = ("validate", "-f", str(tmp_path / "set.yaml"))
@@ -344,7 +350,11 @@ class TestCompare:
     def test_wf092_on_delete_restarts_nothing_and_missing_pods_are_not_none(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path, leave_out: str, strategy: str, said: str, code: int
     ) -> None:
-        items = [one for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"] if one["kind"] != leave_out]
+        items = [
+            one
+            for one in yaml.load(Path(QWEN[0]).read_text("utf-8"), yaml.CSafeLoader)["items"]
+            if one["kind"] != leave_out
+        ]
         for one in items:
             if one["kind"] == "PodCliqueSet":
                 one["spec"]["updateStrategy"] = {"type": strategy}
@@ -355,7 +365,7 @@ class TestCompare:
         spoken(capsys, *words, *rules, "--fail-on", "restart", code=code)
 
     def test_wf091_a_set_without_pods(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-        items = yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"]
+        items = yaml.load(Path(QWEN[0]).read_text("utf-8"), yaml.CSafeLoader)["items"]
         for one in items:
             if one["kind"] == "Pod":
                 one["metadata"]["deletionTimestamp"] = "2026-11-21T09:38:00Z"
@@ -408,7 +418,11 @@ class TestCompare:
     def test_cl002_what_cannot_be_said_passes_no_check(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        items = [one for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"] if one["kind"] != "Pod"]
+        items = [
+            one
+            for one in yaml.load(Path(QWEN[0]).read_text("utf-8"), yaml.CSafeLoader)["items"]
+            if one["kind"] != "Pod"
+        ]
         (tmp_path / "podless.yaml").write_text(yaml.safe_dump_all(items), encoding="utf-8")
         words = ("compare", "-f", str(tmp_path / "podless.yaml"), "--now", QWEN[1])
         assert spoken(capsys, *words).startswith("3 PodCliqueSets undecided\n")
@@ -446,7 +460,9 @@ class TestCompare:
             by_name = spoken(capsys, *words, "--rules", "field")
             assert spoken(capsys, *words, *printed) == by_name
             assert spoken(capsys, *words, *printed, "--rules", "design") != by_name
-        raw = next(yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8")))
+        raw = next(
+            yaml.load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8"), yaml.CSafeLoader)
+        )
         raw["spec"]["template"]["terminationDelay"] = "30s"
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
         assert "a reboot may terminate" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *printed)
@@ -491,7 +507,7 @@ class TestEdits:
         assert "\nno termination pending: llm-serving/deepseek, llm-serving/embed, llm-serving/qwen" in shown
 
     def test_wf060_a_deletion(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-        dump = yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))
+        dump = yaml.load(Path(QWEN[0]).read_text("utf-8"), yaml.CSafeLoader)
         for one in dump["items"]:
             if (one["kind"], one["metadata"]["name"]) == ("PodCliqueSet", "qwen"):
                 one["metadata"]["deletionTimestamp"] = "2026-11-21T09:39:00Z"

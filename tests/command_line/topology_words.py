@@ -25,7 +25,7 @@ def written(path: Path, *items: Json) -> str:
 
 
 def read(path: Path | str) -> list[Json]:
-    items = [item for item in yaml.safe_load_all(Path(path).read_text(encoding="utf-8")) if item]
+    items = [item for item in yaml.load_all(Path(path).read_text(encoding="utf-8"), yaml.CSafeLoader) if item]
     return items[0]["items"] if items[0]["kind"] == "List" else items
 
 

@@ -47,7 +47,7 @@ def links_of(page: str) -> Iterator[tuple[str, str]]:
 
 def in_nav() -> list[str]:
     """The pages that the nav of ``mkdocs.yml`` has, in its order."""
-    configured = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    configured = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     return list(_paths(configured["nav"]))
 
 

@@ -36,8 +36,8 @@ class Kubelet:
             return
         if leaves:
             self._store.remove(address)
-        else:
-            self._store.change(address, lambda it: it.update(status=_status(ready=meta["uid"] not in self.sick)))
+        elif raw.get("status") != (status := _status(ready=meta["uid"] not in self.sick)):
+            self._store.change(address, lambda it: it.update(status=status))
 
 
 def is_ready(raw: Json) -> bool:

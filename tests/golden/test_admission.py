@@ -35,7 +35,7 @@ def configuration_of(case: Json) -> Configuration:
 
 def topology_view(folder: Path, scheduled: dict[str, int]) -> KnownTopologiesForAdmission:
     """The topologies and sets of the cluster, and the numbers of bound pods that the case gives."""
-    items = yaml.safe_load((folder / "given.yaml").read_text(encoding="utf-8"))["items"]
+    items = yaml.load((folder / "given.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["items"]
     sets = [item for item in items if item["kind"] == "PodCliqueSet"]
     found = topology_admission_view_of((item for item in items if item["kind"] == TOPOLOGY_KIND), sets, ())
     users: dict[str, list[TopologyUser]] = {}
@@ -59,7 +59,7 @@ def verdict_on(case: Json, known: KnownTopologiesForAdmission) -> AdmissionVerdi
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_tp060_writes_are_judged_as_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
-    case: Json = yaml.safe_load((folder / "admission.yaml").read_text(encoding="utf-8"))
+    case: Json = yaml.load((folder / "admission.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     verdict = verdict_on(case, topology_view(folder, case.get("scheduled", {})))
     objections = verdict.objections if isinstance(verdict, Deny) else ()
     found = {

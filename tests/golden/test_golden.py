@@ -101,6 +101,19 @@ def output_of(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
     return capsys.readouterr().out
 
 
+_PRINTED: dict[tuple[Path, tuple[str, ...]], str] = {}
+"""What the command printed for a case: several tests look at one plan."""
+
+
+def plan_of(folder: Path, case: Json, capsys: pytest.CaptureFixture[str], *more: str) -> Json:
+    """Return the plan of the case in the current directory, with reasons in notation; it is computed once."""
+    words = (*arguments(case), "-o", "yaml", *more)
+    if (folder, words) not in _PRINTED:
+        _PRINTED[folder, words] = output_of(capsys, [*words])
+    plan: Json = yaml.load(_PRINTED[folder, words], Loader=yaml.CSafeLoader)
+    return plan
+
+
 def unknown_keys(case: Json) -> set[str]:
     """Keys of a case that no test reads."""
     return {*case} - KEYS | {*case["expect"]} - EXPECTED
@@ -127,8 +140,7 @@ def folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
 
 def test_pl001_the_plan_is_as_blessed(folder: Path, capsys: pytest.CaptureFixture[str], *, bless: bool) -> None:
     case = read(folder / "case.yaml")
-    printed = output_of(capsys, [*arguments(case), "-o", "yaml", "--decisions"])
-    document = yaml.load(printed, Loader=yaml.CSafeLoader)
+    document = plan_of(folder, case, capsys, "--decisions")
     compare(folder / "plan.yaml", format_yaml_document(abridged(document)), case["why"], bless=bless)
 
 
@@ -150,7 +162,7 @@ def test_cl010_the_page_labels_every_verdict(folder: Path, capsys: pytest.Captur
     """The page has a line for each replica with the label of its verdict, or of the verdict after averting steps."""
     case = read(folder / "case.yaml")
     page = output_of(capsys, [*arguments(case), "-v"])
-    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml", "--decisions"]), Loader=yaml.CSafeLoader)
+    document = plan_of(folder, case, capsys, "--decisions")
     for plan in document["plans"]:
         verdicts = {
             decision["subject"].get("replica"): decision["verdict"]
@@ -173,7 +185,7 @@ def test_gt002_the_first_round_is_as_expected(folder: Path, capsys: pytest.Captu
     """Deletions, terminations, wake-up time and statuses of the first round are those that the documents require."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]
-    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml", "--decisions"]), Loader=yaml.CSafeLoader)
+    document = plan_of(folder, case, capsys, "--decisions")
     steps = [step for plan in document["plans"] for step in plan["rounds"][0]["steps"]]
     assert sorted(step["target"]["name"] for step in steps if step["action"] == "delete") == expect["deletes"], why
 
@@ -205,7 +217,7 @@ def test_gt002_the_first_round_is_as_expected(folder: Path, capsys: pytest.Captu
 def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All rounds together create the expected objects: pods are counted by clique, all else is compared by name."""
     case = read(folder / "case.yaml")
-    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    document = plan_of(folder, case, capsys)
     created: dict[str, Any] = {}
     there = {(item["kind"], item["metadata"]["name"]) for item in given(folder)}
     for step in (step for round_ in rounds_in(document) for step in round_["steps"]):
@@ -232,7 +244,7 @@ def test_pl002_each_round_does_what_is_expected(folder: Path, capsys: pytest.Cap
     """Withheld steps, steps of each round and the last status are as expected; objects are ensured before use."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]
-    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    document = plan_of(folder, case, capsys)
     if "withheld" in expect:
         held = [target for plan in document["plans"] for target in followed(plan["rounds"][0]["withheld"])]
         assert sorted(held) == sorted(expect["withheld"]), why
@@ -257,7 +269,7 @@ def test_wl030_objects_are_as_the_documents_print_them(folder: Path, capsys: pyt
     """Each expected manifest matches an object after a step has written it."""
     case = read(folder / "case.yaml")
     expected, why = case["expect"]["objects"], case["why"]
-    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    document = plan_of(folder, case, capsys)
     now: dict[str, Json] = {f"{item['kind']}/{item['metadata']['name']}": item for item in given(folder)}
     left: list[Json] = []
     for step in (step for round_ in rounds_in(document) for step in round_["steps"]):

@@ -50,7 +50,7 @@ def recorded(case: str, rules: str = NEWEST.name) -> dict[str, Json]:
 
 def expanded(case: str, rules: str = NEWEST.name) -> dict[str, Json]:
     """The objects by a rule set, from the manifest and what the cluster has besides."""
-    documents = list(yaml.safe_load_all((HERE / case / "set.yaml").read_text(encoding="utf-8")))
+    documents = list(yaml.load_all((HERE / case / "set.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader))
     by_kind = {item["kind"]: item for item in documents}
     binding, template = by_kind.get("ClusterTopologyBinding"), by_kind.get("ResourceClaimTemplate")
     scheduler = by_kind.get("OperatorConfiguration", {}).get("scheduler", {})
@@ -134,7 +134,7 @@ NOT_ADMITTED: Final = frozenset(
 def test_wf100_the_plan_of_the_bare_manifest_creates_them(
     case: str, rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    documents = list(yaml.safe_load_all((HERE / case / "set.yaml").read_text(encoding="utf-8")))
+    documents = list(yaml.load_all((HERE / case / "set.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader))
     configuration: Json = {
         "apiVersion": "operator.config.grove.io/v1alpha1",
         "kind": "OperatorConfiguration",

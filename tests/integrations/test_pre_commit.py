@@ -15,7 +15,8 @@ import yaml
 from tests.integrations.workflow import ROOT
 
 HOOKS: Final = {
-    hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    hook["id"]: hook
+    for hook in yaml.load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 }
 GOOD: Final = "examples/manifests/disaggregated.yaml"
 REFUSED: Final = "examples/manifests/refused.yaml"

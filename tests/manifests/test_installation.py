@@ -152,19 +152,19 @@ def test_mf027_the_chart_is_what_is_generated() -> None:
 
 
 def test_mf027_the_chart_renders_to_what_is_printed() -> None:
-    values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+    values = yaml.load((CHART / "values.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     assert values == VALUES
     templates = sorted((CHART / "templates").glob("*.yaml"))
     text = "".join(rendered(path.read_text(encoding="utf-8"), values, "grove-system") for path in templates)
     assert "{{" not in text
     expected = [one for one in installation_objects(InstallationOptions(), REST) if one["kind"] != "Namespace"]
-    assert list(yaml.safe_load_all(text)) == expected
+    assert list(yaml.load_all(text, yaml.CSafeLoader)) == expected
     other = {**values, "image": "example.com/x", "operator": {**values["operator"], "replicas": 3}}
     text = "".join(rendered(path.read_text(encoding="utf-8"), other, "elsewhere") for path in templates)
     assert "grove-system" not in text
-    deployments = of_kind(list(yaml.safe_load_all(text)), "Deployment")
+    deployments = of_kind(list(yaml.load_all(text, yaml.CSafeLoader)), "Deployment")
     assert [one["spec"]["replicas"] for one in deployments] == [3, 2]
-    assert yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))["appVersion"] == VERSION
+    assert yaml.load((CHART / "Chart.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["appVersion"] == VERSION
 
 
 def test_mf023_the_image_runs_as_any_user() -> None:

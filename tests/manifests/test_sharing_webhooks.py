@@ -70,7 +70,7 @@ def test_wh010_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: py
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
     path.write_text(json.dumps({**head, **SCOPED}), encoding="utf-8")
     assert run_command_line(["manifests", "--config", str(path), "-n", "ml"], "grove") == 0
-    objects = list(yaml.safe_load_all(capsys.readouterr().out))
+    objects = list(yaml.load_all(capsys.readouterr().out, yaml.CSafeLoader))
     found = registered(objects)
     assert set(found) == {
         "defaulting.podcliquesets.grove.io",

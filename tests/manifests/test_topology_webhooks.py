@@ -25,7 +25,7 @@ def printed(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list
     configured = {**head, "topologyAwareScheduling": {"enabled": True, "levels": LEVELS}}
     path.write_text(json.dumps(configured), encoding="utf-8")
     assert run_command_line(["manifests", "--config", str(path), *words], "grove") == 0
-    return list(yaml.safe_load_all(capsys.readouterr().out))
+    return list(yaml.load_all(capsys.readouterr().out, yaml.CSafeLoader))
 
 
 @pytest.mark.req("CL-055")

@@ -28,7 +28,7 @@ HOME: Final[RootKey] = ("ml", "ml")
 
 def plan_round(case: str, rules: str = "design") -> PlannedReconcileRound:
     folder = CASES / case
-    now = yaml.safe_load((folder / "case.yaml").read_text(encoding="utf-8"))["now"]
+    now = yaml.load((folder / "case.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["now"]
     cluster = load((str(folder / "given.yaml"),), BytesIO()).cluster
     moment = now if isinstance(now, datetime) else datetime.fromisoformat(now)
     seen = cluster.snapshot_of(next(iter(cluster.sets)), moment.astimezone(UTC))

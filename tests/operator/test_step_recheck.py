@@ -38,7 +38,7 @@ class Cluster:
     """A copy of a gang that is to end, whose steps are all done; it recovers at some moment, or never."""
 
     def __init__(self, recovers: str, given: Path = GIVEN) -> None:
-        self.items = yaml.safe_load(given.read_text(encoding="utf-8"))["items"]
+        self.items = yaml.load(given.read_text(encoding="utf-8"), yaml.CSafeLoader)["items"]
         self.recovers = recovers
         self.cache = ClusterCache()
         self.tried: list[Step] = []

@@ -18,7 +18,7 @@ class Table:
     """A ``cases.yaml``: ``manifest`` is a set without findings, ``cases`` says what is judged otherwise."""
 
     def __init__(self, path: Path) -> None:
-        raw: Json = yaml.safe_load(path.read_text(encoding="utf-8"))
+        raw: Json = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         self.cases: list[Json] = raw["cases"]
         self._manifest: Json = raw["manifest"]
 

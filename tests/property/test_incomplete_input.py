@@ -199,7 +199,7 @@ def test_wl028_a_partial_input_deletes_nothing(data: st.DataObject, raw: Json, c
 def test_wl028_one_object_that_does_not_read_takes_nothing_away(case: Path) -> None:
     """As the operator's copy sees it: each object of what kubectl printed in turn, with an unreadable status."""
     items = [item for item in items_in(case / "given.yaml") if item["kind"] in FOLLOWED]
-    now = datetime.fromisoformat(yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["now"])
+    now = datetime.fromisoformat(yaml.load((case / "case.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["now"])
     (root,) = (item["metadata"] for item in items if item["kind"] == "PodCliqueSet")
     home = (root["namespace"], root["name"])
     full = cached(items).snapshot_of_set(home, now)
@@ -218,7 +218,7 @@ def test_wl028_one_object_that_does_not_read_takes_nothing_away(case: Path) -> N
 def test_in053_an_odd_condition_of_others_changes_nothing(case: Path) -> None:
     """On every object at once: the plan is the one without it."""
     items = [item for item in items_in(case / "given.yaml") if item["kind"] in FOLLOWED]
-    now = datetime.fromisoformat(yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["now"])
+    now = datetime.fromisoformat(yaml.load((case / "case.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["now"])
     (root,) = (item["metadata"] for item in items if item["kind"] == "PodCliqueSet")
     plans = []
     for odd in ([], [{"type": "example.com/gate", "status": "True", "observedGeneration": "seven"}]):

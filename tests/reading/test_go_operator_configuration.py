@@ -15,7 +15,7 @@ from grove_shell.settings.go_operator_settings import is_go_operator_file, unuse
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
 
 FILE: Final = Path(__file__).parent / "go_operator.yaml"
-WHOLE: Final[Mapping[str, Any]] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+WHOLE: Final[Mapping[str, Any]] = yaml.load(FILE.read_text(encoding="utf-8"), yaml.CSafeLoader)
 PROFILES: Final = {"profiles": [{"name": "kai-scheduler"}]}
 MANIFEST: Final = {
     "apiVersion": "grove.io/v1alpha1",

@@ -205,7 +205,7 @@ def test_sm002_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(t
     dump = SNAPSHOTS / "s2-healthy.yaml"
     (stored,) = (
         one
-        for one in yaml.safe_load(dump.read_text(encoding="utf-8"))["items"]
+        for one in yaml.load(dump.read_text(encoding="utf-8"), yaml.CSafeLoader)["items"]
         if one["kind"] == "PodCliqueSet" and one["metadata"]["name"] == "embed"
     )
     cliques = json.loads(json.dumps(stored["spec"]["template"]["cliques"]))

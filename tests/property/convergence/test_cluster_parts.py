@@ -169,7 +169,7 @@ def test_cv021_fit_recovers_the_constants(fixed: tuple[float, float, float], slo
     assert costs.serialise_ns_per_byte == pytest.approx(once * 1000, rel=1e-4)
     assert (costs.watcher_us, costs.watcher_ns_per_byte) == pytest.approx((watcher, each * 1000), rel=1e-4)
     assert (costs.store_us, costs.commit_us, costs.wire_us) == pytest.approx((store, 700, 400), rel=1e-6)
-    again, problems = parse_model_server_costs(yaml.safe_load(text_of(costs)))
+    again, problems = parse_model_server_costs(yaml.load(text_of(costs), yaml.CSafeLoader))
     assert (problems, again.source) == ((), "a server of our own")
 
 
