@@ -46,8 +46,8 @@ def hook(name: str, tmp_path: Path, *files: str, args: list[str] | None = None) 
         ("grove-validate", (EDIT,), ["--rules=field"], 0, "DelayShorterThanAReboot"),
         ("grove-plan", (GOOD,), None, 0, "70 objects to create"),
         ("grove-plan", (REFUSED,), None, 1, "4 problems in the input"),
-        ("grove-plan", (EDIT,), [BESIDE, NOW, "--fail-on=delete"], 3, "2 objects to delete"),
-        ("grove-plan", (EDIT,), [BESIDE, NOW, "--fail-on=terminate"], 0, "2 objects to delete"),
+        ("grove-plan", (EDIT,), [BESIDE, NOW, "--fail-on=delete"], 3, "restarts 8 pods"),
+        ("grove-plan", (EDIT,), [BESIDE, NOW, "--fail-on=terminate"], 0, "restarts 8 pods"),
     ],
 )
 def test_changed_files_are_judged(
