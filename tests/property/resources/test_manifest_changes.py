@@ -43,7 +43,7 @@ def manifest() -> Json:
 
 def at(whole: Json, *path: str | int) -> Any:
     for step in path:
-        whole = whole[step]  # type: ignore[index]
+        whole = whole[step]  # type: ignore[index] # a list by an integer, an object by a string
     return whole
 
 

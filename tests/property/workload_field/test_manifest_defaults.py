@@ -105,5 +105,5 @@ def test_wf166_an_edit_to_zero_is_planned_as_one_and_said(tmp_path: Path, capsys
     )
     page = capsys.readouterr().out
     assert "cliques[1].spec.replicas: the Go operator stores 1 in its place" in page
-    assert "2 PodCliques" in page
+    assert "creates 2 pods" in page
     assert run_command_line(["plan", *files, "--rules", "design"], "grove") == 1
