@@ -78,11 +78,12 @@ def with_expired_deletion_refusals(failed: Iterable[Attempt], refused: Iterable[
 def failed_writes_still_wanted(failed: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
     """Return the failed writes that still matter after a plan. Linear.
 
-    A report of a breach matters while the object is marked as breached, whatever the plan does to the object: an object
-    that is to be deleted may stay and recover. Any other write matters while the plan still wants it. Where the plan
-    withholds the whole set, and where another write of the same object takes precedence over a status (PL-013), the
-    plan does not show what is wanted, so the write is kept. A failed deletion of an object that is gone matters only
-    as a part of a termination, which another client then completed (GF-092).
+    A write matters while the plan still wants it: a round follows soon after a write is forgotten, and it would repeat
+    the write without its pause (OP-023). A report of a breach matters also while the object is marked as breached,
+    whatever the plan does to the object: an object that is to be deleted may stay and recover. Where the plan withholds
+    the object or the whole set, and where another write of the same object takes precedence over the report of a
+    termination (PL-013), the plan does not show what is wanted, so the write is kept. A failed deletion of an object
+    that is gone matters only as a part of a termination, which another client then completed (GF-092).
     """
     found = tuple(failed)
     if not found:
@@ -101,7 +102,7 @@ def failed_writes_still_wanted(failed: Iterable[Attempt], plan: Plan, seen: Snap
         if not deletes_or_reports_termination(step) and (target, uid) not in there:
             return False
         is_of_plan = write in wanted or target in withheld or plan.root in withheld
-        return _is_of_several(step) and (is_of_plan or (kind is SetStatus and reports and target in hidden))
+        return is_of_plan or (kind is SetStatus and reports and target in hidden)
 
     return tuple(one for one in found if matters(one.step))
 

@@ -14,6 +14,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.plan.plan import Plan
+from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 from tests.skipped_time import now, run_skipping_time
@@ -219,6 +220,31 @@ def test_op103_a_clique_that_waited_for_an_unwanted_object_is_reconciled() -> No
         return requeued
 
     assert run_skipping_time(scenario()) == [0.25]
+
+
+@pytest.mark.req("OP-023")
+@pytest.mark.parametrize("outcome", [AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])
+def test_op103_the_pause_of_a_breach_status_that_fails_in_each_round_grows(outcome: AttemptOutcome) -> None:
+    """Its object is not marked as breached, and every plan writes the status again."""
+    plan = replace(PLAN, steps=(status("False"),))
+    seen = replace(WELL, cliques=tuple(replace(one, ref=CLIQUE, uid="u") for one in WELL.cliques))
+
+    async def scenario() -> list[float]:
+        rounds: list[float] = []
+
+        def play_round() -> None:
+            rounds.append(now())
+            schedule.attempts_for_next_round(immediate=False)
+            schedule.forget_unwanted_writes(plan, seen)
+            schedule.record_attempts([Attempt(step, outcome) for step in plan.steps], immediate=False)
+
+        schedule = ReconcileSchedule(play_round, backlog=FailedWriteRetries(jitter=lambda: 1.0))
+        play_round()
+        await asyncio.sleep(200)
+        schedule.cancel_scheduled_round()
+        return rounds
+
+    assert run_skipping_time(scenario()) == [0, 0.25, 0.75, 1.75, 3.75, 7.75, 15.75, 31.75, 63.75, 123.75, 183.75]
 
 
 @pytest.mark.req("GT-067")

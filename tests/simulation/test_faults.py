@@ -106,6 +106,25 @@ def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: AttemptOutcome) -> N
     assert found.clique_states[0].ready == 2
 
 
+@pytest.mark.req("OP-103")
+@pytest.mark.parametrize("code", [429, 503])
+def test_op023_the_pause_between_failed_statuses_grows(code: int) -> None:
+    refusals = {"at": "300ms", "refuseWrites": {"code": code, "kind": "PodClique", "writes": 10_000}}
+    eyes, _ = watched(refusals, until="5m")
+    assert 10 < len(failed(eyes)) < 20
+
+
+@pytest.mark.req("OP-103")
+def test_op023_the_pause_between_statuses_of_a_frozen_cache_grows() -> None:
+    """The PodClique has been changed by another client, so each status is a conflict until the change is cached."""
+    late = {"at": "1m", "lagCache": {"kinds": ["PodClique"], "span": "2m"}}
+    edited, failing = {"at": "61s", "editStatus": {"clique": "llm-0-a"}}, {"clique": "llm-0-a", "index": 1}
+    eyes, found = watched(late, edited, {"at": "62s", "failPod": failing}, until="5m")
+    assert 5 < len(failed(eyes)) < 15
+    assert {outcome for _, outcome in failed(eyes)} == {AttemptOutcome.CONFLICT}
+    assert found.clique_states[0].ready == 2
+
+
 @pytest.mark.req("GF-091")
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", [DESIGN, NEWEST], ids=lambda rules: str(rules.name))

@@ -209,7 +209,15 @@ class TestOP103:
         sick = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(ConditionStatus.TRUE),)))
         assert failed_writes_still_wanted((*attempts, no(gone)), plan, replace(SEEN, cliques=(sick,))) == attempts
         assert not failed_writes_still_wanted(attempts, plan, replace(SEEN, cliques=(replace(sick, uid="another"),)))
-        assert not failed_writes_still_wanted(attempts, plan, SEEN)
+        assert failed_writes_still_wanted(attempts, plan, SEEN) == (attempts if plan.withheld else ())
+
+    @pytest.mark.req("OP-023")
+    @pytest.mark.parametrize("failed", [OVER, ANEW], ids=["not breached", "breached"])
+    def test_a_breach_status_is_kept_while_the_plan_writes_that_status(self, failed: Step) -> None:
+        """Also of an object that is not marked as breached, whatever its version is by now."""
+        other = replace(failed, target=replace(CLIQUE.ref, name="another"))
+        assert failed_writes_still_wanted([no(failed)], plan_of(reported(breach(ConditionStatus.FALSE), "9")), SEEN)
+        assert not failed_writes_still_wanted([no(failed)], plan_of(other), SEEN)
 
     def test_what_was_written_and_is_not_listed_yet_stands(self) -> None:
         written = reported(breach(ConditionStatus.TRUE, -9), CLIQUE.resource_version)
