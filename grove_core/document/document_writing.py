@@ -33,9 +33,7 @@ from grove_core.document.step_writing import (
 )
 from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import (
-    Step,
-)
+from grove_core.kernel.steps import Step
 from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration

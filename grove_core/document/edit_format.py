@@ -13,12 +13,12 @@ from grove_core.document.plan_document import (
 from grove_core.document.step_reading import integers_at, reason_from_json, ref_from_json, withheld_from_json
 from grove_core.document.step_writing import reason_as_json, ref_as_json, withheld_step_as_json
 from grove_core.kernel.frozen import frozen, thaw_json
+from grove_core.plan.serving_parts import ServingPart
 from grove_core.plan.update_forecast import (
     DeletedPod,
     DeletedPodFate,
     EditForecast,
     PodsAndGpus,
-    ServingPart,
     UpdateForecast,
     UpdateStage,
 )

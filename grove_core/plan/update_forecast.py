@@ -3,17 +3,16 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, unique
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Withheld
+from grove_core.plan.serving_parts import ServingPart
 from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
 from grove_core.resources.pod_spec_gpus import gpu_count_of_pod_spec
-from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
-from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.snapshot import Snapshot
 
 
 @unique
@@ -34,12 +33,29 @@ class PodsAndGpus(NamedTuple):
     pods: int = 0
     gpus: int = 0
 
-    def plus(self, other: "PodsAndGpus") -> "PodsAndGpus":
-        """Return the sum."""
-        return PodsAndGpus(self.pods + other.pods, self.gpus + other.gpus)
+    @staticmethod
+    def of_pods(pods: Iterable["HoldsGpus"]) -> "PodsAndGpus":
+        """Return the number of some pods and of their GPUs."""
+        gpus = [pod.gpus for pod in pods]
+        return PodsAndGpus(len(gpus), sum(gpus))
+
+    @staticmethod
+    def sum_of(counts: Iterable["PodsAndGpus"]) -> "PodsAndGpus":
+        """Return the sum of some counts."""
+        found = tuple(counts)
+        return PodsAndGpus(sum(one.pods for one in found), sum(one.gpus for one in found))
 
 
 NO_PODS: Final = PodsAndGpus()
+
+
+class HoldsGpus(Protocol):
+    """A pod, or a record of one."""
+
+    @property
+    def gpus(self) -> int:
+        """The GPUs that it holds."""
+        ...
 
 
 class DeletedPod(NamedTuple):
@@ -62,24 +78,6 @@ class DeletedPod(NamedTuple):
     ready: bool
     fate: DeletedPodFate
     because: Reason | None
-
-
-class ServingPart(NamedTuple):
-    """What serves of one part of a set at one time.
-
-    Attributes:
-        part: a standalone PodClique, or a scaling group.
-        template: name of its clique or scaling group in the template.
-        serving: ready pods of a PodClique, available replicas of a scaling group.
-        needed: how many have to serve: at most ``minAvailable``.
-        wanted: its ``replicas``.
-    """
-
-    part: Ref
-    template: str
-    serving: int
-    needed: int
-    wanted: int
 
 
 class PartDuringUpdate(NamedTuple):
@@ -146,20 +144,18 @@ class UpdateForecast:
     @property
     def restarted(self) -> PodsAndGpus:
         """The pods that are restarted, those that the forecast did not reach included."""
-        return _total(self.deleted(DeletedPodFate.RESTARTED)).plus(self.unreached)
+        return PodsAndGpus.sum_of((PodsAndGpus.of_pods(self.deleted(DeletedPodFate.RESTARTED)), self.unreached))
 
     @property
     def removed(self) -> PodsAndGpus:
         """The pods that go without a successor."""
-        return _total(self.deleted(DeletedPodFate.REMOVED))
+        return PodsAndGpus.of_pods(self.deleted(DeletedPodFate.REMOVED))
 
     @property
     def added(self) -> PodsAndGpus:
         """The pods that are created beyond those that replace another one; their GPUs at most those created."""
-        created = PodsAndGpus()
-        for stage in self.stages:
-            created = created.plus(stage.created)
-        replaced = _total(
+        created = PodsAndGpus.sum_of(stage.created for stage in self.stages)
+        replaced = PodsAndGpus.of_pods(
             pod for stage in self.stages for pod in stage.deleted if pod.fate is not DeletedPodFate.REMOVED
         )
         return PodsAndGpus(max(created.pods - replaced.pods, 0), max(created.gpus - replaced.gpus, 0))
@@ -175,6 +171,14 @@ class UpdateForecast:
     def lowest_available(self) -> int:
         """The lowest number of replicas of the set all parts of which serve."""
         return min((self.available, *(stage.available for stage in self.stages)))
+
+    @property
+    def lowest_serving(self) -> FrozenDict[Ref, int]:
+        """The lowest number that serves after a stage of each part that exists before the update."""
+        lowest = {one.part: one.serving for one in self.before}
+        for stage in self.stages:
+            lowest |= {one.part: min(lowest[one.part], one.serving) for one in stage.serving if one.part in lowest}
+        return FrozenDict(lowest)
 
     @property
     def parts(self) -> tuple[PartDuringUpdate, ...]:
@@ -197,26 +201,17 @@ class EditForecast:
 
 def pods_of_new_set(spec: SetSpec) -> PodsAndGpus:
     """Return the pods that a set consists of once it is created, and the GPUs that they hold (ED-007)."""
-    template, found = spec.template, NO_PODS
-    for clique in first_templates_by_name(template.cliques).values():
-        group = template.groups_by_clique.get(clique.name)
+    groups = spec.template.groups_by_clique
+    found = []
+    for clique in first_templates_by_name(spec.template.cliques).values():
+        group = groups.get(clique.name)
         pods = spec.replicas * clique.spec.replicas * (1 if group is None else group.replicas)
-        found = found.plus(PodsAndGpus(pods, pods * gpu_count_of_pod_spec(clique.spec.pod_spec)))
-    return found
-
-
-def _total(pods: Iterable[DeletedPod]) -> PodsAndGpus:
-    found = tuple(pods)
-    return PodsAndGpus(len(found), sum(pod.gpus for pod in found))
+        found.append(PodsAndGpus(pods, pods * gpu_count_of_pod_spec(clique.spec.pod_spec)))
+    return PodsAndGpus.sum_of(found)
 
 
 def _parts_during_update(update: UpdateForecast) -> Iterator[PartDuringUpdate]:
-    before = {one.part: one.serving for one in update.before}
-    lowest = dict(before)
-    for stage in update.stages:
-        for one in stage.serving:
-            if one.part in lowest:
-                lowest[one.part] = min(lowest[one.part], one.serving)
+    before, lowest = {one.part: one.serving for one in update.before}, update.lowest_serving
     for one in update.after:
         there = before.get(one.part, 0)
         low = min(lowest.get(one.part, one.serving), one.serving)
@@ -226,61 +221,3 @@ def _parts_during_update(update: UpdateForecast) -> Iterator[PartDuringUpdate]:
 def cliques_with_changed_pods(changes: Iterable[ManifestChange]) -> frozenset[str]:
     """Return the names of the cliques whose pods depend on a changed field."""
     return frozenset(name for one in changes if one.dependence is FieldDependence.PODS for name in one.cliques)
-
-
-def serving_parts(snapshot: Snapshot) -> tuple[ServingPart, ...]:
-    """Return what serves of every part of a set, sorted by kind and name. Linear in its pods (ED-003)."""
-    serving = {clique.uid: _ready_pods(snapshot, clique) for clique in snapshot.cliques}
-    standalone = (
-        ServingPart(
-            clique.ref,
-            clique.template_name,
-            serving[clique.uid],
-            clique.needed_ready_pods,
-            clique.replicas,
-        )
-        for clique in snapshot.cliques
-        if clique.owner_kind != GROUP_KIND and not clique.deleting
-    )
-    members: dict[str, list[PodClique]] = {}
-    for clique in snapshot.cliques:
-        if clique.owner_kind == GROUP_KIND and not clique.deleting:
-            members.setdefault(clique.owner_uid, []).append(clique)
-    groups = (
-        ServingPart(
-            group.ref,
-            group.template_name,
-            _available_replicas(group, members.get(group.uid, ()), serving),
-            group.needed_replicas,
-            group.replicas,
-        )
-        for group in snapshot.groups
-        if not group.deleting
-    )
-    return tuple(sorted((*standalone, *groups), key=lambda one: one.part.sort_key))
-
-
-def _ready_pods(snapshot: Snapshot, clique: PodClique) -> int:
-    return sum(pod.ready and not pod.deleting for pod in snapshot.pods_of.get(clique.uid, ()))
-
-
-def _available_replicas(group: ScalingGroup, members: Iterable[PodClique], serving: dict[str, int]) -> int:
-    """Return how many replicas have all their PodCliques, each with the ready pods that it needs."""
-    found: dict[int, int] = {}
-    for clique in members:
-        if serving[clique.uid] >= clique.needed_ready_pods:
-            found[clique.group_replica_index] = found.get(clique.group_replica_index, 0) + 1
-    return sum(count == len(group.clique_names) for count in found.values())
-
-
-def available_set_replicas(snapshot: Snapshot, parts: Iterable[ServingPart]) -> int:
-    """Return how many replicas of a set have all their parts, each with what it needs."""
-    template = snapshot.root.spec.template
-    expected = len(snapshot.root.spec.standalone_cliques) + len(template.pod_clique_scaling_groups)
-    index_of = {one.ref: one.replica_index for one in snapshot.cliques}
-    index_of |= {one.ref: one.replica_index for one in snapshot.groups}
-    found: dict[int, int] = {}
-    for one in parts:
-        if one.serving >= one.needed:
-            found[index_of[one.part]] = found.get(index_of[one.part], 0) + 1
-    return sum(count == expected for index, count in found.items() if index < snapshot.root.spec.replicas)

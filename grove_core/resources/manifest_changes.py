@@ -77,8 +77,9 @@ def manifest_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tup
     Args:
         before, after: PodCliqueSets as JSON; status and metadata that a server writes are not compared.
     """
+    cliques = _names_of_cliques(after)
     found = _differences(_compared(before), _compared(after), "")
-    return tuple(_change(path, one, other, _names_of_cliques(after)) for path, one, other in found)
+    return tuple(_change(path, one, other, cliques) for path, one, other in found)
 
 
 def _compared(manifest: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -110,6 +110,11 @@ def active_pods(pods: Iterable[Pod]) -> list[Pod]:
     return [pod for pod in pods if not pod.deleting and pod.phase not in FINISHED_PHASES]
 
 
+def ready_pod_count(pods: Iterable[Pod]) -> int:
+    """Return the number of pods that are ready and not being deleted."""
+    return sum(pod.ready and not pod.deleting for pod in pods)
+
+
 def pod_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
     """Read a pod; raises MalformedObject with every problem (IN-030).
 

@@ -12,6 +12,7 @@ from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.kernel.time_formats import format_go_duration, parse_duration
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
     NO_PODS,
     DeletedPod,
@@ -20,10 +21,8 @@ from grove_core.plan.update_forecast import (
     PodsAndGpus,
     UpdateForecast,
     UpdateStage,
-    available_set_replicas,
     cliques_with_changed_pods,
     pods_of_new_set,
-    serving_parts,
 )
 from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.pod import Pod
@@ -102,7 +101,7 @@ def forecast_update(
     cluster, before, there = InMemoryCluster((start,)), serving_parts(start), _pod_uids(start)
     stages: list[UpdateStage] = []
     seen, is_cut = start, False
-    for forecast, earlier, seen in _stages_of_update(cluster, start, rules):
+    for forecast, earlier, seen in _stages_of_update(cluster, start, rules, there):
         if any(held.obstacle is StepObstacle.GROUPS_NOT_COLLECTED for held in forecast.rounds[-1].withheld):
             return None
         stages.append(_stage(forecast, earlier, seen, there))
@@ -116,19 +115,22 @@ def forecast_update(
         available=available_set_replicas(start, before),
         stages=tuple(_with_fates(stages, _created_slots(seen, there))),
         waits=() if is_cut or not stages else stages[-1].waits,
-        unreached=_count(_pods_of_cliques(seen, there, changed)) if is_cut else NO_PODS,
+        unreached=PodsAndGpus.of_pods(_pods_of_cliques(seen, there, changed)) if is_cut else NO_PODS,
     )
 
 
 def _stages_of_update(
-    cluster: InMemoryCluster, start: Snapshot, rules: RuleSet
+    cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, there: frozenset[str]
 ) -> Iterator[tuple[Forecast, Snapshot, Snapshot]]:
     """Yield the rounds of each stage, with the snapshots before and after it; between stages created pods get ready.
 
     The last stage is the one after which no created pod is left to become ready; it yields that snapshot.
+
+    Args:
+        there: uids of the pods from before the update.
     """
     gated = "PodGang" in start.complete  # else nothing is known of gates, and they count as open
-    there, seen, moved = _pod_uids(start), start, True
+    seen, moved = start, True
     while moved:
         forecast = forecast_until_settled(cluster, seen, rules, limit=None, until=None)
         after = cluster.snapshot_of_set(start.root.ref, forecast.rounds[-1].at)
@@ -167,7 +169,7 @@ def _stage(forecast: Forecast, before: Snapshot, after: Snapshot, there: frozens
             )
             for why, clique, pod in sorted(gone, key=lambda one: (one[0].place, one[2].name))
         ),
-        created=_count(pod for _, pod in after.pods() if pod.uid not in known),
+        created=PodsAndGpus.of_pods(pod for _, pod in after.pods() if pod.uid not in known),
         serving=tuple(one for one in parts if one not in earlier),
         available=available_set_replicas(after, parts),
         waits=tuple(held for held in forecast.rounds[-1].withheld if held.obstacle is StepObstacle.UPDATE),
@@ -225,8 +227,3 @@ def _with_fates(stages: Iterable[UpdateStage], created: frozenset[tuple[str, int
 def _pods_of_cliques(seen: Snapshot, there: frozenset[str], changed: frozenset[str]) -> list[Pod]:
     """Return the pods from before the update in PodCliques of some cliques of the template."""
     return [pod for clique, pod in seen.pods() if pod.uid in there and clique.template_name in changed]
-
-
-def _count(pods: Iterable[Pod]) -> PodsAndGpus:
-    found = tuple(pods)
-    return PodsAndGpus(len(found), sum(pod.gpus for pod in found))

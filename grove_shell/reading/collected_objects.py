@@ -143,8 +143,7 @@ class LoadedInput:
         faults: all problems, in order of place.
         ignored: kind -> number of objects of a kind that no decision reads, sorted by kind.
         pods_without_clique: number of pods whose PodClique is not in the input.
-        edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
-        changes: ``namespace/name`` of such a set -> the fields that change (ED-001).
+        changes: ``namespace/name`` of each set that a manifest in the input changes -> the fields that change (ED-001).
         kept: ``namespace/name path`` of the fields that such a manifest omits and that stay as stored (WL-198).
         warnings: of admission, about the manifests.
         cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-040).
@@ -164,7 +163,6 @@ class LoadedInput:
     faults: tuple[InputFault, ...]
     ignored: Mapping[str, int]
     pods_without_clique: int
-    edited: tuple[str, ...] = ()
     changes: Mapping[str, tuple[ManifestChange, ...]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -179,3 +177,8 @@ class LoadedInput:
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     node_readiness: NodesByName = field(default_factory=dict)
     definitions: tuple[CrdNames, ...] = ()
+
+    @property
+    def edited(self) -> tuple[str, ...]:
+        """``namespace/name`` of the sets that a manifest in the input changes, sorted."""
+        return tuple(sorted(self.changes))

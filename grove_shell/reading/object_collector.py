@@ -71,7 +71,6 @@ class ObjectCollector:
         self.clusters = {self.live.origin} - {""}  # the live one, and snapshot files
         self.unread: list[UnreadableObject] = []
         self.manifests: list[InputItem] = []  # sets without a uid
-        self.edited: list[tuple[str, str]] = []
         self.kept: list[str] = []
         self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
         self.interned: dict[str, str] = {}  # strings that many objects share
@@ -242,7 +241,6 @@ class ObjectCollector:
                 self.found.mark_kind_incomplete("PodCliqueSet", item.value)
             elif before is not None:
                 self.found.sets[key] = set_with_manifest_applied(self.found.sets[key], raw)
-                self.edited.append(key)
                 self.changes[key] = _changes_of_edit(before, raw)
                 self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
             else:

@@ -202,13 +202,11 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     pods_without_clique = len(found.pods) - sum(
         len(pods) for uid, pods in cluster.pods_of.items() if uid in found.owners
     )
-    names = tuple(sorted(f"{namespace}/{name}" for namespace, name in collector.edited))
     return LoadedInput(
         cluster=cluster,
         faults=tuple(sorted(found.faults, key=lambda fault: fault.sort_key)),
         ignored=dict(sorted(collector.ignored.items())),
         pods_without_clique=pods_without_clique,
-        edited=names,
         changes={f"{namespace}/{name}": found for (namespace, name), found in collector.changes.items()},
         kept=tuple(sorted(collector.kept)),
         warnings=tuple(collector.warnings),

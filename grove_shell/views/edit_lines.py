@@ -22,9 +22,9 @@ from grove_shell.views.edit_verdict import pods_with_gpus
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
+    add_entry_with_reasons,
     comma_separated_names,
     count_with_noun,
-    object_display_name,
     padded_entry_label,
 )
 
@@ -73,7 +73,9 @@ def add_edit(page: StyledTextPage, edit: EditForecast, shown_waits: Sequence[Wit
         page.add_line(INDENT, f"and {count_with_noun(len(changes) - len(shown), 'more field')} (-v)")
     if edit.update is not None:
         _add_update(page, edit.update, full=full)
-        _add_waits(page, [held for held in edit.update.waits if held not in shown_waits])
+        for held in edit.update.waits:
+            if held not in shown_waits:
+                add_entry_with_reasons(page, ("STOPS", "bold magenta"), held.target, held.because, MAX_NAMES)
 
 
 def _same_change_of_several_cliques(changes: Iterable[ManifestChange]) -> list[ManifestChange]:
@@ -136,15 +138,6 @@ def _add_update(page: StyledTextPage, update: UpdateForecast, *, full: bool) -> 
         page.add_line(INDENT, ("assumed: every new pod is placed, and is ready before the next stage", "dim"))
 
 
-def _add_waits(page: StyledTextPage, waits: Iterable[Withheld]) -> None:
-    for held in waits:
-        first, *more = held.because
-        label = (padded_entry_label("STOPS"), "bold magenta")
-        page.add_line(label, (object_display_name(held.target), "bold"), f": {first.sentence}")
-        for why in more[:MAX_NAMES]:
-            page.add_line(INDENT, f"  {why.sentence}")
-
-
 def _lines_of_stage(number: int, stage: UpdateStage, *, full: bool) -> Iterator[_Line]:
     """Yield a line for the deleted pods of each fate, and below it one for each PodClique, or for each pod in full."""
     for fate, (label, style) in _LABELS.items():
@@ -154,8 +147,7 @@ def _lines_of_stage(number: int, stage: UpdateStage, *, full: bool) -> Iterator[
         if len(pods) <= _NAMED_PODS and not full:
             yield _Line(label, style, f"stage {number}: {_named_pods(pods)}{_what_serves(stage)}")
             continue
-        total = PodsAndGpus(len(pods), sum(pod.gpus for pod in pods))
-        yield _Line(label, style, f"stage {number}: {pods_with_gpus(total)}{_what_serves(stage)}")
+        yield _Line(label, style, f"stage {number}: {pods_with_gpus(PodsAndGpus.of_pods(pods))}{_what_serves(stage)}")
         for text in map(_one_pod, pods) if full else _pods_by_clique(pods):
             yield _Line(label, style, f"  {text}")
 
@@ -177,9 +169,8 @@ def _pods_by_clique(pods: Sequence[DeletedPod]) -> Iterator[str]:
         found.setdefault(pod.clique.name, []).append(pod)
     for name, alike in found.items():
         nodes = sorted({pod.node for pod in alike} - {""})
-        total = PodsAndGpus(len(alike), sum(pod.gpus for pod in alike))
         where = f" on {comma_separated_names(nodes, MAX_NAMES)}" if nodes else ""
-        yield f"{name}: {pods_with_gpus(total)}{where}"
+        yield f"{name}: {pods_with_gpus(PodsAndGpus.of_pods(alike))}{where}"
 
 
 def _what_serves(stage: UpdateStage) -> str:

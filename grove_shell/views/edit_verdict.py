@@ -1,12 +1,10 @@
 """The verdict on the edits of a plan: how many pods restart, go and are created, and what serves meanwhile (ED)."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.update_forecast import NO_PODS, PartDuringUpdate, PodsAndGpus, UpdateForecast
+from grove_core.plan.update_forecast import PartDuringUpdate, PodsAndGpus, UpdateForecast
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.styled_text_page import Span
 from grove_shell.views.formatting import count_with_noun
@@ -24,8 +22,9 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
         yield f"what {count_with_noun(unknown, 'edit')} restarts is unknown: pods were not collected", "bold magenta"
     if updates:
         yield from _restarts(updates)
-    removed = _total(one.removed for one in updates)
-    added = _total(chain((one.added for one in updates), (one.creates for one in forecasts if one.creates is not None)))
+    removed = PodsAndGpus.sum_of(one.removed for one in updates)
+    new_sets = [one.creates for one in forecasts if one.creates is not None]
+    added = PodsAndGpus.sum_of((*(one.added for one in updates), *new_sets))
     if removed.pods:
         yield f"removes {pods_with_gpus(removed)}", _WARNING
     if added.pods:
@@ -36,7 +35,7 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
 
 def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:
     """Yield how many pods restart, and the lowest number that serves of each clique and scaling group."""
-    restarted = _total(one.restarted for one in updates)
+    restarted = PodsAndGpus.sum_of(one.restarted for one in updates)
     parts = _lowest_parts(updates)
     if restarted.pods:
         most = max(update.most_at_once for update in updates)
@@ -48,10 +47,6 @@ def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:
         yield _lowest_text(part), _ALARM if _is_short(part) else ""
     if len(parts) > _PARTS:
         yield f"{len(parts) - _PARTS:,} more with fewer than before", ""
-
-
-def _total(pods: Iterable[PodsAndGpus]) -> PodsAndGpus:
-    return reduce(PodsAndGpus.plus, pods, NO_PODS)
 
 
 def pods_with_gpus(pods: PodsAndGpus) -> str:

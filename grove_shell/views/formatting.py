@@ -79,6 +79,22 @@ def object_display_name(ref: Ref) -> str:
     return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
 
 
+def add_entry_with_reasons(
+    page: StyledTextPage, label: Span, subject: Ref, because: Sequence[Reason], most: int | None = None
+) -> None:
+    """Add an entry about an object: its first reason on the line of the label, the others below.
+
+    Args:
+        label: the word and its style.
+        most: the most other reasons; None for all.
+    """
+    (word, style), (first, *more) = label, because
+    name = object_display_name(subject)
+    page.add_line((padded_entry_label(word), style), (name, "bold"), f": {first.sentence}")
+    for why in more[:most]:
+        page.add_line(INDENT, f"  {why.sentence}")
+
+
 def deletion_impact_text(impact: DeletionImpact | None) -> str:
     """Return the pods and GPUs that a deletion takes along, as ``12 pods (3 ready) and 96 GPUs``.
 

@@ -23,6 +23,7 @@ from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     STYLES,
+    add_entry_with_reasons,
     clock_time,
     comma_separated_names,
     count_with_noun,
@@ -127,11 +128,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
 def _warnings(page: StyledTextPage, word: str, findings: Iterable[Finding]) -> None:
     """Add findings about pods on lost nodes (GF-015), or about late starts (GF-124)."""
     for finding in findings:
-        first, *more = finding.because
-        label = (padded_entry_label(word), "bold red")
-        page.add_line(label, (object_display_name(finding.subject), "bold"), f": {first.sentence}")
-        for why in more:
-            page.add_line(INDENT, f"  {why.sentence}")
+        add_entry_with_reasons(page, (word, "bold red"), finding.subject, finding.because)
 
 
 def _rest(entries: Sequence[ExplainedReplica], now: datetime) -> str:

@@ -24,7 +24,7 @@ from grove_core.kernel.steps import (
     total_deletion_impact,
 )
 from grove_core.kernel.time_formats import short_duration_text, truncated_to_seconds
-from grove_core.kernel.wants import StepObstacle
+from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_core.resources.topology_usage import SET_KIND
@@ -33,11 +33,11 @@ from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     STYLES,
+    add_entry_with_reasons,
     clock_time,
     comma_separated_names,
     count_with_noun,
     deletion_impact_text,
-    object_display_name,
     padded_entry_label,
     relative_time,
 )
@@ -128,13 +128,28 @@ _OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of 
 def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> None:
     """Add what each round does besides terminations, and what is still withheld after the last round (CL-010).
 
-    Of an edit, whose stages are shown, without the rounds and the waits of its update, except in full.
+    Of an edit, whose stages are shown, without the rounds, gates and waits of its update, except in full.
 
     Args:
         full: whether to add every line; else at most twenty.
     """
-    is_edit = not full and forecast.edit is not None and forecast.edit.update is not None
-    rounds = () if is_edit else forecast.rounds if full else rounds_before_repeats(forecast)
+    last, shown_before = forecast.rounds[-1].withheld, set(forecast.rounds[0].withheld)
+    late = [held for held in last if held not in shown_before]
+    if not full and forecast.edit is not None and forecast.edit.update is not None:
+        _add_withheld(page, [held for held in late if held.obstacle is not StepObstacle.UPDATE])
+        return
+    _add_round_lines(page, forecast, full=full)
+    _add_withheld(page, late)
+    gates = filter(withholds_scheduling_gate_removal, late)
+    add_gated_cliques(
+        page, ((held.target, tuple((why.subject, why.sentence) for why in held.because)) for held in gates)
+    )
+    if any(held.obstacle is StepObstacle.UPDATE for held in last):
+        page.add_line(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
+
+
+def _add_round_lines(page: StyledTextPage, forecast: Forecast, *, full: bool) -> None:
+    rounds = forecast.rounds if full else rounds_before_repeats(forecast)
     start = forecast.rounds[0].at
     lines = [
         (word, f"{_round_label(round_, start)}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)
@@ -147,26 +162,14 @@ def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> 
         page.add_line(
             INDENT, f"and {count_with_noun(len(lines) - _LINES, 'more line')} until round {len(forecast.rounds)} (-v)"
         )
-    shown_before = {(held.target, held.because) for held in forecast.rounds[0].withheld}
-    late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in shown_before]
-    for held in late:
-        if withholds_scheduling_gate_removal(held) or (is_edit and held.obstacle is StepObstacle.UPDATE):
-            continue
-        label = (padded_entry_label(ReplicaUrgency.HELD.value), STYLES[ReplicaUrgency.HELD])
-        first, *more = held.because
-        page.add_line(label, (object_display_name(held.target), "bold"), f": {first.sentence}")
-        for why in more[:MAX_NAMES]:
-            page.add_line(INDENT, f"  {why.sentence}")
-    add_gated_cliques(
-        page,
-        (
-            (held.target, tuple((why.subject, why.sentence) for why in held.because))
-            for held in late
-            if withholds_scheduling_gate_removal(held) and not is_edit
-        ),
-    )
-    if not is_edit and any(held.obstacle is StepObstacle.UPDATE for held in forecast.rounds[-1].withheld):
-        page.add_line(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
+
+
+def _add_withheld(page: StyledTextPage, withheld: Iterable[Withheld]) -> None:
+    """Add the withheld steps, scheduling gates excepted."""
+    label = (ReplicaUrgency.HELD.value, STYLES[ReplicaUrgency.HELD])
+    for held in withheld:
+        if not withholds_scheduling_gate_removal(held):
+            add_entry_with_reasons(page, label, held.target, held.because, MAX_NAMES)
 
 
 def _round_label(round_: ForecastRound, start: datetime) -> str:

@@ -45,8 +45,7 @@ def test_ed002_the_document_has_every_stage(capsys: pytest.CaptureFixture[str]) 
 def test_ed001_one_line_for_the_same_change_of_several_cliques(
     capsys: pytest.CaptureFixture[str], tmp_path: Any
 ) -> None:
-    stored = json.loads(json.dumps(_items("ed003_below_the_minimum")))
-    edit = stored.pop()
+    *stored, edit = _items("ed003_below_the_minimum")
     for clique in edit["spec"]["template"]["cliques"]:
         clique["spec"]["podSpec"]["containers"][0]["image"] = "new:2"
     path = tmp_path / "both.json"
@@ -56,7 +55,6 @@ def test_ed001_one_line_for_the_same_change_of_several_cliques(
 
 
 def _items(case: str) -> list[Any]:
-
     found: list[Any] = yaml.safe_load((CASES / case / "given.yaml").read_text(encoding="utf-8"))["items"]
     return found
 

@@ -14,18 +14,17 @@ from typing import Any
 
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
     DeletedPodFate,
     UpdateForecast,
-    available_set_replicas,
     cliques_with_changed_pods,
-    serving_parts,
 )
 from grove_core.resources.manifest_changes import manifest_changes
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.update_forecasts import forecast_update
+from grove_shell.in_memory.update_forecasts import MOST_WORK, forecast_update
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.scenario.scenario import Scenario
@@ -63,19 +62,15 @@ class _Watch:
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        self.start: Snapshot | None = None
         self.lowest: dict[str, int] = {}
         self.available = sys.maxsize
         self.after: dict[str, int] = {}
 
     def seen(self) -> Snapshot:
-        (root,) = self.roots()
+        (root,) = (ref for ref in self.simulation.cluster.server.items if ref.kind == "PodCliqueSet")
         found = self.simulation.cluster.server.snapshot_of_set(root, self.simulation.scenario.spec.start)
         assert found is not None
         return found
-
-    def roots(self) -> list[Any]:
-        return [ref for ref in self.simulation.cluster.server.items if ref.kind == "PodCliqueSet"]
 
     def on_changes(self, _changes: list[ObjectChange]) -> None:
         if self.simulation.queue.now < _EDITED_AT:
@@ -160,9 +155,10 @@ def simulated(manifest: Json, edited: Json, dice: Random, rules: RuleSet) -> tup
     start = with_other_uids(_Watch(before).seen())
     simulation = Simulation(scenario, SimulationOptions(rules=rules))
     watch = _Watch(simulation)
-    watch.after = {one.part.name: one.serving for one in serving_parts(start)}
-    watch.lowest = {one.part.name: one.serving for one in serving_parts(start)}
-    watch.available = available_set_replicas(start, serving_parts(start))
+    parts = serving_parts(start)
+    watch.lowest = {one.part.name: one.serving for one in parts}
+    watch.after = dict(watch.lowest)
+    watch.available = available_set_replicas(start, parts)
     simulation.cluster.listeners.append(watch.on_changes)
     result = simulation.run()
     slots = {pod.uid: (clique.ref.name, pod.index) for clique, pod in start.pods()}
@@ -178,12 +174,12 @@ def simulated(manifest: Json, edited: Json, dice: Random, rules: RuleSet) -> tup
     return start, Outcome(dict(gone), watch.lowest, watch.available, watch.after)
 
 
-def forecast(start: Snapshot, manifest: Json, edited: Json, rules: RuleSet) -> UpdateForecast:
+def update_of_edit(start: Snapshot, before: Json, after: Json, rules: RuleSet, work: int = MOST_WORK) -> UpdateForecast:
     """Return the forecast of the update of an edit."""
-    stored = manifest_with_defaults_of(edited, rules)
-    root = set_with_manifest_applied(start.root, {**stored, "metadata": {**stored["metadata"], "uid": start.root.uid}})
-    changed = cliques_with_changed_pods(manifest_changes(manifest_with_defaults_of(manifest, rules), stored))
-    found = forecast_update(replace(start, root=root), rules, changed)
+    old, new = manifest_with_defaults_of(before, rules), manifest_with_defaults_of(after, rules)
+    root = set_with_manifest_applied(start.root, {**new, "metadata": {**new["metadata"], "uid": start.root.uid}})
+    changed = cliques_with_changed_pods(manifest_changes(old, new))
+    found = forecast_update(replace(start, root=root), rules, changed, work)
     assert found is not None
     return found
 
@@ -191,11 +187,7 @@ def forecast(start: Snapshot, manifest: Json, edited: Json, rules: RuleSet) -> U
 def outcome_of(found: UpdateForecast) -> Outcome:
     """Return what a forecast says."""
     gone = Counter((pod.clique.name, pod.pod_index) for fate in DeletedPodFate for pod in found.deleted(fate))
-    lowest = {one.part.name: one.serving for one in found.before}
-    for stage in found.stages:
-        for one in stage.serving:
-            if one.part.name in lowest:
-                lowest[one.part.name] = min(lowest[one.part.name], one.serving)
+    lowest = {part.name: count for part, count in found.lowest_serving.items()}
     return Outcome(dict(gone), lowest, found.lowest_available, {one.part.name: one.serving for one in found.after})
 
 
@@ -205,7 +197,7 @@ def both(seed: int, rules_name: str) -> tuple[Outcome, Outcome]:
     manifest = drawn_set(dice)
     edited = drawn_edit(dice, manifest)
     start, happened = simulated(manifest, edited, dice, rules)
-    return outcome_of(forecast(start, manifest, edited, rules)), happened
+    return outcome_of(update_of_edit(start, manifest, edited, rules)), happened
 
 
 def _differs(task: tuple[int, str]) -> str:

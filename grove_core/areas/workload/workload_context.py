@@ -9,7 +9,7 @@ from grove_core.areas.workload.template_revision import TemplateRevision
 from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique
 from grove_core.snapshot.own_writes import refused_creations
@@ -35,10 +35,7 @@ class WorkloadContext:
         self.cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
         self.groups = {group.ref.name: group for group in snapshot.groups if not group.deleting}
         self.gangs = {gang.ref.name: gang for gang in snapshot.gangs if not gang.deleting}
-        self.ready = {
-            clique.uid: sum(pod.ready and not pod.deleting for pod in self.pods_of_clique(clique))
-            for clique in self.cliques.values()
-        }
+        self.ready = {clique.uid: ready_pod_count(self.pods_of_clique(clique)) for clique in self.cliques.values()}
         self.parents = StartupOrder(snapshot.root)
         self.foreign_gangs = foreign_gang_names_in(snapshot)
 

@@ -7,18 +7,15 @@ from random import Random
 
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.plan.update_forecast import UpdateForecast, cliques_with_changed_pods
-from grove_core.resources.manifest_changes import manifest_changes
+from grove_core.plan.update_forecast import UpdateForecast
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_of_newly_created_set
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.update_forecasts import MOST_WORK, forecast_update
-from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.workload.sets import NOW, Json
-from tests.simulation.edit_agreement import drawn_edit, drawn_set, with_other_uids
+from tests.simulation.edit_agreement import drawn_edit, drawn_set, update_of_edit, with_other_uids
 
 
 def ready_set(manifest: Json, rules: RuleSet) -> Snapshot:
@@ -40,16 +37,6 @@ def ready_set(manifest: Json, rules: RuleSet) -> Snapshot:
         assert found is not None
         seen = found
     return with_other_uids(seen)
-
-
-def update_of_edit(start: Snapshot, before: Json, after: Json, rules: RuleSet, work: int = MOST_WORK) -> UpdateForecast:
-    """Return the forecast of the update of an edit."""
-    old, new = manifest_with_defaults_of(before, rules), manifest_with_defaults_of(after, rules)
-    root = set_with_manifest_applied(start.root, {**new, "metadata": {**new["metadata"], "uid": start.root.uid}})
-    changed = cliques_with_changed_pods(manifest_changes(old, new))
-    found = forecast_update(replace(start, root=root), rules, changed, work)
-    assert found is not None
-    return found
 
 
 def drawn_update(seed: int, rules: RuleSet) -> tuple[Snapshot, Json, Json, UpdateForecast]:

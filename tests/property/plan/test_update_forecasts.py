@@ -10,24 +10,23 @@ import pytest
 
 from grove_core.document.edit_format import edit_as_json, edit_from_json
 from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
     NO_PODS,
     DeletedPodFate,
     EditForecast,
     PodsAndGpus,
-    available_set_replicas,
     cliques_with_changed_pods,
     pods_of_new_set,
-    serving_parts,
 )
 from grove_core.resources.manifest_changes import manifest_changes
 from grove_core.resources.pod import Pod
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.update_forecasts import forecast_update
-from tests.property.plan.ready_sets import drawn_update, ready_set, update_of_edit, with_image, with_pods
+from tests.property.plan.ready_sets import drawn_update, ready_set, with_image, with_pods
 from tests.property.workload.sets import NOW
-from tests.simulation.edit_agreement import RULE_SETS, drawn_set
+from tests.simulation.edit_agreement import RULE_SETS, drawn_set, update_of_edit
 from tests.simulation.sample_sets import clique_raw, set_raw
 
 SEEDS = pytest.mark.parametrize("seed", range(12))
