@@ -5,22 +5,11 @@ another form of one quantity (``1000m`` for ``"1"``) are therefore no difference
 repeated for ever. Texts that are not quantities are compared literally.
 """
 
-import re
-from fractions import Fraction
 from typing import Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, canonical_json
+from grove_core.resources.quantities import AMOUNTS, parse_quantity
 
-_BINARY: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
-_DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
-_QUANTITY: Final = re.compile(
-    r"(?P<number>[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))(?:[eE](?P<power>[+-]?[0-9]{1,2})|(?P<suffix>[KMGTPE]i|[numkMGTPE]?))"
-)
-_LONGEST: Final = 40
-_KIBI: Final = 1024
-_KILO: Final = 1000
-AMOUNTS: Final = frozenset({"limits", "requests"})
-"""Keys of objects whose values are quantities."""
 _AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the targets of an autoscaler
 
 
@@ -93,17 +82,3 @@ def _holds(stored: Json, wanted: Json, key: str = "", above: str = "") -> bool:
         return False
     left, right = parse_quantity(stored), parse_quantity(wanted)
     return left is not None and left == right
-
-
-def parse_quantity(value: Json) -> Fraction | None:
-    """Return a Kubernetes quantity (``500m``, ``1Gi``, 2) as a number; None for any other value."""
-    text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
-    found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
-    if found is None:
-        return None
-    number, suffix = found["number"], found["suffix"]
-    if suffix is None:
-        return Fraction(number) * Fraction(10) ** int(found["power"])
-    if suffix in _BINARY:
-        return Fraction(number) * Fraction(_KIBI ** (_BINARY.index(suffix) + 1))
-    return Fraction(number) * Fraction(_KILO ** _DECIMAL.index(suffix), _KILO ** _DECIMAL.index(""))

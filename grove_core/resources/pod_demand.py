@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET
-from grove_core.resources.merge_patch import parse_quantity
 from grove_core.resources.metadata_readers import read_label
 from grove_core.resources.pod import FINISHED_PHASES
+from grove_core.resources.quantities import parse_quantity
 
 PODS: Final = "pods"
 COMMON: Final = ("cpu", "memory", "ephemeral-storage", PODS)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
-from grove_core.resources.merge_patch import parse_quantity
+from grove_core.resources.quantities import parse_quantity
 
 GPU: Final = "nvidia.com/gpu"
 CONTAINER_LISTS: Final = ("containers", "initContainers")

@@ -237,8 +237,9 @@ def _reasons(page: StyledTextPage, indent: str, reasons: Iterable[Reason]) -> No
 
 
 def _is_eventful(forecast: Forecast) -> bool:
-    """Whether any round creates, updates or deletes an object; status updates do not count."""
-    return any(
+    """Whether the input edits the set, or a round creates, updates or deletes an object; status updates do not count."""
+    is_edited = forecast.edit is not None and bool(forecast.edit.changes)
+    return is_edited or any(
         updates_shown_on_plan_page(round_.steps)
         or created_counts_by_kind(round_.steps)
         or any(isinstance(step.action, Delete) for step in round_.steps)

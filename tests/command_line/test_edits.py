@@ -1,5 +1,6 @@
 """What `grove plan` says of an edit: the verdict, the changed fields, the pods that go, and the checks for CI (ED)."""
 
+import copy
 import json
 from typing import Any, Final
 
@@ -52,6 +53,30 @@ def test_ed001_one_line_for_the_same_change_of_several_cliques(
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*stored, edit]}))
     shown = printed(capsys, "-f", str(path), *FIELD)
     assert "EDIT       spec.template.cliques[router,worker].spec.podSpec.containers[main].image" in shown
+
+
+@pytest.mark.req("WF-167")
+def test_ed001_another_form_of_a_quantity_is_no_change_for_the_go_operator(
+    capsys: pytest.CaptureFixture[str], tmp_path: Any
+) -> None:
+    """As where one manifest has 1Gi and the next one 1024Mi."""
+    *stored, edit = _items("ed003_below_the_minimum")
+    (running,) = (item for item in stored if item["kind"] == "PodCliqueSet")
+    for written, form in ((running, "1Gi"), (edit, "1024Mi")):
+        written["spec"] = copy.deepcopy(running["spec"])
+        for clique in written["spec"]["template"]["cliques"]:
+            clique["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"memory": form}}
+    for clique in (item for item in stored if item["kind"] == "PodClique"):
+        clique["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"memory": "1Gi"}}
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*stored, edit]}))
+    page = printed(capsys, "-f", str(path), *FIELD, "--fail-on", "restart")
+    assert page.startswith("restarts no pod; ")
+    assert "memory" not in page
+    for clique in edit["spec"]["template"]["cliques"]:
+        clique["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"memory": "1073741824"}}
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*stored, edit]}))
+    assert "EDIT       spec.template.cliques[router,worker].spec.podSpec" in printed(capsys, "-f", str(path), *FIELD)
 
 
 def _items(case: str) -> list[Any]:

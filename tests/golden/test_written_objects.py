@@ -18,7 +18,7 @@ import yaml
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.releases import FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.resources.merge_patch import parse_quantity
+from grove_core.resources.quantities import parse_quantity
 from grove_core.rule_sets.go_operator import NEWEST, OF_MAIN_BRANCH
 from grove_shell.cli.main import run_command_line
 from tests.property.workload_field.expansion import Expansion, root_of

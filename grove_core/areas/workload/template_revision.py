@@ -7,7 +7,6 @@ them: quantities in one form, defaults filled in, empty values removed.
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.workload.objects.lazy_manifests import pod_spec_with_group_variables
@@ -29,15 +28,14 @@ from grove_core.resources.api_names import (
 )
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.labels import SET, is_grove_key
-from grove_core.resources.merge_patch import AMOUNTS, parse_quantity
 from grove_core.resources.pod import Pod
 from grove_core.resources.pod_spec_gpus import pod_spec_with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
+from grove_core.resources.quantities import AMOUNTS, QUANTITY_IN, parse_quantity
 from grove_core.snapshot.expected_replicas import ExpectedClique
 
-_QUANTITY_IN: Final = MappingProxyType({"emptyDir": "sizeLimit", "resourceFieldRef": "divisor"})
 # Numbers and flags that are no pointers and may be left out in the types of k8s.io/api/core/v1: a client written in Go
 # leaves 0 and false out. Of a pointer both are kept, as in allowPrivilegeEscalation, and mean something.
 _DROPPED: Final = frozenset(
@@ -66,7 +64,7 @@ def _typed(value: Json, key: str) -> Json:
             items.setdefault("protocol", "TCP")
         elif key == "resourceFieldRef":
             items.setdefault("divisor", "0")
-        items = {name: _one_form(item) if name == _QUANTITY_IN.get(key) else item for name, item in items.items()}
+        items = {name: _one_form(item) if name == QUANTITY_IN.get(key) else item for name, item in items.items()}
         kept = (name for name, item in items.items() if not _is_empty(item) and (item or name not in _DROPPED))
         return FrozenMap({name: items[name] for name in kept})
     return tuple(_typed(item, "") for item in value) if isinstance(value, tuple) else value

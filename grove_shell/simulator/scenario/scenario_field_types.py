@@ -21,7 +21,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from grove_core.kernel.time_formats import format_time, parse_time
-from grove_core.resources.merge_patch import parse_quantity
+from grove_core.resources.quantities import parse_quantity
 from grove_shell.simulator.virtual_time import go_duration_text, milliseconds_of_go_duration
 
 WRITTEN: Final = "written by a person"

@@ -16,13 +16,13 @@ from grove_core.resources.merge_patch import (
     apply_merge_patch,
     changed_fields,
     changed_labels_or_annotations,
-    parse_quantity,
     replacement_patch,
 )
 from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration, HeadlessServiceConfig
 from grove_core.resources.podgang import PodGang
+from grove_core.resources.quantities import parse_quantity
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.in_memory.forecasts import forecast_until_settled

@@ -1,4 +1,4 @@
-"""Roles and numbers of pods, as the admission of the Go operator fills them in (WF-160, WF-166)."""
+"""Roles, numbers of pods and quantities, as the admission of the Go operator writes them (WF-160, WF-166, WF-167)."""
 
 import copy
 import json
@@ -10,6 +10,7 @@ import pytest
 from grove_core.admit import admit
 from grove_core.areas.workload.field.manifest_defaults import manifest_with_go_operator_defaults
 from grove_core.kernel.admission import Deny
+from grove_core.resources.quantities import canonical_quantity
 from grove_core.rule_sets.named import rule_set
 from grove_shell.cli.main import run_command_line
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
@@ -107,3 +108,38 @@ def test_wf166_an_edit_to_zero_is_planned_as_one_and_said(tmp_path: Path, capsys
     assert "cliques[1].spec.replicas: the Go operator stores 1 in its place" in page
     assert "creates 2 pods" in page
     assert run_command_line(["plan", *files, "--rules", "design"], "grove") == 1
+
+
+def test_wf167_quantities_of_pods_are_canonical() -> None:
+    raw = set_with_roles("a")
+    (clique,) = raw["spec"]["template"]["cliques"]
+    amounts = {"limits": {"cpu": "1000m", "memory": "2048Mi"}, "requests": {"cpu": 1, "note": "1000m of cpu"}}
+    divisor = {"name": "MEMORY", "valueFrom": {"resourceFieldRef": {"resource": "limits.memory", "divisor": "1024Ki"}}}
+    pod = clique["spec"]["podSpec"]
+    pod["containers"][0] |= {"resources": amounts, "env": [divisor, {"name": "CPU", "value": "1000m"}]}
+    pod["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "1024Mi"}}]
+    (stored,) = manifest_with_go_operator_defaults(raw)["spec"]["template"]["cliques"]
+    (container,) = stored["spec"]["podSpec"]["containers"]
+    assert container["resources"] == {
+        "limits": {"cpu": "1", "memory": "2Gi"},
+        "requests": {"cpu": "1", "note": "1000m of cpu"},
+    }
+    assert container["env"][0]["valueFrom"]["resourceFieldRef"]["divisor"] == "1Mi"
+    assert container["env"][1]["value"] == "1000m"
+    assert stored["spec"]["podSpec"]["volumes"][0]["emptyDir"]["sizeLimit"] == "1Gi"
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        *(("1", "1"), ("1000m", "1"), ("1500m", "1500m"), ("0.5", "500m"), ("1000", "1k"), ("1500", "1500")),
+        *(("1000k", "1M"), ("1024", "1024"), ("1024Ki", "1Mi"), ("1024Mi", "1Gi"), ("1000Mi", "1000Mi")),
+        *(("0.5Gi", "512Mi"), ("1.5Gi", "1536Mi"), ("1e3", "1e3"), ("1E3", "1E3"), ("0", "0"), ("0Gi", "0")),
+        *(("-1000m", "-1"), ("0.1m", "100u"), ("0.1n", "0.1n"), ("0.5Ki", "512"), ("0.3Mi", "314572800m")),
+        *(("2E", "2E"), ("2Ei", "2Ei"), ("1.0Gi", "1Gi"), ("1048576Ki", "1Gi"), ("0.001Ki", "1024m")),
+        *((1, "1"), (0, "0"), (True, True), (None, None), ("a lot", "a lot")),
+    ],
+)
+def test_wf167_forms_of_quantities(written: Any, stored: Any) -> None:
+    """The forms are those that resource.Quantity of Kubernetes prints."""
+    assert canonical_quantity(written) == stored

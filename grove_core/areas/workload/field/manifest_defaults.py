@@ -1,7 +1,9 @@
-"""What the admission of the Go operator writes into a manifest beyond WL-190: roles and numbers of pods."""
+"""What the admission of the Go operator writes into a manifest beyond WL-190: roles, numbers of pods, quantities."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from grove_core.resources.quantities import AMOUNTS, QUANTITY_IN, canonical_quantity
 
 Json = dict[str, Any]
 
@@ -9,7 +11,8 @@ Json = dict[str, Any]
 def manifest_with_go_operator_defaults(raw: Mapping[str, Any]) -> Json:
     """Return the manifest with its cliques as that operator stores them; other values stay as they are.
 
-    A clique without a ``roleName`` gets an empty one (WF-160), and one with zero ``replicas`` one pod (WF-166). Total.
+    A clique without a ``roleName`` gets an empty one (WF-160), and one with zero ``replicas`` one pod (WF-166). The
+    quantities of its pods get their canonical form (WF-167). Total.
     """
     cliques = _cliques_in(raw)
     if not cliques:
@@ -40,7 +43,26 @@ def _clique(clique: object) -> object:
         return clique
     role = {"roleName": ""} if spec.get("roleName") is None else {}
     replicas = {"replicas": 1} if _is_zero(spec.get("replicas")) else {}
-    return {**clique, "spec": {**spec, **role, **replicas}} if role or replicas else clique
+    pods = {"podSpec": _with_canonical_quantities(spec["podSpec"], "")} if "podSpec" in spec else {}
+    return {**clique, "spec": {**spec, **role, **replicas, **pods}}
+
+
+def _with_canonical_quantities(value: object, key: str) -> object:
+    """Return a part of a pod spec with its quantities as a client written in Go writes them (WF-167).
+
+    Args:
+        key: of the object that the part is the value of; empty for an item of a list.
+    """
+    if isinstance(value, list):
+        return [_with_canonical_quantities(item, "") for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        name: canonical_quantity(item)
+        if key in AMOUNTS or name == QUANTITY_IN.get(key)
+        else _with_canonical_quantities(item, str(name))
+        for name, item in value.items()
+    }
 
 
 def _is_zero(value: object) -> bool:
