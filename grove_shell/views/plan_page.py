@@ -237,7 +237,7 @@ def _reasons(page: StyledTextPage, indent: str, reasons: Iterable[Reason]) -> No
 
 
 def _is_eventful(forecast: Forecast) -> bool:
-    """Whether the input edits the set, or a round creates, updates or deletes an object; status updates do not count."""
+    """Whether the set is edited, or a round creates, updates or deletes an object; status updates do not count."""
     is_edited = forecast.edit is not None and bool(forecast.edit.changes)
     return is_edited or any(
         updates_shown_on_plan_page(round_.steps)
