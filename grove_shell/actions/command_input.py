@@ -17,7 +17,7 @@ from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.configuration_files import (
     FIELD,
     OperatorConfigurationFile,
@@ -28,7 +28,7 @@ from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
-from grove_shell.reading.manifest_admission import AdmissionOptions
+from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules, RunningSet
 from grove_shell.reading.objects import load
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import REST_UNKNOWN, input_problems_closing_line, input_problems_page
@@ -56,6 +56,7 @@ class InputSource:
 
     Attributes:
         complete: kinds of which the files have every object, as the user says (IN-054).
+        old: files with the manifests of sets that count as rolled out (ED-008).
     """
 
     filenames: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class InputSource:
     config: str | None = None
     keep_going: bool = False
     complete: tuple[str, ...] = ()
+    old: tuple[str, ...] = ()
 
 
 def selected_sets(
@@ -108,6 +110,7 @@ class CommandInput:
         problems: everything that is wrong with the input.
         usable: whether to decide: there are no problems, or ``--keep-going`` was given.
         rules: the rule set that the configuration names; None where it names none.
+        recognised_by: the objects that show which operator runs; none where they are those of ``--old``.
         note: on the configuration file; empty without one (IN-072).
     """
 
@@ -117,6 +120,7 @@ class CommandInput:
     attempts: tuple[Attempt, ...]
     usable: bool
     rules: str | None
+    recognised_by: IndexedCluster
     note: str = ""
 
     def snapshots_of_selected_sets(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
@@ -148,6 +152,13 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
         from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
         collected = list_objects_of_all_kinds(source.live)
+
+    def choose(cluster: IndexedCluster, newer: tuple[str, ...]) -> RuleSet:
+        return choose_rule_set(rules, configured.rules, index_cluster(sets=()) if source.old else cluster, newer)[0]
+
+    earlier, faults = _earlier_sets(source, configured, choose)
+    if source.old:
+        collected = CollectedObjects(origin="", complete=frozenset((kind, EVERYWHERE) for kind in EVERY_KIND))
     with progress_counter("reading", "objects") as count:
         loaded = load(
             source.filenames,
@@ -157,12 +168,13 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
             configured.configuration,
             namespace=source.namespace,
             raising=False,
-            admission=AdmissionOptions(
-                choose_rules=lambda cluster, newer: choose_rule_set(rules, configured.rules, cluster, newer)[0]
-            ),
+            admission=AdmissionOptions(choose_rules=choose, running=earlier),
         )
     attempts, problems = _attempts(source.attempts) if source.attempts else ((), ())
-    every = (*configured.problems, *_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
+    faults += (*_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
+    if source.old:
+        faults += tuple(_stored_sets(loaded, earlier))
+    every = (*configured.problems, *faults)
     return CommandInput(
         loaded=loaded,
         problems=every,
@@ -170,8 +182,30 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
         attempts=attempts,
         usable=not every or source.keep_going,
         rules=configured.rules,
+        recognised_by=index_cluster(sets=()) if source.old else loaded.cluster,
         note=configured.note,
     )
+
+
+def _earlier_sets(
+    source: InputSource, configured: OperatorConfigurationFile, choose: ChooseRules
+) -> tuple[tuple[RunningSet, ...], tuple[InputFault, ...]]:
+    """Return the sets of ``--old`` as they run, and everything that is wrong with its files (ED-008)."""
+    if not source.old:
+        return (), ()
+    from grove_shell.actions.earlier_manifests import read_earlier_sets  # noqa: PLC0415 - few commands have one (P11)
+
+    now = source.now or datetime.now(UTC)
+    return read_earlier_sets(source.old, source.namespace, configured.configuration, choose, now)
+
+
+def _stored_sets(loaded: LoadedInput, earlier: Iterable[RunningSet]) -> Iterator[InputFault]:
+    """Yield a problem for each stored set of an input beside ``--old``, which stands for the cluster."""
+    known = {running.snapshot.root.ref for running in earlier}
+    for root in loaded.cluster.sets:
+        if root.uid and root.ref not in known:
+            expected = "manifests alone, as --old stands for the cluster"
+            yield InputFault(file="-f", object=root.ref.short, expected=expected, got="a stored set, with a uid")
 
 
 def read_input_and_print_problems(source: InputSource, rules: str | None = None) -> CommandInput:

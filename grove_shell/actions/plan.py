@@ -65,7 +65,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = time_after(inputs.now, options.until)
     rules, rules_from, recognition = choose_rule_set(
-        options.rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer
+        options.rules, inputs.rules, inputs.recognised_by, inputs.loaded.newer
     )
     nodes = nodes_in_input(inputs.loaded)
     planned = forecasts_with_input_findings(
@@ -96,6 +96,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         operator_note=operator_rule_set_note(recognition, rules.name),
         newest_time=newest_condition_transition_time(inputs.loaded.cluster),
         is_now_given=source.now is not None,
+        has_old_manifests=bool(source.old),
         verbose=options.verbose,
         decisions=options.decisions,
     )

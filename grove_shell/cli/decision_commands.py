@@ -27,6 +27,13 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
 @output_option
 @rules_option()
 @click.option(
+    "--old",
+    "old",
+    multiple=True,
+    metavar="FILE|DIR",
+    help="Manifests as they are now, e.g. of the main branch: plan -f as edits of them, with every pod ready.",
+)
+@click.option(
     "--rounds",
     type=click.IntRange(min=1),
     metavar="N",
@@ -65,6 +72,7 @@ def plan_command(**options: Any) -> int:
       grove plan -f cluster.json --fail-on terminate        # in CI
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
+      grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
 
     With a manifest of a set that the input has, the plan shows what the edit does: the fields that change, every pod
     that restarts, and what serves meanwhile.

@@ -223,6 +223,9 @@ def input_source_from_options(options: dict[str, Any]) -> "InputSource":
     complete = options.pop("complete", None) or ()
     if live and complete:
         raise click.UsageError("--complete is about files: leave it out, or leave --live out")
+    old = options.pop("old", ())
+    if old and (live or complete):
+        raise click.UsageError("--old stands for the cluster: leave --live and --complete out")
     if not live and not filenames:
         raise click.UsageError("nothing to read: give -f FILE, or --live")
     if named["everywhere"] and namespace is not None:
@@ -236,4 +239,5 @@ def input_source_from_options(options: dict[str, Any]) -> "InputSource":
         config=options.pop("config"),
         keep_going=options.pop("keep_going"),
         complete=complete,
+        old=old,
     )

@@ -29,7 +29,11 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_with_set_as_stored
+from grove_shell.in_memory.forecasts import (
+    forecast_until_settled,
+    snapshot_of_newly_created_set,
+    snapshot_with_set_as_stored,
+)
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 MOST_WORK: Final = 250_000
@@ -119,6 +123,17 @@ def forecast_update(
     )
 
 
+def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:
+    """Return the snapshot of a new set after everything that it consists of was created and is ready (ED-008).
+
+    Args:
+        given: the set without a uid, and nothing of it.
+    """
+    start = snapshot_of_newly_created_set(given, rules)
+    *_, (_, _, settled) = _stages_of_update(InMemoryCluster((start,)), start, rules, frozenset())
+    return settled
+
+
 def _stages_of_update(
     cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, there: frozenset[str]
 ) -> Iterator[tuple[Forecast, Snapshot, Snapshot]]:
@@ -161,7 +176,7 @@ def _stage(forecast: Forecast, before: Snapshot, after: Snapshot, there: frozens
                 pod.ref,
                 clique.ref,
                 pod.index,
-                pod.node,
+                "" if pod.node == _NODE else pod.node,
                 pod.gpus if pod.scheduled else 0,
                 pod.ready,
                 DeletedPodFate.TERMINATED if why.is_termination else DeletedPodFate.REMOVED,

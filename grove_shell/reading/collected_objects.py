@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import format_time
@@ -134,6 +134,13 @@ def _served_in(part: JsonFieldReader) -> ServedApis:
     )
 
 
+class NewSetManifest(NamedTuple):
+    """The manifest of a set that is not in the cluster: as a user wrote it, and as it is stored."""
+
+    written: Mapping[str, Any]
+    stored: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class LoadedInput:
     """The cluster that an input describes, and everything to report about the input.
@@ -157,6 +164,7 @@ class LoadedInput:
         nodes: name of each Node in the input -> its labels.
         node_readiness: name of each Node whose status is in the input -> whether it answers (GF-015).
         definitions: names of the custom resource definitions in it.
+        new_sets: ``namespace/name`` of each set that a manifest in the input creates -> the manifest.
     """
 
     cluster: IndexedCluster
@@ -177,6 +185,7 @@ class LoadedInput:
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     node_readiness: NodesByName = field(default_factory=dict)
     definitions: tuple[CrdNames, ...] = ()
+    new_sets: Mapping[str, NewSetManifest] = field(default_factory=dict)
 
     @property
     def edited(self) -> tuple[str, ...]:

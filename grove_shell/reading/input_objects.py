@@ -21,6 +21,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_js
 from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
@@ -156,6 +157,19 @@ class InputObjects:
         self.conflicting.add(address)
         if kind != DEFINITION_KIND:
             self.mark_kind_incomplete(kind, item.value)
+
+    def add_running_set(self, manifest: Mapping[str, Any], snapshot: Snapshot) -> None:
+        """Add a set with everything that it consists of, which count as stored (ED-008)."""
+        root = snapshot.root
+        key = (root.ref.namespace, root.ref.name)
+        self.running[key], self.sets[key] = manifest, root
+        self.groups.update({(one.ref.namespace, one.ref.name): one for one in snapshot.groups})
+        self.cliques.update({(one.ref.namespace, one.ref.name): one for one in snapshot.cliques})
+        self.gangs.update({(one.ref.namespace, one.ref.name): one for one in snapshot.gangs})
+        self.domains.update({(one.ref.namespace, one.ref.name): one for one in snapshot.domains})
+        self.others.update({(one.ref.kind, one.ref.namespace, one.ref.name): one for one in snapshot.others})
+        self.pods.update({(pod.namespace, pod.name): pod for _, pod in snapshot.pods()})
+        self.owners.update({one.uid: one.ref for one in (root, *snapshot.groups, *snapshot.cliques)})
 
     def check_unique_identity(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""

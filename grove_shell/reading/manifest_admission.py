@@ -13,6 +13,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.snapshot.cluster import IndexedCluster
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
 from grove_shell.reading.input_sources import item_display_name
@@ -29,6 +30,18 @@ ChooseRules: TypeAlias = Callable[[IndexedCluster, tuple[str, ...]], "RuleSet"]
 """From the sets and PodCliques of an input, and its marks of a newer release, to the operator that admits manifests."""
 
 
+class RunningSet(NamedTuple):
+    """A set that counts as stored although no file has it as such (ED-008).
+
+    Attributes:
+        manifest: as stored.
+        snapshot: the set with everything that it consists of.
+    """
+
+    manifest: Mapping[str, Any]
+    snapshot: Snapshot
+
+
 class AdmissionOptions(NamedTuple):
     """How manifests are admitted.
 
@@ -36,10 +49,12 @@ class AdmissionOptions(NamedTuple):
         by_topologies: whether by the topologies of the input too.
         choose_rules: returns the operator that admits, given what recognises the operator of the input; None for the
             one of the design.
+        running: sets that count as stored, besides those of the files.
     """
 
     by_topologies: bool = True
     choose_rules: ChooseRules | None = None
+    running: tuple[RunningSet, ...] = ()
 
 
 def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem:

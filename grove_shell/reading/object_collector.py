@@ -24,6 +24,7 @@ from grove_shell.reading.collected_objects import (
     SNAPSHOT_VERSION,
     CollectedObjects,
     CombinedSnapshotHeaders,
+    NewSetManifest,
 )
 from grove_shell.reading.input_items import (
     api_server_error_message,
@@ -73,6 +74,7 @@ class ObjectCollector:
         self.manifests: list[InputItem] = []  # sets without a uid
         self.kept: list[str] = []
         self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
+        self.new_sets: dict[str, NewSetManifest] = {}
         self.interned: dict[str, str] = {}  # strings that many objects share
         self.ignored: Counter[str] = Counter()
         self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
@@ -244,6 +246,7 @@ class ObjectCollector:
                 self.changes[key] = _changes_of_edit(before, raw)
                 self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
             else:
+                self.new_sets["/".join(key)] = NewSetManifest(item.value, raw)
                 self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
 
     def _admitting_operator(self) -> "RuleSet":

@@ -156,6 +156,8 @@ def load(
     collector = ObjectCollector(
         live, configuration, InputTopologies(judging=admission.by_topologies), admission.choose_rules
     )
+    for running in admission.running:
+        collector.found.add_running_set(running.manifest, running.snapshot)
     with python_gc_paused():
         for index, raw in enumerate(collector.live.items):
             collector.collect_item(InputItem(collector.live.origin, 1, index, raw))
@@ -221,6 +223,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         node_readiness=collector.node_readiness,
         newer=tuple(sorted(collector.newer)),
         definitions=tuple(found.definitions),
+        new_sets=collector.new_sets,
     )
 
 

@@ -175,6 +175,7 @@ class PlanPageContext:
         sets_with_unknown_nodes: sets whose required topology constraints cannot be checked (TP-131).
         operator_note: which operator runs the cluster, where the rule set is that of another one (GF-111).
         newest_time: the newest time in the input; None where it has none.
+        has_old_manifests: whether manifests of --old stand for the cluster (ED-008).
         verbose: whether to list every entry, and every write of every round.
         decisions: whether to list every verdict.
     """
@@ -185,6 +186,7 @@ class PlanPageContext:
     operator_note: str
     newest_time: datetime | None
     is_now_given: bool
+    has_old_manifests: bool
     verbose: bool
     decisions: bool
 
@@ -202,15 +204,7 @@ def add_plan_notes(
     """Add the notes between the headline and the sets."""
     loaded = context.loaded
     _missing(page, document, loaded)
-    if loaded.edited:
-        names = comma_separated_names(list(loaded.edited), MAX_NAMES)
-        page.add_line(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
-    if loaded.kept:
-        page.add_line(
-            ("note: ", "bold"),
-            "fields missing from the manifest keep their stored values: "
-            f"{comma_separated_names(list(loaded.kept), MAX_NAMES)}",
-        )
+    _manifest_notes(page, context)
     _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.foreign_objects):
         page.add_line(("warning: ", "bold yellow"), warning)
@@ -241,6 +235,28 @@ def add_plan_notes(
     if loaded.ignored and not stories:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in loaded.ignored.items())
         page.add_line((f"ignored: {kinds}", "dim"))
+
+
+def _manifest_notes(page: StyledTextPage, context: PlanPageContext) -> None:
+    """Add what the manifests of the input are planned as: edits, or new sets beside ``--old``."""
+    loaded = context.loaded
+    if loaded.edited:
+        names = comma_separated_names(list(loaded.edited), MAX_NAMES)
+        of_old = (
+            ", as --old has it and with every pod ready (pod names are examples)" if context.has_old_manifests else ""
+        )
+        page.add_line(
+            ("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}{of_old}"
+        )
+    if context.has_old_manifests and loaded.new_sets:
+        names = comma_separated_names(list(loaded.new_sets), MAX_NAMES)
+        page.add_line(("note: ", "bold"), f"not in --old, so planned as new: {names}")
+    if loaded.kept and not context.has_old_manifests:
+        page.add_line(
+            ("note: ", "bold"),
+            "fields missing from the manifest keep their stored values: "
+            f"{comma_separated_names(list(loaded.kept), MAX_NAMES)}",
+        )
 
 
 def _gaps(page: StyledTextPage, context: PlanPageContext) -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -82,6 +83,77 @@ def test_ed001_another_form_of_a_quantity_is_no_change_for_the_go_operator(
 def _items(case: str) -> list[Any]:
     found: list[Any] = yaml.safe_load((CASES / case / "given.yaml").read_text(encoding="utf-8"))["items"]
     return found
+
+
+MANIFEST: Final = ROOT / "examples" / "manifests" / "disaggregated.yaml"
+
+
+def of_old(tmp_path: Path, change: tuple[str, str]) -> tuple[str, ...]:
+    """The options for an edit of the example by a replacement of text, without a cluster."""
+    new = tmp_path / "new.yaml"
+    new.write_text(MANIFEST.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
+    return ("--old", str(MANIFEST), "-f", str(new))
+
+
+def test_ed008_an_edit_without_a_cluster(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = of_old(tmp_path, ("engine:2.1", "engine:2.2"))
+    page = printed(capsys, *options, *FIELD)
+    assert page.startswith(
+        "restarts 38 pods, at most 6 at once; decode: never fewer than 3 of 4 ready; "
+        "prefill: never fewer than 2 of 3 replicas available; "
+    )
+    assert "as --old has it and with every pod ready (pod names are examples)" in page
+    assert "node" not in page.partition("RESTART")[2].partition("KEEP")[0]
+    printed(capsys, *options, *FIELD, "--fail-on", "restart", code=3)
+    by_default = printed(capsys, *options)
+    assert "rules 'design': no object shows which operator runs there" in by_default
+
+
+def test_ed008_nothing_changes_where_both_manifests_are_equal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for rules in ("design", "field"):
+        page = printed(capsys, *of_old(tmp_path, ("", "")), "--rules", rules, "--fail-on", "restart")
+        assert page.startswith("restarts no pod\n")
+        assert "EDIT" not in page
+
+
+def test_ed008_a_field_that_the_new_manifest_omits_is_removed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page = printed(capsys, *of_old(tmp_path, ("        terminationDelay: 2h", "        #")), *FIELD)
+    assert "EDIT       spec.template.podCliqueScalingGroups[prefill].terminationDelay" in page
+    assert "2h -> (absent)" in page
+
+
+def test_ed008_a_set_that_only_one_side_has(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page = printed(capsys, *of_old(tmp_path, ("name: llama", "name: other")), *FIELD)
+    assert page.startswith("creates 42 pods; ")
+    assert "note: not in --old, so planned as new: inference/other" in page
+    assert "no termination pending: inference/llama" in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (CRASHES, MANIFEST, "--old: PodCliqueSet/qwen: expected manifests of PodCliqueSets; what a cluster has"),
+        (MANIFEST, CRASHES, "-f: PodCliqueSet/qwen: expected manifests alone, as --old stands for the cluster"),
+        (ROOT / "no-such-file.yaml", MANIFEST, "no such file"),
+    ],
+)
+def test_ed008_stored_sets_and_files_without_a_set_are_problems(
+    old: Path, new: Path, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["plan", "--old", str(old), "-f", str(new)], "grove") == 1
+    assert problem in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("beside", [("--live",), ("-f", str(MANIFEST), "--complete", "all")])
+def test_ed008_the_cluster_and_old_exclude_each_other(
+    beside: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["plan", "--old", str(MANIFEST), *beside], "grove") == 64
+    assert "--old stands for the cluster" in capsys.readouterr().err
 
 
 def test_ed003_a_fall_below_the_minimum_is_in_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:

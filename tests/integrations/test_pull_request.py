@@ -71,6 +71,14 @@ def test_comments_and_status_are_as_blessed(tmp_path: Path, *, bless: bool) -> N
     assert COMMENTS.read_text(encoding="utf-8") == page
 
 
+def test_an_edit_without_a_cluster_is_compared_with_the_base_branch(tmp_path: Path) -> None:
+    request = PullRequest(tmp_path, EMPTY | {"PLAN": "--fail-on restart"})
+    edit = LLAMA.replace("engine:2.1", "engine:2.2")
+    request.open({"manifests/llama.yaml": LLAMA}, {"manifests/llama.yaml": edit})
+    assert request.ask() == 3
+    assert "restarts 38 pods" in request.comment
+
+
 def test_one_comment_is_posted_and_then_kept_up_to_date(tmp_path: Path) -> None:
     request = PullRequest(tmp_path, EMPTY, {"github.event.pull_request.number": "12", **PullRequest(tmp_path).contexts})
     request.open({"README.md": "Manifests.\n"}, {"manifests/llama.yaml": REFUSED})

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from grove_core.admit import manifest_with_defaults_of
 from grove_core.document.edit_format import edit_as_json, edit_from_json
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
@@ -21,9 +22,11 @@ from grove_core.plan.update_forecast import (
 )
 from grove_core.resources.manifest_changes import manifest_changes
 from grove_core.resources.pod import Pod
+from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
-from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.update_forecasts import forecast_update
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots
+from grove_shell.in_memory.update_forecasts import forecast_update, snapshot_of_rolled_out_set
 from tests.property.plan.ready_sets import drawn_update, ready_set, with_image, with_pods
 from tests.property.workload.sets import NOW
 from tests.simulation.edit_agreement import RULE_SETS, drawn_set, update_of_edit
@@ -167,3 +170,18 @@ def test_ed007_a_new_set_gets_the_pods_that_are_announced(seed: int, rules: str)
     seen = ready_set(manifest, rule_set(rules))
     pods = [pod for _, pod in seen.pods()]
     assert pods_of_new_set(seen.root.spec) == PodsAndGpus(len(pods), sum(pod.gpus for pod in pods))
+
+
+@SEEDS
+@RULES
+def test_ed008_a_rolled_out_set_is_settled_with_all_its_pods_ready(seed: int, rules: str) -> None:
+    chosen = rule_set(rules)
+    manifest = drawn_set(Random(seed))
+    root = podcliqueset_from_json(manifest_with_defaults_of(manifest, chosen))
+    seen = snapshot_of_rolled_out_set(Snapshot(root=root, now=NOW, complete=EVERY_KIND), chosen)
+    pods = [pod for _, pod in seen.pods()]
+    assert len(pods) == pods_of_new_set(root.spec).pods
+    assert all(pod.ready for pod in pods)
+    assert serving_parts(seen) == serving_parts(ready_set(manifest, chosen))
+    (settled,) = forecasts_of_snapshots((seen,), chosen, limit=None, until=None)
+    assert not [step for round_ in settled.rounds for step in round_.steps]

@@ -1,0 +1,62 @@
+"""Sets that count as rolled out, from the manifests of ``--old``: a pipeline that has no cluster compares with them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from grove_core.areas.workload.admission.manifest_defaults import LAST_APPLIED
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.configuration import Configuration
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_shell.in_memory.update_forecasts import snapshot_of_rolled_out_set
+from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules, RunningSet
+from grove_shell.reading.objects import load
+
+_AGE: Final = timedelta(days=1)
+"""How long ago a set of ``--old`` was rolled out."""
+
+
+def read_earlier_sets(
+    filenames: tuple[str, ...],
+    namespace: str | None,
+    configuration: Configuration,
+    choose_rules: ChooseRules,
+    now: datetime,
+) -> tuple[tuple[RunningSet, ...], tuple[InputFault, ...]]:
+    """Return the sets of manifests as they are once every pod is ready, and all problems of the files (ED-008)."""
+    loaded = load(
+        filenames,
+        configuration=configuration,
+        namespace=namespace,
+        raising=False,
+        admission=AdmissionOptions(choose_rules=choose_rules),
+    )
+    rules = choose_rules(loaded.cluster, loaded.newer)
+    return tuple(_rolled_out(loaded, rules, now)), (*loaded.faults, *_stored_sets(loaded))
+
+
+def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[RunningSet]:
+    """Yield the sets as ``kubectl apply`` stores them, with the annotation by which a later one removes fields."""
+    for root in loaded.cluster.sets:
+        manifest = loaded.new_sets.get(f"{root.ref.namespace}/{root.ref.name}")
+        if manifest is not None:
+            applied = json.dumps(manifest.written, default=str)
+            metadata = manifest.stored["metadata"]
+            annotations = {**(metadata.get("annotations") or {}), LAST_APPLIED: applied}
+            stored = replace(root, annotations=FrozenMap({**root.annotations, LAST_APPLIED: applied}))
+            yield RunningSet(
+                {**manifest.stored, "metadata": {**metadata, "annotations": annotations}},
+                snapshot_of_rolled_out_set(loaded.cluster.snapshot_of(stored, now - _AGE), rules),
+            )
+
+
+def _stored_sets(loaded: LoadedInput) -> Iterator[InputFault]:
+    """Yield a problem for each set of ``--old`` that is a stored one."""
+    expected = "manifests of PodCliqueSets; what a cluster has is given with -f"
+    for root in loaded.cluster.sets:
+        if root.uid:
+            yield InputFault(file="--old", object=root.ref.short, expected=expected, got="a stored set, with a uid")
