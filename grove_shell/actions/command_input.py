@@ -159,7 +159,7 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
     earlier, faults = _earlier_sets(source, configured, choose)
     if source.old:
         collected = CollectedObjects(origin="", complete=frozenset((kind, EVERYWHERE) for kind in EVERY_KIND))
-    with progress_counter("reading", "objects") as count:
+    with progress_counter("reading", "object") as count:
         loaded = load(
             source.filenames,
             standard_input_stream(),

@@ -36,6 +36,7 @@ from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.plan_headline import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import plan_page
+from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS, format_json_document
 
 
@@ -75,10 +76,11 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         rules,
         recognition,
     )
-    planned = tuple(
-        with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes)
-        for forecast, snapshot in zip(planned, snapshots, strict=True)
-    )
+    with progress_counter("planning updates", "stage", every=1) as count:
+        planned = tuple(
+            with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes, count)
+            for forecast, snapshot in zip(planned, snapshots, strict=True)
+        )
     if rules.keeps_topologies and source.namespace is None and not options.sets:
         planned += forecasts_of_topologies(inputs.loaded.cluster, inputs.now, inputs.attempts)
     document = PlanDocument(

@@ -116,7 +116,7 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
         from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
         collected = list_objects_of_all_kinds(source.live)
-    with progress_counter("reading", "objects") as count:
+    with progress_counter("reading", "object") as count:
         capacity = NodeCollector(count)
         loaded = load(
             source.filenames,

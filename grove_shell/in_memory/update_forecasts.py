@@ -1,7 +1,7 @@
 """Forecasts of updates: rounds until the operator waits, then every created pod becomes ready, until the end (ED)."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -60,11 +60,13 @@ def with_edit_forecast(
     snapshot: Snapshot,
     rules: RuleSet,
     changes: Mapping[str, tuple[ManifestChange, ...]],
+    progress: Callable[[UpdateStage], None] | None = None,
 ) -> Forecast:
     """Return the forecast of a set with what its manifest in the input does; as it is where there is none.
 
     Args:
         changes: ``namespace/name`` of an edited set -> the fields that change.
+        progress: called for every stage, for a progress bar.
     """
     root = snapshot.root
     if not root.uid:
@@ -72,7 +74,7 @@ def with_edit_forecast(
     if root.edit is PlannedManifestChange.NONE:
         return forecast
     found = tuple(_changes_as_stored(changes.get(f"{root.ref.namespace}/{root.ref.name}", ()), rules))
-    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found))
+    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), progress=progress)
     return replace(forecast, edit=EditForecast(found, update))
 
 
@@ -86,7 +88,11 @@ def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Ite
 
 
 def forecast_update(
-    given: Snapshot, rules: RuleSet, changed: frozenset[str] = frozenset(), work: int = MOST_WORK
+    given: Snapshot,
+    rules: RuleSet,
+    changed: frozenset[str] = frozenset(),
+    work: int = MOST_WORK,
+    progress: Callable[[UpdateStage], None] | None = None,
 ) -> UpdateForecast | None:
     """Return the update of a set that was just edited, to its end or to the limit of the work.
 
@@ -95,6 +101,7 @@ def forecast_update(
         rules: the operator that acts.
         changed: names of the cliques whose pods depend on a changed field.
         work: the most work (ED-006).
+        progress: called for every stage.
 
     Returns:
         None where pods, PodCliques, scaling groups or PodGroups of the set were not collected.
@@ -109,6 +116,8 @@ def forecast_update(
         if any(held.obstacle is StepObstacle.GROUPS_NOT_COLLECTED for held in forecast.rounds[-1].withheld):
             return None
         stages.append(_stage(forecast, earlier, seen, there))
+        if progress is not None:
+            progress(stages[-1])
         work -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
         is_cut = work <= 0 and stages[-1].created.pods > 0
         if is_cut:

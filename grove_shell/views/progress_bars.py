@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from grove_shell.simulator.virtual_time import SECOND, go_duration_text
 from grove_shell.styled_text_page import is_stderr_terminal, overwrite_terminal_line
+from grove_shell.views.formatting import count_with_noun
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -18,8 +19,8 @@ _DRAWN_EVERY: Final = 0.1
 
 
 @contextmanager
-def progress_counter(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
-    """Yield a function that counts its calls and shows the count on standard error.
+def progress_counter(doing: str, noun: str, every: int = _COUNTED_EVERY) -> Iterator[Callable[[Any], None] | None]:
+    """Yield a function that counts its calls and shows the count on standard error, at each ``every``-th call.
 
     Yields None where standard error is no terminal.
     """
@@ -31,8 +32,8 @@ def progress_counter(doing: str, what: str) -> Iterator[Callable[[Any], None] | 
     def count(_item: object) -> None:
         nonlocal seen, drawn
         seen += 1
-        if seen % _COUNTED_EVERY == 0 and monotonic() - start > _SHOWN_AFTER:
-            overwrite_terminal_line(f"{doing}: {seen:,} {what}")
+        if seen % every == 0 and monotonic() - start > _SHOWN_AFTER:
+            overwrite_terminal_line(f"{doing}: {count_with_noun(seen, noun)}")
             drawn = True
 
     try:

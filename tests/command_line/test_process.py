@@ -56,7 +56,7 @@ def test_cl001_long_work_is_counted_on_one_line_and_leaves_nothing_on_the_termin
 import time
 from grove_shell.views.progress_bars import progress_counter
 for patience in (0, 0.8):
-    with progress_counter("reading", "objects") as count:
+    with progress_counter("reading", "object") as count:
         time.sleep(patience)
         for _ in range(1000):
             count(None)
