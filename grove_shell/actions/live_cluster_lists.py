@@ -63,7 +63,7 @@ def list_objects_of_all_kinds(live: LiveClusterOptions) -> CollectedObjects:
     Raises:
         NoClusterAccess: it cannot be reached, does not answer, or does not serve PodCliqueSets.
     """
-    with progress_counter("asking", "objects") as count:
+    with progress_counter("asking", "object") as count:
         return run_cluster_requests(_collect(live, count or (lambda _item: None)))
 
 
