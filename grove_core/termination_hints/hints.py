@@ -1,0 +1,173 @@
+"""Finds what averts each termination that is waited for or due, and verifies it by judging again (PL-040 to PL-043)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from grove_core.areas.gang_termination.breach_delays import breach_delay_end
+from grove_core.areas.gang_termination.termination_findings import TERMINATION
+from grove_core.areas.gang_termination.verdicts import (
+    TERMINATES,
+    WAITS,
+    GroupFate,
+    Keep,
+    MinAvailableBreach,
+    SetReplicaFates,
+    Terminate,
+    Wait,
+)
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Ref
+from grove_core.plan.termination_hints import ReadyPodsNeeded, TerminationHints
+from grove_core.resources.node_loss import NodesByName
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.own_writes import with_own_writes
+from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
+from grove_core.termination_hints.changed_snapshots import snapshots_of_replicas, with_ready_pods
+from grove_core.termination_hints.longer_delay import longer_delay
+from grove_core.termination_hints.needed_pods import (
+    Judge,
+    breached_refs,
+    cliques_whose_starting_pods_count,
+    fewest_group_replicas,
+    ready_pods_needed,
+    replicas_needed,
+)
+from grove_core.termination_hints.unready_pods import lost_nodes_of_pods, scheduler_messages_about_pods
+
+FateAndBreaches: TypeAlias = tuple[GroupFate, tuple[MinAvailableBreach, ...]]
+_KEPT: Final[FateAndBreaches] = (Keep(), ())
+
+
+def termination_hints(
+    snapshot: Snapshot, findings: Iterable[Finding], rules: RuleSet, nodes: NodesByName
+) -> tuple[TerminationHints, ...]:
+    """Return hints for each replica that waits for its termination or is terminated now, in the order of the findings.
+
+    The cost is a few judgements of each such replica of the set, and nothing for a set without any.
+
+    Args:
+        findings: of the plan for the snapshot.
+        nodes: those of the input.
+    """
+    pending = [
+        one.subject
+        for one in findings
+        if one.question == TERMINATION and one.verdict in {WAITS, TERMINATES} and one.subject.replica is not None
+    ]
+    if not pending:
+        return ()
+    index_of_group = {group.ref: group.replica_index for group in snapshot.groups}
+    by_replica: defaultdict[int, list[Ref]] = defaultdict(list)
+    for subject in pending:
+        by_replica[index_of_group.get(subject.without_replica, subject.replica or 0)].append(subject)
+    seen = with_unwritten_breach_changes(with_own_writes(snapshot))
+    found = {
+        hints.replica: hints
+        for index, part in snapshots_of_replicas(seen, by_replica)
+        for hints in _HintSearch(part, rules.replica_fates).hints(by_replica[index], nodes)
+    }
+    return tuple(found[subject] for subject in pending if subject in found)
+
+
+def fate_of_replica(fates: SetReplicaFates, subject: Ref) -> FateAndBreaches:
+    """Return the fate of one replica of the set or of a scaling group, and its breaches that may be acted on."""
+    index = subject.replica or 0
+    group = next((one for one in fates.groups if one.group.ref == subject.without_replica), None)
+    if group is not None:
+        return group.fates.get(index, Keep()), group.acting.get(index, ())
+    return next(((one.fate, one.breaches) for one in fates.replicas if one.number == index), _KEPT)
+
+
+class _HintSearch:
+    """The search in the snapshot of one replica of a set; what its subjects have in common is found once."""
+
+    def __init__(self, snapshot: Snapshot, judge: Judge) -> None:
+        self._snapshot = snapshot
+        self._judge = judge
+        self._fates = judge(snapshot)
+        self._groups = {one.group.ref: one for one in self._fates.groups}
+        breached = breached_refs(self._fates)
+        cliques = [clique for clique in snapshot.cliques if clique.ref in breached and not clique.deleting]
+        self._cliques = {clique.ref: clique for clique in cliques}
+        self._needed = ready_pods_needed(snapshot, cliques, judge)
+        self._starting = cliques_whose_starting_pods_count(snapshot, cliques, self._needed, judge)
+
+    def hints(self, subjects: Iterable[Ref], nodes: NodesByName) -> Iterator[TerminationHints]:
+        """Yield the hints for some replicas that the snapshot contains."""
+        for subject in subjects:
+            fate, breaches = fate_of_replica(self._fates, subject)
+            if not isinstance(fate, Wait | Terminate):
+                continue  # pods that are being deleted decide, and they are gone before a delay ends
+            pods, spares_not = self._ready_pods(subject, breaches)
+            unready = [pod for clique in self._cliques_behind(breaches) for pod in self._unready_pods(clique)]
+            yield TerminationHints(
+                replica=subject,
+                ready_pods=pods,
+                spares_not=spares_not,
+                longer_delay=longer_delay(self._snapshot, subject, breaches, self._fate_with),
+                unready=len(unready),
+                nodes=lost_nodes_of_pods(unready, nodes),
+                messages=scheduler_messages_about_pods(unready),
+            )
+
+    def _fate_with(self, changed: Snapshot, subject: Ref) -> GroupFate:
+        return fate_of_replica(self._judge(changed), subject)[0]
+
+    def _ready_pods(
+        self, subject: Ref, breaches: Sequence[MinAvailableBreach]
+    ) -> tuple[tuple[ReadyPodsNeeded, ...], tuple[Ref, ...]]:
+        """Return the ready pods that avert a termination, and which replicas of groups are terminated nevertheless.
+
+        Both are empty where the judgement with these pods, when the last delay ends, is not to keep the replica.
+        """
+        now, chosen = self._snapshot.now, dict[Ref, ReadyPodsNeeded]()
+        for breach in sorted(breaches, key=lambda one: breach_delay_end(one.since, one.delay)):
+            cliques = self._cliques_to_recover(breach.ref)
+            if not cliques:
+                return (), ()
+            due = breach_delay_end(breach.since, breach.delay)
+            for clique in cliques:
+                chosen.setdefault(clique.ref, self._pods_of(clique, due if due > now else None))
+        counts = {self._cliques[ref].uid: one.count for ref, one in chosen.items()}
+        last = max(breach_delay_end(breach.since, breach.delay) for breach in breaches)
+        changed = replace(with_ready_pods(self._snapshot, counts), now=max(now, last))
+        fates = self._judge(changed)
+        if not isinstance(fate_of_replica(fates, subject)[0], Keep):
+            return (), ()
+        before = set(_ending_group_replicas(self._fates))
+        return tuple(chosen.values()), tuple(ref for ref in _ending_group_replicas(fates) if ref not in before)
+
+    def _pods_of(self, clique: PodClique, before: datetime | None) -> ReadyPodsNeeded:
+        count = self._needed[clique.uid]
+        replicas = replicas_needed(self._snapshot, clique, count)
+        return ReadyPodsNeeded(clique.ref, count, before, replicas, clique.ref in self._starting)
+
+    def _cliques_to_recover(self, constituent: Ref) -> tuple[PodClique, ...]:
+        """Return the PodCliques whose recovery ends the breach of a constituent; empty where none does."""
+        clique, group = self._cliques.get(constituent), self._groups.get(constituent)
+        if clique is not None and clique.uid in self._needed:
+            return (clique,)
+        return fewest_group_replicas(self._snapshot, group, self._needed, self._judge) if group is not None else ()
+
+    def _cliques_behind(self, breaches: Iterable[MinAvailableBreach]) -> Iterator[PodClique]:
+        for breach in breaches:
+            if breach.ref in self._cliques:
+                yield self._cliques[breach.ref]
+            elif breach.ref in self._groups:
+                yield from self._groups[breach.ref].breached
+
+    def _unready_pods(self, clique: PodClique) -> Iterator[Pod]:
+        return (pod for pod in self._snapshot.pods_of.get(clique.uid, ()) if not pod.ready)
+
+
+def _ending_group_replicas(fates: SetReplicaFates) -> Iterator[Ref]:
+    for group in fates.groups:
+        for index, fate in group.fates.items():
+            if isinstance(fate, Wait | Terminate):
+                yield group.group.ref.at_replica(index)
