@@ -13,7 +13,7 @@ class ReadyPodsNeeded(NamedTuple):
     """The ready pods that one PodClique needs so that its breach ends (PL-041).
 
     Attributes:
-        count: the number of pods that have to become ready; pods that are being deleted do not count.
+        pods: the number of pods that have to become ready; pods that are being deleted do not count.
         before: when the delay of its breach ends; None where it has ended already.
         replicas: the ``replicas`` that the PodClique needs for so many pods; None where it has enough.
         starting_pods_count_already: whether its pods that are starting count as healthy now, so that it is not enough
@@ -21,7 +21,7 @@ class ReadyPodsNeeded(NamedTuple):
     """
 
     clique: Ref
-    count: int
+    pods: int
     before: datetime | None
     replicas: int | None = None
     starting_pods_count_already: bool = False

@@ -70,7 +70,7 @@ def termination_hints(
     found = {
         hints.replica: hints
         for index, part in snapshots_of_replicas(seen, by_replica)
-        for hints in _HintSearch(part, rules.replica_fates).hints(by_replica[index], nodes)
+        for hints in _HintSearch(part, rules.replica_fates, seen).hints(by_replica[index], nodes)
     }
     return tuple(found[subject] for subject in pending if subject in found)
 
@@ -87,8 +87,16 @@ def fate_of_replica(fates: SetReplicaFates, subject: Ref) -> FateAndBreaches:
 class _HintSearch:
     """The search in the snapshot of one replica of a set; what its subjects have in common is found once."""
 
-    def __init__(self, snapshot: Snapshot, judge: Judge) -> None:
+    def __init__(self, snapshot: Snapshot, judge: Judge, whole: Snapshot) -> None:
+        """Judge the replica.
+
+        Args:
+            snapshot: of the replica, without pods that are being deleted.
+            judge: of the rule set.
+            whole: the snapshot of the set.
+        """
         self._snapshot = snapshot
+        self._whole = whole
         self._judge = judge
         self._fates = judge(snapshot)
         self._groups = {one.group.ref: one for one in self._fates.groups}
@@ -134,7 +142,7 @@ class _HintSearch:
             due = breach_delay_end(breach.since, breach.delay)
             for clique in cliques:
                 chosen.setdefault(clique.ref, self._pods_of(clique, due if due > now else None))
-        counts = {self._cliques[ref].uid: one.count for ref, one in chosen.items()}
+        counts = {self._cliques[ref].uid: one.pods for ref, one in chosen.items()}
         last = max(breach_delay_end(breach.since, breach.delay) for breach in breaches)
         changed = replace(with_ready_pods(self._snapshot, counts), now=max(now, last))
         fates = self._judge(changed)
@@ -163,7 +171,7 @@ class _HintSearch:
                 yield from self._groups[breach.ref].breached
 
     def _unready_pods(self, clique: PodClique) -> Iterator[Pod]:
-        return (pod for pod in self._snapshot.pods_of.get(clique.uid, ()) if not pod.ready)
+        return (pod for pod in self._whole.pods_of.get(clique.uid, ()) if not pod.ready)
 
 
 def _ending_group_replicas(fates: SetReplicaFates) -> Iterator[Ref]:
