@@ -29,19 +29,28 @@ def ready_pods_needed(snapshot: Snapshot, cliques: Sequence[PodClique], judge: J
     A PodClique whose breach no number of ready pods ends is left out. All numbers are searched for at once, since the
     breach of a PodClique depends on its own pods alone: the judgements are few whatever the number of PodCliques.
     """
-    high = {clique.uid: _most_needed(clique, snapshot) for clique in cliques}
-    remaining = breached_refs(judge(with_ready_pods(snapshot, high)))
-    searched = [clique for clique in cliques if clique.ref not in remaining]
-    low = {clique.uid: 1 for clique in searched}
+    if not cliques:
+        return {}
+    remaining = _breached_with(snapshot, {clique.uid: 1 for clique in cliques}, judge)
+    found = {clique.uid: 1 for clique in cliques if clique.ref not in remaining}
+    searched = [clique for clique in cliques if clique.ref in remaining]  # one pod is enough for most
+    high = {clique.uid: _most_needed(clique, snapshot) for clique in searched}
+    remaining = _breached_with(snapshot, high, judge) if searched else set()
+    searched = [clique for clique in searched if clique.ref not in remaining]
+    low = {clique.uid: 2 for clique in searched}
     while any(low[clique.uid] < high[clique.uid] for clique in searched):
         middle = {clique.uid: (low[clique.uid] + high[clique.uid]) // 2 for clique in searched}
-        remaining = breached_refs(judge(with_ready_pods(snapshot, middle)))
+        remaining = _breached_with(snapshot, middle, judge)
         for clique in searched:
-            if clique.ref in remaining:
-                low[clique.uid] = min(middle[clique.uid] + 1, high[clique.uid])
-            else:
+            if clique.ref not in remaining:
                 high[clique.uid] = middle[clique.uid]
-    return low
+            elif low[clique.uid] < high[clique.uid]:
+                low[clique.uid] = middle[clique.uid] + 1
+    return found | low
+
+
+def _breached_with(snapshot: Snapshot, counts: Mapping[str, int], judge: Judge) -> set[Ref]:
+    return breached_refs(judge(with_ready_pods(snapshot, counts)))
 
 
 def _most_needed(clique: PodClique, snapshot: Snapshot) -> int:
@@ -83,15 +92,14 @@ def fewest_group_replicas(
     order = sorted(curable, key=lambda index: (sum(needed[one.uid] for one in curable[index]), index))
     chosen = [tuple(one for index in order[:count] for one in curable[index]) for count in range(len(order) + 1)]
     low, high = 1, len(order)
-    if not high or _is_breached_with(snapshot, group, chosen[high], needed, judge):
-        return ()
-    while low < high:
-        middle = (low + high) // 2
+    while low < high:  # one replica is enough for most: it is tried first
+        middle = 1 if high == len(order) and low == 1 else (low + high) // 2
         if _is_breached_with(snapshot, group, chosen[middle], needed, judge):
             low = middle + 1
         else:
             high = middle
-    return chosen[high]
+    is_cured = bool(order) and not _is_breached_with(snapshot, group, chosen[high], needed, judge)
+    return chosen[high] if is_cured else ()
 
 
 def _is_breached_with(

@@ -29,7 +29,7 @@ from grove_shell.views.formatting import (
     rule_citation,
 )
 from grove_shell.views.plan_headline import time_and_rules_line
-from grove_shell.views.termination_hint_lines import termination_hint_lines
+from grove_shell.views.termination_hint_lines import scheduler_message_start, termination_hint_lines
 
 _MANY: Final = 20
 _CLIQUES: Final = 40
@@ -193,7 +193,8 @@ def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique)
     shown = [pod for pod in _asked_for(inquiry, clique) if not pod.ready or inquiry.kind == "Pod"]
     for pod in shown[:_MANY]:
         going = ", terminating" if pod.deleting else ""
-        page.add_line(f"    {pod.name}: {_state(pod)}{going}" + (f", on {pod.node}" if pod.node else ""))
+        state = _state(pod, whole=inquiry.kind == "Pod")
+        page.add_line(f"    {pod.name}: {state}{going}" + (f", on {pod.node}" if pod.node else ""))
     if len(shown) > _MANY:
         page.add_line(f"    and {len(shown) - _MANY:,} more")
 
@@ -203,12 +204,17 @@ def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:
     return [pod for pod in pods if pod.name == inquiry.name] if inquiry.kind == "Pod" else pods
 
 
-def _state(pod: Pod) -> str:
-    """Return why a pod is not ready, in the words of its status where it has any."""
+def _state(pod: Pod, *, whole: bool) -> str:
+    """Return why a pod is not ready, in the words of its status where it has any.
+
+    Args:
+        whole: whether to return the whole message of the scheduler; else its first sentence.
+    """
     if pod.ready:
         return "ready"
     if pod.gated and pod.foreign_gates:
         return f"held by the scheduling gate {', '.join(pod.foreign_gates)}, which Grove does not remove"
     if pod.trouble:
-        return f"{pod.trouble}: {pod.unplaced_because}" if pod.unplaced_because else pod.trouble
+        message = pod.unplaced_because if whole else scheduler_message_start(pod.unplaced_because)
+        return f"{pod.trouble}: {message}" if message else pod.trouble
     return "scheduled, not ready" if pod.scheduled else "gated" if pod.gated else "not scheduled"

@@ -43,16 +43,25 @@ def scheduler_message_start(message: str) -> str:
 
 
 def _ready_pods(needed: Sequence[ReadyPodsNeeded], now: datetime, most: int | None) -> str:
-    """Return the pods that have to become ready: ``1 more ready pod of a and 2 of b before 09:41:00Z``."""
-    shown, rest = needed[:most], needed[len(needed[:most]) :]
-    first, *others = (_of_clique(one) for one in shown)
-    parts = [f"{shown[0].pods:,} more ready {'pod' if shown[0].pods == 1 else 'pods'} of {first}"]
-    parts += [f"{one.pods:,} of {text}" for one, text in zip(shown[1:], others, strict=True)]
+    """Return the pods that have to become ready: ``1 more ready pod of a and 2 of b before 09:41:00Z``.
+
+    The time comes last where it is the same for all PodCliques, else after each of them.
+    """
+    shown = needed[:most]
+    rest = needed[len(shown) :]
+    ends = {one.before for one in needed}
+    own = len(ends) > 1
+    noun = "pod" if needed[0].pods == 1 else "pods"
+    parts = [f"{one.pods:,} of {_of_clique(one)}{_before(one.before, now) if own else ''}" for one in shown]
+    parts[0] = parts[0].replace(" of ", f" more ready {noun} of ", 1)
     if rest:
-        parts.append(f"{count_with_noun(sum(one.pods for one in rest), 'pod')} of {len(rest):,} more")
+        parts.append(f"{sum(one.pods for one in rest):,} of {count_with_noun(len(rest), 'more PodClique')}")
     text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    before = min((one.before for one in needed if one.before is not None), default=None)
-    return text if before is None else f"{text} before {clock_time(before, now)}"
+    return text if own else text + _before(ends.pop(), now)
+
+
+def _before(end: datetime | None, now: datetime) -> str:
+    return "" if end is None else f" before {clock_time(end, now)}"
 
 
 def _of_clique(one: ReadyPodsNeeded) -> str:
