@@ -26,6 +26,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.domain_sharing import sharing_scope_in_annotations
+from grove_core.resources.naming_rules import scaling_group_name
 from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodDemand, PodOnNode, pod_demand_of
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
@@ -110,6 +111,35 @@ def check_gang_fit(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[Pod
     others = sorted(snapshot.topologies.keys() - {judgement.name}) if applies else ()
     refused = tuple(_admission_objections(snapshot)) if own.fit is not None else ()
     return GangFitReport(root, own, tuple(fit_check.fit_by_other(name, judgement.name) for name in others), refused)
+
+
+def check_replica_fit(snapshot: Snapshot, replica: Ref, nodes: Iterable[Node]) -> PodCliqueSetFit | None:
+    """Return whether the gangs of one replica of a set, or of a scaling group, fit on nodes by the set's topology.
+
+    Args:
+        nodes: with the amounts that are free for them.
+
+    Returns:
+        None where the replica has no gang of its own, or where the topology can place none or is unknown.
+    """
+    judgement = judge_topology(snapshot)
+    applies = judgement.resolution not in {TopologyResolution.NONE, TopologyResolution.OFF}
+    if set_too_large_reason(snapshot) is not None or (applies and judgement.resolution is not TopologyResolution.USED):
+        return None
+    fit_check = _SetFitCheck(snapshot, nodes, ())
+    fit_check.gangs = [gang for gang in fit_check.gangs if _is_gang_of_replica(gang, snapshot, replica)]
+    if not fit_check.gangs:
+        return None
+    levels = (topology_levels_of(snapshot, judgement.name) or ()) if applies else ()
+    return fit_check.fit_by(judgement.name if applies else "", levels, judgement.because).fit
+
+
+def _is_gang_of_replica(gang: ExpectedGang, snapshot: Snapshot, replica: Ref) -> bool:
+    """Return whether a gang is terminated with a replica as a whole."""
+    if replica.without_replica == snapshot.root.ref:
+        return gang.replica == replica.replica
+    group = scaling_group_name(snapshot.root.ref.name, gang.replica, gang.group)
+    return bool(gang.group) and (group, gang.group_replica) == (replica.name, replica.replica)
 
 
 def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:

@@ -20,7 +20,8 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.plan.termination_hints import ReadyPodsNeeded, TerminationHints
+from grove_core.plan.termination_hints import ReadyPodsNeeded, Room, TerminationHints
+from grove_core.resources.node import Node
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -38,6 +39,7 @@ from grove_core.termination_hints.needed_pods import (
     ready_pods_needed,
     replicas_needed,
 )
+from grove_core.termination_hints.room import room_for_replica
 from grove_core.termination_hints.unready_pods import lost_nodes_of_pods, scheduler_messages_about_pods
 
 FateAndBreaches: TypeAlias = tuple[GroupFate, tuple[MinAvailableBreach, ...]]
@@ -45,7 +47,7 @@ _KEPT: Final[FateAndBreaches] = (Keep(), ())
 
 
 def termination_hints(
-    snapshot: Snapshot, findings: Iterable[Finding], rules: RuleSet, nodes: NodesByName
+    snapshot: Snapshot, findings: Iterable[Finding], rules: RuleSet, nodes: NodesByName, free: Sequence[Node] = ()
 ) -> tuple[TerminationHints, ...]:
     """Return hints for each replica that waits for its termination or is terminated now, in the order of the findings.
 
@@ -54,6 +56,7 @@ def termination_hints(
     Args:
         findings: of the plan for the snapshot.
         nodes: those of the input.
+        free: the nodes of the input with the amounts that are free on them; empty where these are not known.
     """
     pending = [
         one.subject
@@ -70,7 +73,7 @@ def termination_hints(
     found = {
         hints.replica: hints
         for index, part in snapshots_of_replicas(seen, by_replica)
-        for hints in _HintSearch(part, rules.replica_fates, seen).hints(by_replica[index], nodes)
+        for hints in _HintSearch(part, rules.replica_fates, seen).hints(by_replica[index], nodes, free)
     }
     return tuple(found[subject] for subject in pending if subject in found)
 
@@ -106,7 +109,7 @@ class _HintSearch:
         self._needed = ready_pods_needed(snapshot, cliques, judge)
         self._starting = cliques_whose_starting_pods_count(snapshot, cliques, self._needed, judge)
 
-    def hints(self, subjects: Iterable[Ref], nodes: NodesByName) -> Iterator[TerminationHints]:
+    def hints(self, subjects: Iterable[Ref], nodes: NodesByName, free: Sequence[Node]) -> Iterator[TerminationHints]:
         """Yield the hints for some replicas that the snapshot contains."""
         for subject in subjects:
             fate, breaches = fate_of_replica(self._fates, subject)
@@ -122,7 +125,14 @@ class _HintSearch:
                 unready=len(unready),
                 nodes=lost_nodes_of_pods(unready, nodes),
                 messages=scheduler_messages_about_pods(unready),
+                room=room_for_replica(self._whole, subject, self._pods_within(subject), free) if free else Room.UNKNOWN,
             )
+
+    def _pods_within(self, subject: Ref) -> Iterator[Pod]:
+        root = self._whole.root.ref
+        for clique in self._snapshot.cliques:
+            if subject in clique.enclosing_replicas(root):
+                yield from self._whole.pods_of.get(clique.uid, ())
 
     def _fate_with(self, changed: Snapshot, subject: Ref) -> GroupFate:
         return fate_of_replica(self._judge(changed), subject)[0]

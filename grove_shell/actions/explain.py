@@ -85,7 +85,7 @@ def _explained(
 ) -> ObjectExplanation:
     plan = reconcile(snapshot, rule_set)
     plan = replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, rule_set, shown))
-    hints = termination_hints(snapshot, plan.findings, rule_set, nodes.readiness)
+    hints = termination_hints(snapshot, plan.findings, rule_set, nodes.readiness, nodes.free)
     return ObjectExplanation(snapshot, plan, kind, name, hints)
 
 

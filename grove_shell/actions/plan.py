@@ -15,7 +15,6 @@ from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate
-from grove_core.resources.node_loss import NodesByName
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
@@ -28,6 +27,7 @@ from grove_shell.actions.command_input import (
     selected_sets_not_found,
 )
 from grove_shell.actions.input_findings import (
+    InputNodes,
     forecasts_with_input_findings,
     nodes_in_input,
     nothing_decided_message,
@@ -81,7 +81,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     )
     planned = tuple(
         with_termination_hints(
-            with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes), snapshot, rules, nodes.readiness
+            with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes), snapshot, rules, nodes
         )
         for forecast, snapshot in zip(planned, snapshots, strict=True)
     )
@@ -113,9 +113,11 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     return _exit_code(inputs, options, planned, until)
 
 
-def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSet, nodes: NodesByName) -> Forecast:
+def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSet, nodes: InputNodes) -> Forecast:
     """Return a forecast with what averts each termination of its first round (PL-040)."""
-    hints = termination_hints(snapshot_with_set_as_stored(snapshot, rules), forecast.findings, rules, nodes)
+    hints = termination_hints(
+        snapshot_with_set_as_stored(snapshot, rules), forecast.findings, rules, nodes.readiness, nodes.free
+    )
     return replace(forecast, hints=hints) if hints else forecast
 
 

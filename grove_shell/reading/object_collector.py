@@ -13,6 +13,7 @@ from grove_core.resources.configuration import ComputeDomainFormatName, Configur
 from grove_core.resources.crd_names import crd_names_in
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
+from grove_core.resources.node import Node, measured_node_in
 from grove_core.resources.node_loss import NodeReadiness, node_readiness_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KINDS, owned_object_from_json
@@ -80,6 +81,7 @@ class ObjectCollector:
         self.server_errors: list[str] = []
         self.nodes: dict[str, dict[str, str]] = {}
         self.node_readiness: dict[str, NodeReadiness] = {}
+        self.measured_nodes: dict[str, Node] = {}  # those whose amounts are known
         self.snapshot_headers = CombinedSnapshotHeaders()
 
     def collect_item(self, item: InputItem) -> None:
@@ -145,6 +147,8 @@ class ObjectCollector:
             self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
             if (readiness := node_readiness_from_json(item.value)) is not None:
                 self.node_readiness[node.name] = readiness
+            if (measured := measured_node_in(item.value)) is not None:
+                self.measured_nodes[node.name] = measured
         self.ignored[kind] += 1
 
     def _take_capture(self, item: InputItem) -> None:
