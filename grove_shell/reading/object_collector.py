@@ -143,13 +143,17 @@ class ObjectCollector:
         if is_unknown_grove_kind(kind, group, _KINDS_OF_GROVE):
             self.newer[f"kind {kind}"] += 1
         if (kind, item.value.get("apiVersion")) == ("Node", CORE):
-            node = metadata_in(item.value)
-            self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
-            if (readiness := node_readiness_from_json(item.value)) is not None:
-                self.node_readiness[node.name] = readiness
-            if (measured := measured_node_in(item.value)) is not None:
-                self.measured_nodes[node.name] = measured
+            self._take_node(item.value)
         self.ignored[kind] += 1
+
+    def _take_node(self, raw: Mapping[str, Any]) -> None:
+        """Take what a Node shows: its labels, whether it answers, and its amounts."""
+        node = metadata_in(raw)
+        self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
+        if (readiness := node_readiness_from_json(raw)) is not None:
+            self.node_readiness[node.name] = readiness
+        if (measured := measured_node_in(raw)) is not None:
+            self.measured_nodes[node.name] = measured
 
     def _take_capture(self, item: InputItem) -> None:
         """Take the header of a snapshot file: its kinds count as if the cluster had just been listed (IN-047)."""

@@ -24,7 +24,7 @@ def termination_hint_lines(
     """
     at_once = ", if at once" if is_due else ""
     if hints.ready_pods:
-        yield f"stops it{at_once}: {_ready_pods(hints.ready_pods, now, most)}"
+        yield from _ready_pods(hints.ready_pods, now, at_once, most)
         if hints.spares_not:
             names = [object_display_name(ref) for ref in hints.spares_not]
             yield f"  even then terminated: {comma_separated_names(names, most)}"
@@ -42,35 +42,24 @@ def scheduler_message_start(message: str) -> str:
     return message.partition(". ")[0].removesuffix(".")
 
 
-def _ready_pods(needed: Sequence[ReadyPodsNeeded], now: datetime, most: int | None) -> str:
-    """Return the pods that have to become ready: ``1 more ready pod of a and 2 of b before 09:41:00Z``.
-
-    The time comes last where it is the same for all PodCliques, else after each of them.
-    """
-    shown = needed[:most]
-    rest = needed[len(shown) :]
-    ends = {one.before for one in needed}
-    own = len(ends) > 1
-    noun = "pod" if needed[0].pods == 1 else "pods"
-    parts = [f"{one.pods:,} of {_of_clique(one)}{_before(one.before, now) if own else ''}" for one in shown]
-    parts[0] = parts[0].replace(" of ", f" more ready {noun} of ", 1)
-    if rest:
-        parts.append(f"{sum(one.pods for one in rest):,} of {count_with_noun(len(rest), 'more PodClique')}")
-    text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return text if own else text + _before(ends.pop(), now)
+def _ready_pods(needed: Sequence[ReadyPodsNeeded], now: datetime, at_once: str, most: int | None) -> Iterator[str]:
+    """Yield which pods have to become ready: on one line for one PodClique, else a line for each of them."""
+    if len(needed) == 1:
+        yield f"stops it{at_once}: {_of_clique(needed[0], now)}"
+        return
+    yield f"stops it{at_once}, all of these together:"
+    for one in needed[:most]:
+        yield f"  {_of_clique(one, now)}"
+    if rest := needed[len(needed[:most]) :]:
+        pods = count_with_noun(sum(one.pods for one in rest), "more ready pod")
+        yield f"  and {pods} of {count_with_noun(len(rest), 'other PodClique')} (-v)"
 
 
-def _before(end: datetime | None, now: datetime) -> str:
-    return "" if end is None else f" before {clock_time(end, now)}"
-
-
-def _of_clique(one: ReadyPodsNeeded) -> str:
-    remarks = []
-    if one.replicas is not None:
-        remarks.append(f"scaled to {one.replicas}")
-    if one.starting_pods_count_already:
-        remarks.append("starting pods count already")
-    return one.clique.name + (f" ({', '.join(remarks)})" if remarks else "")
+def _of_clique(one: ReadyPodsNeeded, now: datetime) -> str:
+    before = "" if one.before is None else f" before {clock_time(one.before, now)}"
+    scaled = "" if one.replicas is None else f"; its replicas have to be {one.replicas:,}"
+    skipped = "; those that are starting count already" if one.starting_pods_count_already else ""
+    return f"{count_with_noun(one.pods, 'more ready pod')} of {one.clique.name}{before}{scaled}{skipped}"
 
 
 def _delay(longer: LongerDelay) -> str:
