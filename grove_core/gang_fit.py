@@ -26,7 +26,6 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.domain_sharing import sharing_scope_in_annotations
-from grove_core.resources.naming_rules import scaling_group_name
 from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodDemand, PodOnNode, pod_demand_of
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
@@ -138,8 +137,7 @@ def _is_gang_of_replica(gang: ExpectedGang, snapshot: Snapshot, replica: Ref) ->
     """Return whether a gang is terminated with a replica as a whole."""
     if replica.without_replica == snapshot.root.ref:
         return gang.replica == replica.replica
-    group = scaling_group_name(snapshot.root.ref.name, gang.replica, gang.group)
-    return bool(gang.group) and (group, gang.group_replica) == (replica.name, replica.replica)
+    return (gang.group, gang.group_replica) == (replica.name, replica.replica)
 
 
 def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:

@@ -19,6 +19,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hints.changed_snapshots import with_ready_pods
 from grove_core.termination_hints.hints import termination_hints
+from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storms
 from tests.property.strategies.worlds import busy_clusters, storms
 
@@ -54,7 +55,9 @@ def uid_of(snapshot: Snapshot, ref: Ref) -> str:
 
 
 @pytest.mark.parametrize("name", RULES)
+@RARELY
 @given(st.data())
+@pytest.mark.req("PL-043")
 def test_pl040_ready_pods_avert_the_termination(name: str, data: st.DataObject) -> None:
     rules, snapshot = rule_set(name), data.draw(DRAWN[name]).snapshot
     left = without_pods_that_go(snapshot)
@@ -68,9 +71,11 @@ def test_pl040_ready_pods_avert_the_termination(name: str, data: st.DataObject) 
             assert not is_pending(verdict_on(hints.replica, replace(saved, now=moment), rules))
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", ["design", "field"])
+@RARELY
 @given(st.data())
 def test_pl041_one_ready_pod_fewer_does_not(name: str, data: st.DataObject) -> None:
+    """In the releases before `F3` a group of which nothing is placed is not breached (GF-108), so fewer may do."""
     rules, snapshot = rule_set(name), data.draw(DRAWN[name]).snapshot
     left = without_pods_that_go(snapshot)
     for hints in hints_of(snapshot, rules):
@@ -81,6 +86,7 @@ def test_pl041_one_ready_pod_fewer_does_not(name: str, data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("name", RULES)
+@RARELY
 @given(st.data())
 def test_pl042_a_longer_delay_puts_it_off(name: str, data: st.DataObject) -> None:
     rules, snapshot = rule_set(name), data.draw(DRAWN[name]).snapshot
