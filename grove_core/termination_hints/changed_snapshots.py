@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.pod import FINISHED_PHASES, Pod
@@ -118,24 +118,30 @@ def _new_ready_pod(clique: PodClique, number: int) -> Pod:
     )
 
 
-def with_longer_delay(
-    snapshot: Snapshot, delay: timedelta, *, of_set: bool, of_groups: frozenset[str]
-) -> tuple[Snapshot, tuple[str, ...]]:
-    """Return the snapshot with delays that are at least ``delay``, and the fields that differ; none is shortened.
+class DelayChange(NamedTuple):
+    """An edit that makes delays at least as long as ``delay``.
 
-    Args:
-        of_set: whether the delay of the set is made longer.
-        of_groups: names of the scaling groups in the template whose own delay is made longer.
+    Attributes:
+        of_set: whether that of the set is edited.
+        of_groups: names of the scaling groups in the template whose own delay is edited.
     """
+
+    delay: timedelta
+    of_set: bool
+    of_groups: frozenset[str] = frozenset()
+
+
+def with_longer_delay(snapshot: Snapshot, change: DelayChange) -> tuple[Snapshot, tuple[str, ...]]:
+    """Return the snapshot with longer delays, and the fields that differ; a delay that is longer already stays."""
     root, fields = snapshot.root, list[str]()
-    template = root.spec.template
+    template, delay = root.spec.template, change.delay
     updates: dict[str, object] = {}
-    if of_set and template.delay is not None and template.delay < delay:
+    if change.of_set and template.delay is not None and template.delay < delay:
         updates["termination_delay"] = delay
         fields.append(DELAY)
     groups = list(template.pod_clique_scaling_groups)
     for place, group in enumerate(groups):
-        if group.name in of_groups and group.delay is not None and group.delay < delay:
+        if group.name in change.of_groups and group.delay is not None and group.delay < delay:
             groups[place] = group.model_copy(update={"termination_delay": delay})
             fields.append(f"spec.template.podCliqueScalingGroups[{place}].terminationDelay")
     if len(fields) > len(updates):

@@ -24,12 +24,17 @@ from grove_core.plan.termination_hints import ReadyPodsNeeded, Room, Termination
 from grove_core.resources.node import Node
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
-from grove_core.termination_hints.changed_snapshots import snapshots_of_replicas, with_ready_pods
+from grove_core.termination_hints.changed_snapshots import (
+    DelayChange,
+    snapshots_of_replicas,
+    with_longer_delay,
+    with_ready_pods,
+)
 from grove_core.termination_hints.longer_delay import longer_delay
 from grove_core.termination_hints.needed_pods import (
     Judge,
@@ -81,9 +86,9 @@ def termination_hints(
 def fate_of_replica(fates: SetReplicaFates, subject: Ref) -> FateAndBreaches:
     """Return the fate of one replica of the set or of a scaling group, and its breaches that may be acted on."""
     index = subject.replica or 0
-    group = next((one for one in fates.groups if one.group.ref == subject.without_replica), None)
-    if group is not None:
-        return group.fates.get(index, Keep()), group.acting.get(index, ())
+    if subject.kind == GROUP_KIND:
+        of_group = (one for one in fates.groups if one.group.ref == subject.without_replica)
+        return next(((one.fates.get(index, Keep()), one.acting.get(index, ())) for one in of_group), _KEPT)
     return next(((one.fate, one.breaches) for one in fates.replicas if one.number == index), _KEPT)
 
 
@@ -101,6 +106,11 @@ class _HintSearch:
         self._snapshot = snapshot
         self._whole = whole
         self._judge = judge
+        self._with_delays: dict[DelayChange, tuple[tuple[str, ...], SetReplicaFates]] = {}
+        self._within: defaultdict[Ref, list[PodClique]] = defaultdict(list)
+        for clique in snapshot.cliques:
+            for ref in clique.enclosing_replicas(whole.root.ref):
+                self._within[ref].append(clique)
         self._fates = judge(snapshot)
         self._groups = {one.group.ref: one for one in self._fates.groups}
         breached = breached_refs(self._fates)
@@ -110,56 +120,69 @@ class _HintSearch:
         self._starting = cliques_whose_starting_pods_count(snapshot, cliques, self._needed, judge)
 
     def hints(self, subjects: Iterable[Ref], nodes: NodesByName, free: Sequence[Node]) -> Iterator[TerminationHints]:
-        """Yield the hints for some replicas that the snapshot contains."""
-        for subject in subjects:
-            fate, breaches = fate_of_replica(self._fates, subject)
-            if not isinstance(fate, Wait | Terminate):
-                continue  # pods that are being deleted decide, and they are gone before a delay ends
-            pods, spares_not = self._ready_pods(subject, breaches)
+        """Yield the hints for some replicas that the snapshot contains.
+
+        Replicas whose PodCliques all are being deleted have none, and those for which pods decide that are being
+        deleted: these are gone before a delay ends.
+        """
+        pending = [
+            (subject, breaches)
+            for subject in subjects
+            for fate, breaches in (fate_of_replica(self._fates, subject),)
+            if isinstance(fate, Wait | Terminate) and not all(one.deleting for one in self._within[subject])
+        ]
+        chosen = {subject: self._choose_pods(breaches) for subject, breaches in pending}
+        of_groups = {subject: found for subject, found in chosen.items() if subject.kind == GROUP_KIND}
+        keeping = self._judge_with(of_groups.values())  # no replica of a group depends on the pods of another one
+        for subject, breaches in pending:
+            fates = keeping if subject in of_groups else self._judge_with([chosen[subject]])
+            averts = isinstance(fate_of_replica(fates, subject)[0], Keep)
             unready = [pod for clique in self._cliques_behind(breaches) for pod in self._unready_pods(clique)]
+            pods = (pod for one in self._within[subject] for pod in self._whole.pods_of.get(one.uid, ()))
             yield TerminationHints(
                 replica=subject,
-                ready_pods=pods,
-                spares_not=spares_not,
-                longer_delay=longer_delay(self._snapshot, subject, breaches, self._fate_with),
+                ready_pods=chosen[subject] if averts else (),
+                spares_not=tuple(self._newly_ending(fates)) if averts and subject not in of_groups else (),
+                longer_delay=longer_delay(self._snapshot, subject, breaches, self._fate_with_delay),
                 unready=len(unready),
                 nodes=lost_nodes_of_pods(unready, nodes),
                 messages=scheduler_messages_about_pods(unready),
-                room=room_for_replica(self._whole, subject, self._pods_within(subject), free) if free else Room.UNKNOWN,
+                room=room_for_replica(self._whole, subject, pods, free) if free else Room.UNKNOWN,
             )
 
-    def _pods_within(self, subject: Ref) -> Iterator[Pod]:
-        root = self._whole.root.ref
-        for clique in self._snapshot.cliques:
-            if subject in clique.enclosing_replicas(root):
-                yield from self._whole.pods_of.get(clique.uid, ())
+    def _fate_with_delay(self, subject: Ref, longer: DelayChange) -> tuple[tuple[str, ...], GroupFate]:
+        """Return the fields that a change of delays edits, and the fate with it; one judgement for equal changes."""
+        if longer not in self._with_delays:
+            changed, fields = with_longer_delay(self._snapshot, longer)
+            self._with_delays[longer] = fields, self._judge(changed) if fields else self._fates
+        fields, fates = self._with_delays[longer]
+        return fields, fate_of_replica(fates, subject)[0]
 
-    def _fate_with(self, changed: Snapshot, subject: Ref) -> GroupFate:
-        return fate_of_replica(self._judge(changed), subject)[0]
-
-    def _ready_pods(
-        self, subject: Ref, breaches: Sequence[MinAvailableBreach]
-    ) -> tuple[tuple[ReadyPodsNeeded, ...], tuple[Ref, ...]]:
-        """Return the ready pods that avert a termination, and which replicas of groups are terminated nevertheless.
-
-        Both are empty where the judgement with these pods, when the last delay ends, is not to keep the replica.
-        """
+    def _choose_pods(self, breaches: Sequence[MinAvailableBreach]) -> tuple[ReadyPodsNeeded, ...]:
+        """Return the ready pods that end all breaches of a replica; empty where one of them has no such pods."""
         now, chosen = self._snapshot.now, dict[Ref, ReadyPodsNeeded]()
         for breach in sorted(breaches, key=lambda one: breach_delay_end(one.since, one.delay)):
             cliques = self._cliques_to_recover(breach.ref)
             if not cliques:
-                return (), ()
+                return ()
             due = breach_delay_end(breach.since, breach.delay)
             for clique in cliques:
                 chosen.setdefault(clique.ref, self._pods_of(clique, due if due > now else None))
-        counts = {self._cliques[ref].uid: one.pods for ref, one in chosen.items()}
-        last = max(breach_delay_end(breach.since, breach.delay) for breach in breaches)
-        changed = replace(with_ready_pods(self._snapshot, counts), now=max(now, last))
-        fates = self._judge(changed)
-        if not isinstance(fate_of_replica(fates, subject)[0], Keep):
-            return (), ()
+        return tuple(chosen.values())
+
+    def _judge_with(self, pods: Iterable[Iterable[ReadyPodsNeeded]]) -> SetReplicaFates:
+        """Return the fates with more ready pods, when the last delay ends that these have to precede."""
+        every = [one for found in pods for one in found]
+        if not every:
+            return self._fates
+        counts = {self._cliques[one.clique].uid: one.pods for one in every}
+        last = max((one.before for one in every if one.before is not None), default=self._snapshot.now)
+        return self._judge(replace(with_ready_pods(self._snapshot, counts), now=last))
+
+    def _newly_ending(self, fates: SetReplicaFates) -> Iterator[Ref]:
+        """Yield the replicas of scaling groups that are terminated or waited for only in these fates."""
         before = set(_ending_group_replicas(self._fates))
-        return tuple(chosen.values()), tuple(ref for ref in _ending_group_replicas(fates) if ref not in before)
+        return (ref for ref in _ending_group_replicas(fates) if ref not in before)
 
     def _pods_of(self, clique: PodClique, before: datetime | None) -> ReadyPodsNeeded:
         count = self._needed[clique.uid]

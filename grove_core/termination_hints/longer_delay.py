@@ -1,8 +1,7 @@
 """The delays that put a termination off, verified by judging with them (PL-042)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final, TypeAlias
 
 from grove_core.areas.gang_termination.breach_delays import breach_delay_end
@@ -10,10 +9,10 @@ from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBr
 from grove_core.kernel.refs import Ref
 from grove_core.plan.termination_hints import LongerDelay
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.termination_hints.changed_snapshots import with_longer_delay
+from grove_core.termination_hints.changed_snapshots import DelayChange
 
 _SECOND: Final = timedelta(seconds=1)
-FateWith: TypeAlias = Callable[[Snapshot, Ref], GroupFate]
+FateWith: TypeAlias = Callable[[Ref, DelayChange], tuple[tuple[str, ...], GroupFate]]
 
 
 def longer_delay(
@@ -27,29 +26,24 @@ def longer_delay(
 
     Args:
         breaches: of the replica, at least one.
-        fate_with: returns the fate of a replica in a changed snapshot.
+        fate_with: returns the fields that a change edits, and the fate of a replica with it.
     """
     moment = max(snapshot.now, min(breach_delay_end(one.since, one.delay) for one in breaches))
     due = [one for one in breaches if breach_delay_end(one.since, one.delay) <= moment]
     above = max(moment - one.since for one in due) // _SECOND * _SECOND
-    for of_set, of_groups in _choices(snapshot, subject, due):
-        changed, fields = with_longer_delay(snapshot, above + _SECOND, of_set=of_set, of_groups=of_groups)
-        if fields and _is_later(fate_with(changed, subject), moment):
+    for change in _choices(snapshot, subject, due, above + _SECOND):
+        fields, fate = fate_with(subject, change)
+        if fields and isinstance(fate, Wait) and fate.until > moment:
             return LongerDelay(fields, above)
     return None
 
 
 def _choices(
-    snapshot: Snapshot, subject: Ref, due: Sequence[MinAvailableBreach]
-) -> Iterator[tuple[bool, frozenset[str]]]:
-    """Yield whose delays are made longer: whether that of the set, and those of which scaling groups."""
-    refs: AbstractSet[Ref] = {subject.without_replica, *(one.ref for one in due)}
+    snapshot: Snapshot, subject: Ref, due: Sequence[MinAvailableBreach], delay: timedelta
+) -> Iterator[DelayChange]:
+    refs = {subject.without_replica, *(one.ref for one in due)}
     groups = frozenset(group.template_name for group in snapshot.groups if group.ref in refs)
-    yield True, frozenset()
+    yield DelayChange(delay, of_set=True)
     if groups:
-        yield False, groups
-        yield True, groups
-
-
-def _is_later(fate: GroupFate, moment: datetime) -> bool:
-    return isinstance(fate, Wait) and fate.until > moment
+        yield DelayChange(delay, of_set=False, of_groups=groups)
+        yield DelayChange(delay, of_set=True, of_groups=groups)
