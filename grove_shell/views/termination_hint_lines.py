@@ -68,7 +68,7 @@ def _delay(longer: LongerDelay) -> str:
 
 
 def _lost_node(lost: LostNodeOfPods, unready: int, now: datetime) -> str:
-    since = "" if lost.since is None else f" since {clock_time(lost.since, now)}"
+    since = "does not answer" if lost.since is None else f"has not answered since {clock_time(lost.since, now)}"
     share = f"all {unready:,}" if lost.pods == unready else f"{lost.pods:,} of {unready:,}"
     pods = "the pod that is not ready is" if unready == 1 else f"{share} pods that are not ready are"
-    return f"cause: node {lost.node} does not answer{since}; {pods} on it"
+    return f"cause: node {lost.node} {since}; {pods} on it"
