@@ -42,10 +42,10 @@ def ready_pods_needed(snapshot: Snapshot, cliques: Sequence[PodClique], judge: J
         middle = {clique.uid: (low[clique.uid] + high[clique.uid]) // 2 for clique in searched}
         remaining = _breached_with(snapshot, middle, judge)
         for clique in searched:
-            if clique.ref not in remaining:
-                high[clique.uid] = middle[clique.uid]
-            elif low[clique.uid] < high[clique.uid]:
+            if clique.ref in remaining:
                 low[clique.uid] = middle[clique.uid] + 1
+            else:
+                high[clique.uid] = middle[clique.uid]
     return found | low
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
+from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach
 from grove_core.document.hint_format import hints_as_json, hints_from_json
 from grove_core.document.plan_document import Json
 from grove_core.kernel.admission import Admit
@@ -31,11 +32,13 @@ from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hints.hints import termination_hints
+from grove_core.termination_hints.longer_delay import longer_delay
 from grove_core.termination_hints.room import room_for_replica
 from grove_core.termination_hints.unready_pods import lost_nodes_of_pods, scheduler_messages_about_pods
 from tests.property.breached_sets import broken_set
 from tests.property.plan.ready_sets import ready_set
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.topology.sets_with_constraints import constrained_set, with_topologies
+from tests.property.workload.sets import applied, clique_raw, set_raw
 from tests.simulation.edit_agreement import update_of_edit
 
 SINCE: Final = datetime.fromisoformat("2026-11-20T08:00:00Z")
@@ -94,6 +97,43 @@ class TestFixedSets:
         assert isinstance(admit({**whole, **after}, {**whole, **before}, rules=rule_set(name)).verdict, Admit)
         assert update_of_edit(start, before, after, rule_set(name)).restarted.pods == 0
         assert not any(isinstance(step.action, Delete) for step in reconcile(start, rule_set(name)).steps)
+
+
+DELAY: Final = "spec.template.terminationDelay"
+POOL_DELAY: Final = "spec.template.podCliqueScalingGroups[0].terminationDelay"
+
+
+def breached_group(lost: tuple[str, ...], *, own_delay: str, minimum: int = 1) -> tuple[TerminationHints, ...]:
+    """The hints for a set whose group of three replicas has a delay of its own, a minute after pods were lost."""
+    pool = {"name": "pool", "cliqueNames": ["c"], "replicas": 3, "minAvailable": minimum}
+    cliques = (clique_raw("a", 1), clique_raw("c", 1))
+    raw = set_raw(*cliques, groups=({**pool, "terminationDelay": own_delay},), terminationDelay="1h")
+    seen = ready_set(raw, rule_set("design"))
+    uids = {one.uid for one in seen.cliques if one.ref.name in {f"llm-0-{short}" for short in lost}}
+    pods = {
+        uid: tuple(replace(one, ready=False) for one in found) if uid in uids else found
+        for uid, found in seen.pods_of.items()
+    }
+    return hints_of(replace(seen, pods_of=FrozenDict(pods)))
+
+
+class TestDelaysOfGroups:
+    def test_pl042_a_group_that_acts_itself_has_its_own_delay(self) -> None:
+        first, second = breached_group(("pool-1-c", "pool-2-c"), own_delay="30m")
+        assert first.longer_delay == second.longer_delay == LongerDelay((POOL_DELAY,), timedelta(minutes=30))
+
+    def test_pl042_both_delays_where_both_end_at_once(self) -> None:
+        (hints,) = breached_group(("a", "pool-0-c"), own_delay="1h", minimum=3)
+        assert hints.longer_delay == LongerDelay((DELAY, POOL_DELAY), timedelta(hours=1))
+
+    def test_pl042_the_delay_of_the_set_alone(self) -> None:
+        (hints,) = breached_group(("a", "pool-0-c"), own_delay="2h", minimum=3)
+        assert hints.longer_delay == LongerDelay((DELAY,), timedelta(hours=1))
+
+    def test_pl042_no_delay_is_named_where_none_leads_to_a_later_time(self) -> None:
+        seen = broken_set(("0-a",), ())
+        breach = MinAvailableBreach(REF, seen.now, timedelta(hours=1))
+        assert longer_delay(seen, seen.root.ref.at_replica(0), [breach], lambda *_: ((DELAY,), Keep())) is None
 
 
 class TestLostNodes:
@@ -176,6 +216,10 @@ class TestRoom:
         pool = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
         assert self.room([node("n1", 0)], pool.at_replica(1)) is Room.CANNOT
         assert self.room([node("n1", 0)], pool.at_replica(0)) is Room.UNKNOWN
+
+    def test_pl045_nothing_is_said_by_a_topology_that_is_missing(self) -> None:
+        seen = with_topologies(applied(constrained_set(clusterTopologyName="gone")))
+        assert room_for_replica(seen, seen.root.ref.at_replica(0), (), (node("n1", 8),)) is Room.UNKNOWN
 
     def test_pl045_gpus_in_use_are_not_free(self) -> None:
         pods = [pod(node="n1", gpus=3), pod(node="n1", gpus=4, phase="Failed"), pod(gpus=5)]
