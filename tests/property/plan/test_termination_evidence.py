@@ -59,6 +59,13 @@ class TestFixedSets:
     def test_pl040_a_set_at_rest_has_no_hints(self) -> None:
         assert hints_of(broken_set((), ())) == ()
 
+    def test_pl040_pods_that_do_not_help_until_the_end_of_the_delay_are_not_named(self) -> None:
+        seen, design = broken_set(("0-a",), ()), rule_set("design")
+        later = replace(design, replica_fates=lambda one: design.replica_fates(one if one.now == seen.now else seen))
+        (hints,) = termination_hints(seen, reconcile(seen, design).findings, later, {})
+        assert hints.ready_pods == ()
+        assert hints_of(seen)[0].ready_pods
+
     def test_pl041_one_of_two_group_replicas_is_enough(self) -> None:
         (hints,) = hints_of(broken_set(("0-pool-0-c", "0-pool-1-c"), ()))
         (needed,) = hints.ready_pods
