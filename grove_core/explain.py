@@ -29,6 +29,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, total_deletion_impact
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
 
 _UNDECIDED: Final = frozenset({StepObstacle.GANGS_NOT_COLLECTED, StepObstacle.GROUPS_NOT_COLLECTED})
 _GATES: Final = frozenset({StepObstacle.GATE, StepObstacle.GANGS_NOT_COLLECTED})
@@ -60,6 +61,7 @@ URGENCY_BY_VERDICT: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
 )
 """The urgency of each verdict on a termination."""
 
+_TERMINATED: Final = frozenset({ReplicaUrgency.ENDS, ReplicaUrgency.WAITS})
 _RANK_OF_URGENCY: Final[Mapping[ReplicaUrgency, int]] = MappingProxyType(
     {urgency: place for place, urgency in enumerate(ReplicaUrgency)}
 )
@@ -102,6 +104,7 @@ class ExplainedReplica:
     degraded: tuple[ExplainedCause, ...] = ()
     unwell: bool = False
     averted: datetime | None = None
+    hints: TerminationHints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,7 @@ def _replica_entries(
     urgent = (fate for fate in shown if tones[fate.subject] is not ReplicaUrgency.KEEPS)
     reported = {reason.subject for fate in urgent for reason in fate.because}
     recovered = {one.subject for one in averted if one.question == BREACH}
+    hints = hints_by_replica(forecast.hints)
     degraded = _degraded((one for one in breaches.values() if one.subject not in reported), recovered, fates)
     for fate in shown:
         subject, deletions = fate.subject, steps.get(fate.subject, ())
@@ -215,6 +219,7 @@ def _replica_entries(
             degraded=tuple(degraded.get(subject, ())) if tones[subject] is ReplicaUrgency.KEEPS else (),
             unwell=fate.health is SubjectHealth.LACKING,
             averted=deadlines.get(subject),
+            hints=hints.get(subject) if tones[subject] in _TERMINATED else None,
         )
 
 

@@ -112,6 +112,34 @@ def check_gang_fit(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[Pod
     return GangFitReport(root, own, tuple(fit_check.fit_by_other(name, judgement.name) for name in others), refused)
 
 
+def check_replica_fit(snapshot: Snapshot, replica: Ref, nodes: Iterable[Node]) -> PodCliqueSetFit | None:
+    """Return whether the gangs of one replica of a set, or of a scaling group, fit on nodes by the set's topology.
+
+    Args:
+        nodes: with the amounts that are free for them.
+
+    Returns:
+        None where the replica has no gang of its own, or where the topology can place none or is unknown.
+    """
+    judgement = judge_topology(snapshot)
+    applies = judgement.resolution not in {TopologyResolution.NONE, TopologyResolution.OFF}
+    if set_too_large_reason(snapshot) is not None or (applies and judgement.resolution is not TopologyResolution.USED):
+        return None
+    fit_check = _SetFitCheck(snapshot, nodes, ())
+    fit_check.gangs = [gang for gang in fit_check.gangs if _is_gang_of_replica(gang, snapshot, replica)]
+    if not fit_check.gangs:
+        return None
+    levels = (topology_levels_of(snapshot, judgement.name) or ()) if applies else ()
+    return fit_check.fit_by(judgement.name if applies else "", levels, judgement.because).fit
+
+
+def _is_gang_of_replica(gang: ExpectedGang, snapshot: Snapshot, replica: Ref) -> bool:
+    """Return whether a gang is terminated with a replica as a whole."""
+    if replica.without_replica == snapshot.root.ref:
+        return gang.replica == replica.replica
+    return (gang.group, gang.group_replica) == (replica.name, replica.replica)
+
+
 def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
     """Return the fit by the set's own topology if that can place no gang, or if this is unknown."""
     found = snapshot.topologies.get(judgement.name)

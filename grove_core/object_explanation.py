@@ -18,6 +18,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
+from grove_core.plan.termination_hints import TerminationHints
 from grove_core.resources.api_names import COMPOSITES, CORE, GROVE, POD_GANG, SCHEDULER, WORKLOADS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.mnnvl_groups import required_group_domains
@@ -94,12 +95,14 @@ class ObjectExplanation:
         kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, PodGroup, CompositePodGroup, Pod,
             ComputeDomain.
         name: of an object of that kind that the root has (:func:`root_has_object`).
+        hints: what averts the terminations of the plan (PL-040).
     """
 
     snapshot: Snapshot
     plan: Plan
     kind: str
     name: str
+    hints: tuple[TerminationHints, ...] = ()
 
     @cached_property
     def ref(self) -> Ref:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.document.edit_format import edit_from_json, pods_and_gpus_from_json
+from grove_core.document.hint_format import hints_from_json
 from grove_core.document.plan_document import (
     AUTO,
     FORMAT_VERSION,
@@ -157,6 +158,7 @@ def _forecast_from_json(raw: Json) -> Forecast:
         again=_again(raw.get("again")),
         edit=edit_from_json(raw["edit"]) if "edit" in raw else None,
         creates=pods_and_gpus_from_json(raw["creates"]) if "creates" in raw else None,
+        hints=tuple(map(hints_from_json, require_list(raw.get("hints", [])))),
     )
 
 

@@ -16,6 +16,7 @@ from grove_core.areas.gang_termination.termination_findings import (
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.document.edit_format import edit_as_json
+from grove_core.document.hint_format import hints_as_json
 from grove_core.document.plan_document import (
     AUTO,
     FORMAT_VERSION,
@@ -108,6 +109,8 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         shown["edit"] = edit_as_json(forecast.edit)
     if forecast.averted:
         shown["averted"] = [finding_as_json(finding) for finding in forecast.averted]
+    if forecast.hints:
+        shown["hints"] = [hints_as_json(one) for one in forecast.hints]
     if forecast.again is not None:
         again = forecast.again
         every = format_go_duration(again.every)

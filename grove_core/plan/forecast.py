@@ -12,6 +12,7 @@ from grove_core.kernel.steps import Step
 from grove_core.kernel.time_formats import parse_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
+from grove_core.plan.termination_hints import TerminationHints
 from grove_core.plan.update_forecast import EditForecast, PodsAndGpus
 
 Cycle: TypeAlias = tuple[timedelta, tuple[Hashable, ...]]
@@ -112,6 +113,7 @@ class Forecast:
         again: the repetition of the last rounds (PL-024); None where they are not repeated.
         edit: what an edit does to its end (ED-002); None for a set without one.
         creates: the pods that a new set will have (ED-007); None for a set of the cluster.
+        hints: what averts each termination that the first round waits for or executes (PL-040).
     """
 
     root: Ref
@@ -123,6 +125,7 @@ class Forecast:
     again: RepeatedRounds | None = None
     edit: EditForecast | None = None
     creates: PodsAndGpus | None = None
+    hints: tuple[TerminationHints, ...] = ()
 
     def round_occurrence_count(self, round_: ForecastRound) -> int:
         """Return how often a round happens in all, itself included."""

@@ -60,7 +60,7 @@ class Pod:
         foreign_gates: names of scheduling gates that are not Grove's.
         preempted: whether the scheduler takes it for pods of a higher priority.
         pod_group: name of its PodGroup; empty where it names none.
-        unplaced_because: message of the scheduler, of a pod in a PodGroup that is not scheduled; empty without one.
+        unplaced_because: message of the scheduler, of a pod that is neither scheduled nor gated; empty without one.
         manifest: ``labels``, ``annotations`` and ``spec``, kept of one pod of each template of a set; None of others.
         node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
     """
@@ -145,7 +145,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
     trouble = "" if ready else trouble_in_status(status, reason)
     grouping = spec.get("schedulingGroup")
     pod_group = grouping.get("podGroupName") or "" if grouping else ""
-    message = scheduler_message_in_status(status) if pod_group and not scheduled else ""
+    message = "" if scheduled or gated else scheduler_message_in_status(status)
     # One C call that raises TypeError where any of them is no string.
     "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble, created))  # noqa: FLY002 - see above
     if not name or deleted.__class__ is not str or pod_group.__class__ is not str or message.__class__ is not str:
@@ -254,7 +254,7 @@ def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
         if type_ in {"Ready", "PodScheduled"} and not (isinstance(value, str) and value in HOLDS):
             condition.add_problem("status", 'one of the strings "True", "False", "Unknown"', value)
         condition.text("reason")
-        if type_ == "PodScheduled" and top.inner_object("spec").inner_object("schedulingGroup").raw:
+        if type_ == "PodScheduled":
             condition.text("message")
     for key in ("initContainerStatuses", "containerStatuses"):
         for container in status.inner_objects(key):

@@ -12,10 +12,15 @@ from grove_core.areas.gang_termination.field.go_operator_rule_generations import
     GoOperatorRuleGeneration,
     generation_of_release,
 )
+from grove_core.areas.gang_termination.field.judge import (
+    judge_gang_termination_by_go_operator,
+    replica_fates_by_go_operator,
+)
 from grove_core.areas.gang_termination.field.lost_nodes import lost_node_result
 from grove_core.areas.gang_termination.field.wants import (
     gang_termination_by_go_operator,
 )
+from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withheld_for_domains
 from grove_core.areas.mnnvl.field.wants import result_of_group_domains
 from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY
@@ -91,6 +96,10 @@ def _admission(release: str) -> AdmissionBehaviour:
     )
 
 
+def _replica_fates(snapshot: Snapshot, *, generation: GoOperatorRuleGeneration) -> SetReplicaFates:
+    return replica_fates_by_go_operator(judge_gang_termination_by_go_operator(snapshot, generation))
+
+
 _WORKLOAD: Final = MappingProxyType(
     {GoOperatorRuleGeneration.F2: BEFORE_ALPHA_12, GoOperatorRuleGeneration.F3: FROM_ALPHA_12}
 )
@@ -100,6 +109,7 @@ def _rule_set(release: str, generation: GoOperatorRuleGeneration, workload: Work
     return RuleSet(
         f"{FIELD}@{release}",
         partial(gang_termination_by_go_operator, generation=generation),
+        partial(_replica_fates, generation=generation),
         DEFAULT_DELAY,
         lost_node_result,
         lambda _: PODGANGS_ONLY,

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, TypeAlias
 
-from grove_core.areas.gang_termination.design.wants import gang_termination_by_design
+from grove_core.areas.gang_termination.design.judge import judge_breached_cliques_by_design
+from grove_core.areas.gang_termination.design.wants import gang_termination_by_design, replica_fates_by_design
 from grove_core.areas.gang_termination.termination_result import LostNodeResult, TerminationResult
+from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.areas.scheduling.judge import judge_gang_backends
 from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
@@ -25,6 +27,10 @@ def _nothing_withheld(_: Snapshot, result: AreaResult) -> AreaResult:
     return result
 
 
+def _replica_fates_by_design(snapshot: Snapshot) -> SetReplicaFates:
+    return replica_fates_by_design(judge_breached_cliques_by_design(snapshot))
+
+
 @dataclass(frozen=True, slots=True)
 class RuleSet:
     """The behaviour of one operator; areas without an attribute here behave the same for every operator.
@@ -32,6 +38,7 @@ class RuleSet:
     Attributes:
         name: as shown in a plan, with the release where there are several (GF-100).
         gang_termination: decides about breaches and terminations, given a snapshot with the operator's own writes.
+        replica_fates: the same decision, without reasons, statuses and deletions.
         default_delay: the ``terminationDelay`` that admission writes into a new set without one; None where it writes
             none.
         lost_nodes: finds pods on nodes that do not answer, given the snapshot and the Nodes of the input; None where
@@ -49,6 +56,7 @@ class RuleSet:
 
     name: str
     gang_termination: Callable[[Snapshot], TerminationResult]
+    replica_fates: Callable[[Snapshot], SetReplicaFates] = _replica_fates_by_design
     default_delay: timedelta | None = None
     lost_nodes: Callable[[Snapshot, NodesByName], LostNodeResult] | None = None
     gang_backends: Callable[[Snapshot], GangBackends] = judge_gang_backends

@@ -8,12 +8,12 @@ from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation, root_has_object
 from grove_core.operator_recognition import RecognisedOperator
-from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.naming_rules import most_similar_name
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.termination_hints.hints import termination_hints
 from grove_shell.actions.command_input import InputSource, choose_rule_set, read_input_and_print_problems
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
@@ -57,10 +57,7 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
     having = tuple(snapshot for snapshot in snapshots if root_has_object(snapshot, kind, name))
     nodes = nodes_in_input(inputs.loaded)
-    every = (
-        ObjectExplanation(snapshot, _planned(snapshot, rule_set, nodes, recognition), kind, name)
-        for snapshot in having or snapshots
-    )
+    every = (_explained(snapshot, kind, name, rule_set, nodes, recognition) for snapshot in having or snapshots)
     inquiries = [
         inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld_steps())
     ]
@@ -83,9 +80,13 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     return ERROR if inputs.problems else DONE
 
 
-def _planned(snapshot: Snapshot, rule_set: RuleSet, nodes: InputNodes, shown: RecognisedOperator | None) -> Plan:
+def _explained(
+    snapshot: Snapshot, kind: str, name: str, rule_set: RuleSet, nodes: InputNodes, shown: RecognisedOperator | None
+) -> ObjectExplanation:
     plan = reconcile(snapshot, rule_set)
-    return replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, rule_set, shown))
+    plan = replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, rule_set, shown))
+    hints = termination_hints(snapshot, plan.findings, rule_set, nodes.readiness, nodes.free)
+    return ObjectExplanation(snapshot, plan, kind, name, hints)
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from grove_core.areas.workload.pods.foreign_gates import foreign_gate_findings
 from grove_core.kernel.decisions import Finding
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
+from grove_core.resources.node import Node
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
@@ -26,15 +27,17 @@ class InputNodes(NamedTuple):
     Attributes:
         labels: of each node.
         readiness: whether it answers, of each node whose status is in the input.
+        free: the nodes without the GPUs in use; empty where the amounts of one of them are not known.
     """
 
     labels: NodeLabels = _NO_NODES
     readiness: NodesByName = _NO_NODES
+    free: tuple[Node, ...] = ()
 
 
 def nodes_in_input(loaded: LoadedInput) -> InputNodes:
     """Return what the Nodes of an input show."""
-    return InputNodes(loaded.nodes, loaded.node_readiness)
+    return InputNodes(loaded.nodes, loaded.node_readiness, loaded.free_nodes)
 
 
 def nothing_decided_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -> str:

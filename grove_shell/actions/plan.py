@@ -1,7 +1,7 @@
 """``grove plan``: reads the input, forecasts the rounds, prints the plan and returns the exit code."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
@@ -15,7 +15,10 @@ from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
+from grove_core.snapshot.snapshot import Snapshot
+from grove_core.termination_hints.hints import termination_hints
 from grove_shell.actions.command_input import (
     CommandInput,
     InputSource,
@@ -24,13 +27,14 @@ from grove_shell.actions.command_input import (
     selected_sets_not_found,
 )
 from grove_shell.actions.input_findings import (
+    InputNodes,
     forecasts_with_input_findings,
     nodes_in_input,
     nothing_decided_message,
     sets_with_unknown_nodes,
 )
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_shell.in_memory.update_forecasts import with_edit_forecast
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import fail_on_message
@@ -78,7 +82,9 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     )
     with progress_counter("planning updates", "stage", every=1) as count:
         planned = tuple(
-            with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes, count)
+            with_termination_hints(
+                with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes, count), snapshot, rules, nodes
+            )
             for forecast, snapshot in zip(planned, snapshots, strict=True)
         )
     if rules.keeps_topologies and source.namespace is None and not options.sets:
@@ -108,6 +114,14 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
             print_error(context.nothing_judged)
         return FAIL_ON
     return _exit_code(inputs, options, planned, until)
+
+
+def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSet, nodes: InputNodes) -> Forecast:
+    """Return a forecast with what averts each termination of its first round (PL-040)."""
+    hints = termination_hints(
+        snapshot_with_set_as_stored(snapshot, rules), forecast.findings, rules, nodes.readiness, nodes.free
+    )
+    return replace(forecast, hints=hints) if hints else forecast
 
 
 def _print(document: PlanDocument, context: PlanPageContext, options: PlanOptions) -> None:

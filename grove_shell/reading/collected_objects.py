@@ -11,6 +11,7 @@ from grove_core.resources.configuration import ComputeDomainFormatName, ServedAp
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.manifest_changes import ManifestChange
+from grove_core.resources.node import Node
 from grove_core.resources.node_loss import NodesByName
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
@@ -163,6 +164,7 @@ class LoadedInput:
         server_errors: errors of an API server in place of objects (IN-053).
         nodes: name of each Node in the input -> its labels.
         node_readiness: name of each Node whose status is in the input -> whether it answers (GF-015).
+        free_nodes: the Nodes in it without the GPUs in use; empty where the amounts of one of them are not known.
         definitions: names of the custom resource definitions in it.
         new_sets: ``namespace/name`` of each set that a manifest in the input creates -> the manifest.
     """
@@ -184,6 +186,7 @@ class LoadedInput:
     server_errors: tuple[str, ...] = ()
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     node_readiness: NodesByName = field(default_factory=dict)
+    free_nodes: tuple[Node, ...] = ()
     definitions: tuple[CrdNames, ...] = ()
     new_sets: Mapping[str, NewSetManifest] = field(default_factory=dict)
 

@@ -13,6 +13,7 @@ from grove_core.resources.configuration import ComputeDomainFormatName, Configur
 from grove_core.resources.crd_names import crd_names_in
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
+from grove_core.resources.node import Node, measured_node_in
 from grove_core.resources.node_loss import NodeReadiness, node_readiness_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KINDS, owned_object_from_json
@@ -82,6 +83,7 @@ class ObjectCollector:
         self.server_errors: list[str] = []
         self.nodes: dict[str, dict[str, str]] = {}
         self.node_readiness: dict[str, NodeReadiness] = {}
+        self.measured_nodes: dict[str, Node] = {}  # those whose amounts are known
         self.snapshot_headers = CombinedSnapshotHeaders()
 
     def collect_item(self, item: InputItem) -> None:
@@ -143,11 +145,17 @@ class ObjectCollector:
         if is_unknown_grove_kind(kind, group, _KINDS_OF_GROVE):
             self.newer[f"kind {kind}"] += 1
         if (kind, item.value.get("apiVersion")) == ("Node", CORE):
-            node = metadata_in(item.value)
-            self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
-            if (readiness := node_readiness_from_json(item.value)) is not None:
-                self.node_readiness[node.name] = readiness
+            self._take_node(item.value)
         self.ignored[kind] += 1
+
+    def _take_node(self, raw: Mapping[str, Any]) -> None:
+        """Take what a Node shows: its labels, whether it answers, and its amounts."""
+        node = metadata_in(raw)
+        self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
+        if (readiness := node_readiness_from_json(raw)) is not None:
+            self.node_readiness[node.name] = readiness
+        if (measured := measured_node_in(raw)) is not None:
+            self.measured_nodes[node.name] = measured
 
     def _take_capture(self, item: InputItem) -> None:
         """Take the header of a snapshot file: its kinds count as if the cluster had just been listed (IN-047)."""

@@ -4,14 +4,16 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import PREDICTION
+from grove_core.areas.gang_termination.termination_findings import PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import TERMINATES
+from grove_core.document.hint_format import hints_as_json
 from grove_core.document.plan_document import RuleSetSource, step_action_name
 from grove_core.document.step_writing import finding_as_json, ref_as_json, step_as_json, withheld_step_as_json
 from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.steps import Step, total_deletion_impact
 from grove_core.object_explanation import ObjectExplanation
+from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.styled_text_page import StyledTextPage
@@ -27,6 +29,7 @@ from grove_shell.views.formatting import (
     rule_citation,
 )
 from grove_shell.views.plan_headline import time_and_rules_line
+from grove_shell.views.termination_hint_lines import scheduler_message_start, termination_hint_lines
 
 _MANY: Final = 20
 _CLIQUES: Final = 40
@@ -77,6 +80,8 @@ def explanation_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dic
         "guards" if only_guards else "decisions": [finding_as_json(finding) for finding in findings],
     }
     if not only_guards:
+        if hints := _hints_on(inquiry):
+            shown["hints"] = [hints_as_json(one) for one in hints]
         shown["steps"] = [step_as_json(step) for step in inquiry.planned_steps()]
         shown["withheld"] = [withheld_step_as_json(held) for held in inquiry.withheld_steps()]
         shown["pods"] = [
@@ -88,6 +93,7 @@ def explanation_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dic
                 "terminating": pod.deleting,
                 "node": pod.node,
                 "trouble": pod.trouble,
+                **({"schedulerMessage": pod.unplaced_because} if pod.unplaced_because else {}),
             }
             for clique in inquiry.cliques
             for pod in _asked_for(inquiry, clique)
@@ -95,13 +101,24 @@ def explanation_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dic
     return shown
 
 
+def _hints_on(inquiry: ObjectExplanation) -> list[TerminationHints]:
+    """Return the hints about the terminations that concern an object."""
+    subjects = {finding.subject for finding in inquiry.findings() if finding.question == TERMINATION}
+    return [one for one in inquiry.hints if one.replica in subjects]
+
+
 def _whole(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
-    now = inquiry.snapshot.now
+    now, hints = inquiry.snapshot.now, hints_by_replica(inquiry.hints)
     shows_all = inquiry.kind in {"PodClique", "Pod"}  # of larger objects only what is not as it should be
     for finding in inquiry.findings():
         if finding.question != PREDICTION and (shows_all or finding.health is not SubjectHealth.HEALTHY):
             page.add_line(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
             _because(page, finding)
+            if finding.question == TERMINATION and finding.subject in hints:
+                is_due = finding.verdict == TERMINATES
+                for line in termination_hint_lines(hints[finding.subject], now, is_due=is_due):
+                    page.add_line(f"    {line}")
+    _gang_conditions(page, inquiry)
     for clique in inquiry.cliques[:_CLIQUES]:
         _clique(page, inquiry, clique)
     if len(inquiry.cliques) > _CLIQUES:
@@ -110,6 +127,14 @@ def _whole(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     if inquiry.plan.wake_at is not None:
         wake = inquiry.plan.wake_at
         page.add_line(f"  the set is reconciled again at {clock_time(wake, now)} ({relative_time(wake, now)})")
+
+
+def _gang_conditions(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
+    """Add the conditions of a PodGang, with the messages of its scheduler (CL-071)."""
+    for gang in inquiry.snapshot.gangs:
+        if gang.ref == inquiry.ref:
+            for one in gang.status.conditions:
+                page.add_line(f"  condition {one.type}: ", (one.status.value, "bold"), f"  {one.reason}: {one.message}")
 
 
 def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
@@ -168,7 +193,8 @@ def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique)
     shown = [pod for pod in _asked_for(inquiry, clique) if not pod.ready or inquiry.kind == "Pod"]
     for pod in shown[:_MANY]:
         going = ", terminating" if pod.deleting else ""
-        page.add_line(f"    {pod.name}: {_state(pod)}{going}" + (f", on {pod.node}" if pod.node else ""))
+        state = _state(pod, whole=inquiry.kind == "Pod")
+        page.add_line(f"    {pod.name}: {state}{going}" + (f", on {pod.node}" if pod.node else ""))
     if len(shown) > _MANY:
         page.add_line(f"    and {len(shown) - _MANY:,} more")
 
@@ -178,12 +204,17 @@ def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:
     return [pod for pod in pods if pod.name == inquiry.name] if inquiry.kind == "Pod" else pods
 
 
-def _state(pod: Pod) -> str:
-    """Return why a pod is not ready, in the words of its status where it has any."""
+def _state(pod: Pod, *, whole: bool) -> str:
+    """Return why a pod is not ready, in the words of its status where it has any.
+
+    Args:
+        whole: whether to return the whole message of the scheduler; else its first sentence.
+    """
     if pod.ready:
         return "ready"
     if pod.gated and pod.foreign_gates:
         return f"held by the scheduling gate {', '.join(pod.foreign_gates)}, which Grove does not remove"
     if pod.trouble:
-        return pod.trouble
+        message = pod.unplaced_because if whole else scheduler_message_start(pod.unplaced_because)
+        return f"{pod.trouble}: {message}" if message else pod.trouble
     return "scheduled, not ready" if pod.scheduled else "gated" if pod.gated else "not scheduled"

@@ -41,6 +41,7 @@ from grove_shell.views.plan_round_lines import (
     created_counts_by_kind,
     updates_shown_on_plan_page,
 )
+from grove_shell.views.termination_hint_lines import FEW_HINTS, termination_hint_lines
 
 _ENTRIES: Final = 20
 _ACTIONS: Final[Mapping[str, str]] = {
@@ -171,8 +172,18 @@ def _entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full
         case _:
             assert_never(entry.urgency)
     page.add_line(label, (head, "bold"), when)
+    _details(page, entry, now, full=full)
+
+
+def _details(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
+    """Add the causes of an entry, what averts it (CL-070), and what is deleted with it."""
+    most = None if full else MAX_NAMES
     for cause in entry.causes:
         _cause(page, cause, most)
+    if entry.hints is not None:
+        is_due = entry.urgency is ReplicaUrgency.ENDS
+        for line in termination_hint_lines(entry.hints, now, is_due=is_due, most=None if full else FEW_HINTS):
+            page.add_line(INDENT, line)
     if entry.deletes:
         page.add_line(INDENT, "deletes: ", comma_separated_names([ref.name for ref in entry.deletes], most))
 

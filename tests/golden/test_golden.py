@@ -57,6 +57,8 @@ PAGES: Final = {
     "workload_field/wf012_an_edit": "DELETE; HELD BACK: an update that waits for ready pods",
     "mnnvl/mn017_siblings_were_not_collected": "UNKNOWN; the note on what the cluster did not show",
     "mnnvl/mn050_scaled_to_nothing": "a set without replicas, and a deletion that takes no pods along",
+    "planning/pl040_what_stops_a_termination": "what stops a termination; the scheduler's words; no room",
+    "planning/pl044_pods_of_one_lost_node": "the node behind a breach",
     "planning/pl029_the_server_cannot_be_asked": "HELD BACK: a termination that the server did not confirm",
     "topology/tp010_a_missing_topology": "a ClusterTopology; the note on constraints that cannot be checked",
     "topology/tp020_three_levels": "GATED: gangs that wait for their base gang; a warning about a manifest",

@@ -1,0 +1,101 @@
+"""What would avert a termination, and what is behind it: lost nodes, the scheduler's words, room for the new pods."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum, unique
+from typing import NamedTuple
+
+from grove_core.kernel.refs import Ref
+
+
+class ReadyPodsNeeded(NamedTuple):
+    """The ready pods that one PodClique needs so that its breach ends (PL-041).
+
+    Attributes:
+        pods: the number of pods that have to become ready; pods that are being deleted do not count.
+        before: when the delay of its breach ends; None where it has ended already.
+        replicas: the ``replicas`` that the PodClique needs for so many pods; None where it has enough.
+        starting_pods_count_already: whether its pods that are starting count as healthy now, so that it is not enough
+            if one of these becomes ready.
+    """
+
+    clique: Ref
+    pods: int
+    before: datetime | None
+    replicas: int | None = None
+    starting_pods_count_already: bool = False
+
+
+class LongerDelay(NamedTuple):
+    """The delays that put a termination off if they are longer than ``above`` (PL-042).
+
+    Attributes:
+        fields: paths in the PodCliqueSet.
+    """
+
+    fields: tuple[str, ...]
+    above: timedelta
+
+
+class LostNodeOfPods(NamedTuple):
+    """A node that does not answer, and the pods on it that are not ready (PL-044).
+
+    Attributes:
+        taint: the key of its taint.
+        since: since when it does not answer; None where that is not shown.
+    """
+
+    node: str
+    taint: str
+    since: datetime | None
+    pods: int
+
+
+class SchedulerMessage(NamedTuple):
+    """A message of the scheduler, and the number of pods that it is about (PL-046)."""
+
+    message: str
+    pods: int
+
+
+@unique
+class Room(Enum):
+    """Whether the gangs of a terminated replica find room again (PL-045)."""
+
+    UNKNOWN = "Unknown"
+    """The input has no Nodes, or the search ended without an answer."""
+    FITS = "Fits"
+    """Its gangs fit on the nodes together."""
+    CANNOT = "Cannot"
+    """They do not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminationHints:
+    """What is known about one termination besides its reasons.
+
+    Attributes:
+        replica: of the set or of a scaling group, which waits for its termination or is terminated now.
+        ready_pods: what averts it if all of it happens (PL-040, PL-043); empty where ready pods do not avert it.
+        spares_not: replicas of scaling groups that are terminated nevertheless if ``ready_pods`` become ready.
+        longer_delay: what puts it off; None where a longer delay does not.
+        unready: the number of pods that are not ready, of the PodCliques behind it.
+        nodes: the nodes that do not answer, if all pods with a node that are not ready are on few of these.
+        messages: of the scheduler about these pods, the most frequent first.
+        room: whether the gangs find room after the termination.
+    """
+
+    replica: Ref
+    ready_pods: tuple[ReadyPodsNeeded, ...] = ()
+    spares_not: tuple[Ref, ...] = ()
+    longer_delay: LongerDelay | None = None
+    unready: int = 0
+    nodes: tuple[LostNodeOfPods, ...] = ()
+    messages: tuple[SchedulerMessage, ...] = ()
+    room: Room = Room.UNKNOWN
+
+
+def hints_by_replica(hints: Iterable[TerminationHints]) -> dict[Ref, TerminationHints]:
+    """Return hints by the replica that they are about."""
+    return {one.replica: one for one in hints}
