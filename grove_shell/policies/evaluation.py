@@ -1,12 +1,13 @@
 """Evaluates policies on a plan: every rule on every set that a policy matches, or on the plan as a whole."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from grove_core.kernel.time_formats import parse_time
 from grove_shell.policies.expressions import Bindings, CompiledExpression, NotEvaluated
-from grove_shell.policies.policy import NamedExpression, Policy, PolicyResult, PolicyRule, PolicySubject, RuleResult
+from grove_shell.policies.policy import NamedExpression, Policy, PolicyRule, PolicySubject
+from grove_shell.policies.policy_results import PolicyResult, RuleResult
 
 _UNKNOWN: Final = "it is not decided what the plan does"
 
@@ -106,9 +107,3 @@ class _Evaluation:
             if isinstance(found, str) and found.strip():
                 return found
         return rule.message
-
-
-def violated_rule_names(results: Iterable[PolicyResult], *, is_decided: bool) -> Iterator[str]:
-    """Yield the names of the rules that are violated, or that cannot be evaluated."""
-    for result in results:
-        yield from (one.rule for one in result.violations if one.is_decided is is_decided)

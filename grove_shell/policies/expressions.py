@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_math, ext_optional, ext_strings
@@ -37,8 +37,7 @@ Environment: TypeAlias = Any
 """The library's: the names with their types, and the functions."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExpressionProblem:
+class ExpressionProblem(NamedTuple):
     """A problem of an expression at a line and a column, both from 1."""
 
     line: int
@@ -95,12 +94,15 @@ class ExpressionCompiler:
         if len(text) > MOST_CHARACTERS:
             return None, (ExpressionProblem(1, 1, f"longer than {MOST_CHARACTERS:,} characters"),)
         code = _STRING.sub(lambda found: "'" * len(found[0]) if "\n" not in found[0] else found[0], text)
+        fields = tuple(self._unknown_fields(code))
         try:
             program = self.environment.compile(text)
         except (RuntimeError, TypeError, ValueError) as fault:
-            return None, tuple(self._problems_in(str(fault)))
-        if problems := tuple(self._unknown_fields(code)):
-            return None, problems
+            problems = tuple(self._problems_in(str(fault)))
+            is_syntax = any(one.text.startswith("Syntax error") for one in problems)
+            return None, problems if is_syntax else tuple(sorted((*problems, *fields)))
+        if fields:
+            return None, fields
         named = (self._needed[name] for name in _VARIABLE.findall(code) if name in self._needed)
         return CompiledExpression(text, program, program.return_type().name(), frozenset[str]().union(*named)), ()
 
@@ -118,7 +120,9 @@ class ExpressionCompiler:
             return f'"{name}" is {self._hints[name]}'
         if name in _FUNCTIONS:
             return f'no function "{name}" with these arguments'
-        near = most_similar_name(name, (*self._types, *_FUNCTIONS))
+        near = most_similar_name(name, (*self._types, *_FUNCTIONS, *self._hints))
+        if near in self._hints:
+            return f'unknown name "{name}"; "{near}" is {self._hints[near]}'
         return f'unknown name "{name}"' + (f"; did you mean {near}?" if near else f"; known: {', '.join(self._types)}")
 
     def _unknown_fields(self, code: str) -> Iterator[ExpressionProblem]:

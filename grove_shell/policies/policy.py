@@ -1,19 +1,12 @@
-"""A policy after it was read, and what its evaluation finds."""
+"""A policy after it was read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, unique
 from typing import Any
 
 from grove_shell.policies.expressions import CompiledExpression, Environment
-
-
-@unique
-class PolicyAction(Enum):
-    """What follows from a violated rule."""
-
-    DENY = "Deny"
-    WARN = "Warn"
+from grove_shell.policies.policy_results import PolicyAction
 
 
 @unique
@@ -83,69 +76,3 @@ class Policy:
     match_conditions: tuple[NamedExpression, ...] = ()
     rules: tuple[PolicyRule, ...]
     examples: tuple[PolicyExample, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleResult:
-    """The result of one rule for one PodCliqueSet, or for the plan.
-
-    Attributes:
-        subject: ``inference/llama``; empty for the plan as a whole.
-        holds: whether the expression is true.
-        is_decided: whether it could be evaluated; where not, ``holds`` is False.
-        message: why it does not hold; empty where it does.
-    """
-
-    rule: str
-    action: PolicyAction
-    subject: str
-    holds: bool
-    is_decided: bool = True
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyResult:
-    """The results of one policy.
-
-    Attributes:
-        checked: for how many sets, or plans, its rules were evaluated; the others do not match.
-        results: of every rule, in the order of the plan and of the policy.
-    """
-
-    policy: str
-    file: str
-    checked: int
-    results: tuple[RuleResult, ...]
-
-    @property
-    def violations(self) -> tuple[RuleResult, ...]:
-        """The rules that do not hold."""
-        return tuple(one for one in self.results if not one.holds)
-
-
-def are_denied(results: Iterable[PolicyResult]) -> bool:
-    """Return whether any rule that denies does not hold (PO-004)."""
-    return any(one.action is PolicyAction.DENY for result in results for one in result.violations)
-
-
-def policy_results_as_json(results: Iterable[PolicyResult]) -> list[dict[str, Any]]:
-    """Return the results as the field ``policies`` of a plan document (CL-061)."""
-    return [
-        {
-            "policy": result.policy,
-            "file": result.file,
-            "checked": result.checked,
-            "violations": [
-                {
-                    "rule": one.rule,
-                    "action": one.action.value,
-                    **({"set": one.subject} if one.subject else {}),
-                    "evaluated": one.is_decided,
-                    "message": one.message,
-                }
-                for one in result.violations
-            ],
-        }
-        for result in results
-    ]

@@ -11,7 +11,6 @@ from grove_core.resources.naming_rules import is_dns_subdomain
 from grove_shell.settings.shared_settings import StrictSettingsModel
 
 POLICY_KIND: Final = "PlanPolicy"
-POLICY_API_VERSION: Final = "policy.grove.io/v1alpha1"
 _MOST: Final = 100
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -87,8 +86,9 @@ class GivenInFile(StrictSettingsModel):
     """``given`` of an example: the fields of a set, those of a plan, or files that are planned.
 
     Attributes:
-        files: beside the policy file.
-        now: the time of the plan; the default is that of ``grove plan``, and without ``files`` that of an old time.
+        files: named from the folder of the policy file.
+        now: the time of the plan; needed with ``files``.
+        until, rules: as the options of ``grove plan``, for ``files``.
     """
 
     set: dict[str, Any] | None = None
@@ -102,6 +102,10 @@ class GivenInFile(StrictSettingsModel):
     def _one(self) -> "GivenInFile":
         if (self.set is not None) + (self.plan is not None) + bool(self.files) != 1:
             raise ValueError("one of set, plan and files")
+        if self.files and self.now is None:
+            raise ValueError("now beside files: else the result would depend on the clock")
+        if not self.files and (self.until is not None or self.rules is not None):
+            raise ValueError("until and rules only beside files")
         return self
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any, Final
 
@@ -14,16 +14,18 @@ from grove_shell.policies.expressions import CompiledExpression, ExpressionCompi
 from grove_shell.policies.policy import (
     NamedExpression,
     Policy,
-    PolicyAction,
     PolicyExample,
     PolicyRule,
     PolicySubject,
 )
 from grove_shell.policies.policy_format import POLICY_KIND, PolicyInFile
 from grove_shell.policies.policy_input import PLAN_FIELDS, SET_FIELDS
-from grove_shell.reading.input_faults import InputFault
+from grove_shell.policies.policy_results import PolicyAction
+from grove_shell.policies.ready_policies import ready_policy_names
+from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path
+from grove_shell.settings.rule_set_names import full_rule_set_name
 from grove_shell.settings.shared_settings import field_names_at
 
 _FIELDS: Final[Mapping[PolicySubject, tuple[str, ...]]] = {
@@ -34,6 +36,17 @@ _HINTS: Final[Mapping[PolicySubject, Mapping[str, str]]] = {
     PolicySubject.SET: {"plan": "known only with forEach: plan"},
     PolicySubject.PLAN: {"set": "known only with forEach: set; the sets are plan.sets"},
 }
+_EXPECTED: Final[Mapping[str, str]] = {
+    "string_too_short": "a text",
+    "string_type": "a text",
+    "too_short": "at least one item",
+    "too_long": "at most 100 items",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+AUTO: Final = "auto"
 _BOOLEAN: Final = frozenset({"BOOL", "DYN"})
 _TEXT: Final = frozenset({"STRING", "DYN"})
 
@@ -53,6 +66,8 @@ def read_policies(paths: Iterable[str]) -> tuple[tuple[Policy, ...], tuple[Input
             policy = reader.read()
             faults.extend(reader.faults)
             found.extend(() if policy is None else (policy,))
+        if not count:
+            faults[before:] = map(_with_ready_policy_hint, faults[before:])
         if not count and len(faults) == before:
             faults.append(InputFault(file=path, expected=f"a {POLICY_KIND}", got="nothing"))
     for name, times in Counter(one.name for one in found).items():
@@ -64,6 +79,14 @@ def read_policies(paths: Iterable[str]) -> tuple[tuple[Policy, ...], tuple[Input
                 )
             )
     return tuple(found), tuple(faults)
+
+
+def _with_ready_policy_hint(fault: InputFault) -> InputFault:
+    """Return the fault; that of a missing file with the name of a ready policy says how to get the file."""
+    name = fault.file.rpartition("/")[2].removesuffix(".yaml")
+    if fault.got != NO_SUCH_FILE or name not in ready_policy_names():
+        return fault
+    return replace(fault, got=f"{NO_SUCH_FILE}; grove policy print {name} > {name}.yaml writes the ready policy")
 
 
 @dataclass(slots=True)
@@ -119,15 +142,14 @@ class _PolicyReader:
         path = ""
         for step in error["loc"]:
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
-        expected, got = error["msg"].removeprefix("Value error, ").removeprefix("Input should be "), error["input"]
         if error["type"] == "extra_forbidden":
             *outer, name = error["loc"]
-            near = most_similar_name(str(name), field_names_at(PolicyInFile, outer))
-            self._note(path, "", f"unknown field {name}" + (f"; did you mean {near}?" if near else ""))
+            self._note(path, "", f"unknown field {name}{_did_you_mean(str(name), field_names_at(PolicyInFile, outer))}")
         elif error["type"] == "missing":
             self._note(path, "a value", "nothing")
         else:
-            self._note(path, expected, short_json(got))
+            words = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+            self._note(path, _EXPECTED.get(error["type"], words), short_json(error["input"]))
 
     def _note_repeated_names(self, raw: PolicyInFile) -> None:
         lists = {
@@ -176,21 +198,32 @@ class _PolicyReader:
         known = [one.name for one in raw.spec.rules]
         for place, one in enumerate(raw.tests):
             path = f"tests[{place}]"
-            for which in ("violates", "undecided"):
-                for name in getattr(one, which):
+            for which, names in (("violates", one.violates), ("undecided", one.undecided)):
+                for name in names:
                     if name not in known:
-                        near = most_similar_name(name, known)
-                        hint = f"; did you mean {near}?" if near else ""
-                        self._note(f"{path}.{which}", f"a rule of the policy{hint}", f'"{name}"')
+                        expected = f"a rule of the policy{_did_you_mean(name, known)}"
+                        self._note(f"{path}.{which}", expected, f'"{name}"')
             given = one.given.model_dump(exclude_none=True)
-            other = next(kind for kind in PolicySubject if kind is not subject).value
-            if other in given:
-                self._note(f"{path}.given.{other}", f"{subject.value} or files: forEach is {subject.value}", other)
-            for name in given.get(subject.value) or ():
-                if name not in _FIELDS[subject]:
-                    near = most_similar_name(name, _FIELDS[subject])
-                    hint = f"; did you mean {near}?" if near else ""
-                    self._note(f"{path}.given.{subject.value}.{name}", "", f"unknown field {name}{hint}")
+            self._check_given(given, subject, f"{path}.given")
             yield PolicyExample(
                 name=one.name, given=given, violates=frozenset(one.violates), undecided=frozenset(one.undecided)
             )
+
+    def _check_given(self, given: Mapping[str, Any], subject: PolicySubject, path: str) -> None:
+        other = next(kind for kind in PolicySubject if kind is not subject).value
+        if other in given:
+            self._note(f"{path}.{other}", f"{subject.value} or files, as forEach is {subject.value}", other)
+        for name in given.get(subject.value) or ():
+            if name not in _FIELDS[subject]:
+                hint = _did_you_mean(name, _FIELDS[subject])
+                self._note(f"{path}.{subject.value}.{name}", "", f"unknown field {name}{hint}")
+        try:
+            if (name := given.get("rules", AUTO)) != AUTO:
+                full_rule_set_name(name)
+        except ValueError as fault:
+            self._note(f"{path}.rules", str(fault), short_json(given.get("rules")))
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = most_similar_name(name, known)
+    return f"; did you mean {near}?" if near else ""
