@@ -77,7 +77,7 @@ class PlannedInput:
 
     def for_policies(self) -> Mapping[str, Any]:
         """Return the plan as policies see it."""
-        from grove_shell.policies.policy_input import policy_input  # noqa: PLC0415 - few plans have policies (PO-006)
+        from grove_shell.policies.policy_input import policy_input  # noqa: PLC0415 - few plans have policies (P11)
 
         return policy_input(self.document, (snapshot.root for snapshot in self.snapshots), self.until)
 
@@ -143,7 +143,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
 
 
 def _policies(paths: tuple[str, ...]) -> "tuple[tuple[Policy, ...], tuple[InputFault, ...]]":
-    """Return the policies of ``--policy`` and their problems; the library of expressions loads with them (PO-006)."""
+    """Return the policies of ``--policy`` and their problems; the library of expressions loads with them (P11)."""
     if not paths:
         return (), ()
     from grove_shell.policies.policy_reading import read_policies  # noqa: PLC0415 - as above

@@ -25,7 +25,7 @@ from grove_shell.views.renderers import RENDERERS
 
 
 def run_policy_tests(paths: tuple[str, ...], output: str) -> int:
-    """Evaluate the examples of policies, print what they show, and return the exit code (CL-063)."""
+    """Evaluate the examples of policies, print what they show, and return the exit code (CL-062)."""
     policies, faults = read_policies(paths)
     _fail_if_any(faults)
     planned = _PlannedExamples(policies)
@@ -54,7 +54,7 @@ def print_ready_policies(output: str) -> int:
 
 
 def print_ready_policy(name: str) -> int:
-    """Print the file of a ready policy."""
+    """Print the file of a ready policy (CL-063)."""
     write_stdout(ready_policy_text(name))
     return DONE
 

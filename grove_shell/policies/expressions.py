@@ -98,7 +98,7 @@ class ExpressionCompiler:
         try:
             program = self.environment.compile(text)
         except (RuntimeError, TypeError, ValueError) as fault:
-            problems = tuple(self._problems_in(str(fault)))
+            problems = tuple(self._problems_in(str(fault), text.split("\n")))
             is_syntax = any(one.text.startswith("Syntax error") for one in problems)
             return None, problems if is_syntax else tuple(sorted((*problems, *fields)))
         if fields:
@@ -106,16 +106,20 @@ class ExpressionCompiler:
         named = (self._needed[name] for name in _VARIABLE.findall(code) if name in self._needed)
         return CompiledExpression(text, program, program.return_type().name(), frozenset[str]().union(*named)), ()
 
-    def _problems_in(self, report: str) -> Iterator[ExpressionProblem]:
+    def _problems_in(self, report: str, lines: Sequence[str]) -> Iterator[ExpressionProblem]:
         found = _ERROR.findall(_STATUS.sub("", report))
-        for line, column, words in found or [("1", "1", _STATUS.sub("", report).partition("\n")[0])]:
-            yield ExpressionProblem(max(1, int(line)), max(1, int(column)), self._in_words(words))
+        for at_line, at_column, words in found or [("1", "1", _STATUS.sub("", report).partition("\n")[0])]:
+            line, column = max(1, int(at_line)), max(1, int(at_column))
+            undeclared = _UNDECLARED.search(words)
+            if undeclared is None:
+                yield ExpressionProblem(line, column, _STATUS.sub("", words))
+                continue
+            begin = column - 1 - len(undeclared[1].rpartition(".")[0])  # of a name with dots its last dot is reported
+            is_there = begin >= 0 and line <= len(lines) and lines[line - 1].startswith(undeclared[1], begin)
+            yield ExpressionProblem(line, begin + 1 if is_there else column, self._on_unknown(undeclared[1]))
 
-    def _in_words(self, words: str) -> str:
-        undeclared = _UNDECLARED.search(words)
-        if undeclared is None:
-            return _STATUS.sub("", words)
-        name = undeclared[1] if undeclared[1].startswith(VARIABLES) else undeclared[1].partition(".")[0]
+    def _on_unknown(self, whole: str) -> str:
+        name = whole if whole.startswith(VARIABLES) else whole.partition(".")[0]
         if name in self._hints:
             return f'"{name}" is {self._hints[name]}'
         if name in _FUNCTIONS:

@@ -102,7 +102,8 @@ class _PolicyReader:
             raw = PolicyInFile.model_validate(self.item.value)
         except ValidationError as fault:
             for error in fault.errors(include_url=False):
-                self._note_field(error)
+                if error["type"] != "too_short" or not error["input"]:  # else it counts the items without problems
+                    self._note_field(error)
             return None
         subject = PolicySubject(raw.spec.for_each)
         compiler = ExpressionCompiler({subject.value: _FIELDS[subject]}, _HINTS[subject])
@@ -152,15 +153,16 @@ class _PolicyReader:
             self._note(path, _EXPECTED.get(error["type"], words), short_json(error["input"]))
 
     def _note_repeated_names(self, raw: PolicyInFile) -> None:
-        lists = {
-            "variables": [one.name for one in raw.spec.variables],
-            "matchConditions": [one.name for one in raw.spec.match_conditions],
-            "rules": [one.name for one in raw.spec.rules],
+        places = {
+            "spec.variables": [one.name for one in raw.spec.variables],
+            "spec.matchConditions": [one.name for one in raw.spec.match_conditions],
+            "spec.rules": [one.name for one in raw.spec.rules],
+            "tests": [one.name for one in raw.tests],
         }
-        for name, given in lists.items():
+        for place, given in places.items():
             for repeated, times in Counter(given).items():
                 if times > 1:
-                    self._note(f"spec.{name}", "unique names", f'"{repeated}" {times} times')
+                    self._note(place, "unique names", f'"{repeated}" {times} times')
 
     def _compiled(self, compiler: ExpressionCompiler, text: str, path: str) -> CompiledExpression | None:
         compiled, problems = compiler.compile(text)
