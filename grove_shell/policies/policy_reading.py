@@ -23,7 +23,7 @@ from grove_shell.policies.policy_input import PLAN_FIELDS, SET_FIELDS
 from grove_shell.policies.policy_results import PolicyAction
 from grove_shell.policies.ready_policies import ready_policy_names
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
-from grove_shell.reading.input_items import InputItem, item_problem_as_fault
+from grove_shell.reading.input_items import InputItem, item_problem_as_fault, object_name_in_faults
 from grove_shell.reading.input_sources import input_items_in_path
 from grove_shell.settings.rule_set_names import full_rule_set_name
 from grove_shell.settings.shared_settings import field_names_at
@@ -98,6 +98,9 @@ class _PolicyReader:
 
     def read(self) -> Policy | None:
         """Return the policy; None where it has problems."""
+        if (kind := self.item.value.get("kind")) != POLICY_KIND:
+            self._note("kind", POLICY_KIND, short_json(kind))
+            return None
         try:
             raw = PolicyInFile.model_validate(self.item.value)
         except ValidationError as fault:
@@ -134,9 +137,7 @@ class _PolicyReader:
         )
 
     def _note(self, path: str, expected: str, got: str) -> None:
-        name = self.item.value.get("metadata")
-        known = name.get("name") if isinstance(name, Mapping) else None
-        where = f"{POLICY_KIND} {known}" if isinstance(known, str) else ""
+        where = object_name_in_faults(self.item.value, self.item.index)
         self.faults.append(item_problem_as_fault(self.item, where, (path, expected, got), None))
 
     def _note_field(self, error: Any) -> None:  # noqa: ANN401 - pydantic's

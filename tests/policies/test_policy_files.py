@@ -85,7 +85,7 @@ def test_po001_types_of_variables_are_checked(tmp_path: Path) -> None:
             'did you mean "field"?',
         ),
         ({"tests": [{"name": "x", "given": {"set": {}}}] * 2}, 'expected unique names, got "x" 2 times'),
-        ({"kind": "Policy"}, "expected 'PlanPolicy'"),
+        ({"kind": "Policy", "spec": {}}, 'kind: expected PlanPolicy, got "Policy"'),
         ({"apiVersion": "v1"}, "expected 'policy.grove.io/v1alpha1'"),
         ({"metadata": {}}, "metadata.name: is required"),
         ({"spec": {"rules": []}}, "spec.rules: expected at least one item"),
