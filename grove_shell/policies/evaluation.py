@@ -1,5 +1,6 @@
 """Evaluates policies on a plan: every rule on every set that a policy matches, or on the plan as a whole."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -9,6 +10,7 @@ from grove_shell.policies.expressions import Bindings, CompiledExpression, NotEv
 from grove_shell.policies.policy import NamedExpression, Policy, PolicyRule, PolicySubject
 from grove_shell.policies.policy_results import PolicyResult, RuleResult
 
+_UNBOUND: Final = re.compile(r'No value with name "variables\.(\w+)"')
 _UNKNOWN: Final = "it is not decided what the plan does"
 
 
@@ -52,7 +54,8 @@ class _Evaluation:
         self._is_undecided = bool(subject.get("unknown"))
         self._bindings = Bindings(policy.environment, {policy.subject.value: subject}, now)
         self._failed: dict[str, str] = {}
-        used = [one.expression for one in (*policy.match_conditions, *policy.rules)]
+        used = [one.expression for one in policy.match_conditions]
+        used += [one.expression for one in policy.rules]
         used += [one.message_expression for one in policy.rules if one.message_expression is not None]
         needed = frozenset[str]().union(*(one.variables for one in used))
         for variable in policy.variables:
@@ -60,26 +63,24 @@ class _Evaluation:
                 self._bind(variable)
 
     def _bind(self, variable: NamedExpression) -> None:
-        because = self._why_variables_fail(variable.expression.variables)
+        """Bind a variable; one without a value stays unbound, which is an error where an expression needs it."""
         try:
-            if not because:
-                self._bindings.bind(variable.name, self._bindings.evaluate(variable.expression))
+            self._bindings.bind(variable.name, self._bindings.evaluate(variable.expression))
         except NotEvaluated as fault:
-            because = str(fault)
-        if because:
-            self._failed[variable.name] = because
+            self._failed[variable.name] = self._in_words(fault)
 
-    def _why_variables_fail(self, names: Iterable[str]) -> str:
-        return next((f"variables.{name}: {self._failed[name]}" for name in sorted(names) if name in self._failed), "")
+    def _in_words(self, fault: NotEvaluated) -> str:
+        unbound = _UNBOUND.search(str(fault))
+        if unbound is None:
+            return str(fault) or "no value"
+        return f"variables.{unbound[1]}: {self._failed.get(unbound[1], fault)}"
 
     def why_not_true(self, expression: CompiledExpression) -> str | None:
         """Return an empty text where an expression is true, None where it is false, else why it is neither."""
-        if failed := self._why_variables_fail(expression.variables):
-            return failed
         try:
             value = self._bindings.evaluate(expression)
         except NotEvaluated as fault:
-            return str(fault) or "no value"
+            return self._in_words(fault)
         if not isinstance(value, bool):
             return f"it gives {type(value).__name__}, not true or false"
         return "" if value else None

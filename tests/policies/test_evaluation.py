@@ -63,6 +63,14 @@ def test_po003_a_variable_that_is_not_needed_spoils_nothing(tmp_path: Path) -> N
     assert [one.holds for one in results_on(policy, PROD)] == [True]
 
 
+def test_po003_a_variable_counts_only_where_it_is_reached(tmp_path: Path) -> None:
+    variables = [{"name": "gpus", "expression": "set.restarted.gpus"}]
+    policy = sound(tmp_path, one_rule("!has(set.edit) || variables.gpus <= 64"), variables=variables)
+    assert [one.holds for one in results_on(policy, PROD)] == [True]
+    (found,) = results_on(policy, {**PROD, "edit": {}})
+    assert found.message == 'cannot be evaluated: variables.gpus: Key not found in map : "restarted"'
+
+
 def test_po003_the_message_says_that_the_set_is_not_decided(tmp_path: Path) -> None:
     (found,) = results_on(sound(tmp_path, one_rule("set.classes == []")), {**PROD, "unknown": True})
     assert found.message.endswith('Key not found in map : "classes" (it is not decided what the plan does)')
