@@ -52,12 +52,9 @@ class _Evaluation:
         is_set = policy.subject is PolicySubject.SET
         self.name = f"{subject.get('namespace')}/{subject.get('name')}" if is_set else ""
         self._is_undecided = bool(subject.get("unknown"))
-        self._bindings = Bindings(policy.environment, {policy.subject.value: subject}, now)
+        self._bindings = Bindings(policy.environment, {policy.subject.value: _reduced(policy, subject)}, now)
         self._failed: dict[str, str] = {}
-        used = [one.expression for one in policy.match_conditions]
-        used += [one.expression for one in policy.rules]
-        used += [one.message_expression for one in policy.rules if one.message_expression is not None]
-        needed = frozenset[str]().union(*(one.variables for one in used))
+        needed = frozenset[str]().union(*(one.variables for one in policy.expressions))
         for variable in policy.variables:
             if variable.name in needed:
                 self._bind(variable)
@@ -108,3 +105,12 @@ class _Evaluation:
             if isinstance(found, str) and found.strip():
                 return found
         return rule.message
+
+
+def _reduced(policy: Policy, subject: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields that a policy names, so that no other is converted (PO-006); all where one uses the whole."""
+    named = [one.fields for one in (*policy.expressions, *(variable.expression for variable in policy.variables))]
+    if None in named:
+        return subject
+    fields = frozenset[str]().union(*(one for one in named if one is not None))
+    return {name: value for name, value in subject.items() if name in fields}

@@ -56,12 +56,14 @@ class CompiledExpression:
     Attributes:
         result: name of its type, such as ``BOOL``; ``DYN`` where only the evaluation shows it.
         variables: names of the variables that it needs, those that its variables need included.
+        fields: of ``set`` or ``plan`` that it names; None where it uses the value as a whole.
     """
 
     text: str
     program: Any
     result: str
-    variables: frozenset[str] = frozenset()
+    variables: frozenset[str]
+    fields: frozenset[str] | None
 
 
 class ExpressionCompiler:
@@ -104,7 +106,14 @@ class ExpressionCompiler:
         if fields:
             return None, fields
         named = (self._needed[name] for name in _VARIABLE.findall(code) if name in self._needed)
-        return CompiledExpression(text, program, program.return_type().name(), frozenset[str]().union(*named)), ()
+        needed = frozenset[str]().union(*named)
+        return CompiledExpression(text, program, program.return_type().name(), needed, self._named_fields(code)), ()
+
+    def _named_fields(self, code: str) -> frozenset[str] | None:
+        """Return the fields of ``set`` or ``plan`` that are named; None where the name stands without one."""
+        (name,) = self._fields
+        found = re.findall(rf"(?<![\w.]){name}\s*\.\s*\??(\w+)", code)
+        return frozenset(found) if len(found) == len(re.findall(rf"(?<![\w.]){name}\b", code)) else None
 
     def _problems_in(self, report: str, lines: Sequence[str]) -> Iterator[ExpressionProblem]:
         found = _ERROR.findall(_STATUS.sub("", report))

@@ -76,3 +76,11 @@ class Policy:
     match_conditions: tuple[NamedExpression, ...] = ()
     rules: tuple[PolicyRule, ...]
     examples: tuple[PolicyExample, ...] = ()
+
+    @property
+    def expressions(self) -> tuple[CompiledExpression, ...]:
+        """The expressions of match conditions, rules and messages."""
+        conditions = [one.expression for one in self.match_conditions]
+        rules = [one.expression for one in self.rules]
+        messages = [one.message_expression for one in self.rules if one.message_expression is not None]
+        return (*conditions, *rules, *messages)

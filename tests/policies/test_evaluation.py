@@ -143,6 +143,19 @@ def test_po006_a_plan_is_converted_once_for_all_rules(tmp_path: Path) -> None:
     assert seconds(60) < 15 * seconds(1)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        'set["namespace"] == "prod" && set.name == "llama"',
+        'set.name == "llama" && [set].exists(s, s.namespace == "prod")',
+        'set\n  .namespace == "prod" && set.?name.orValue("") == "llama"',
+        '"set" in {"set": 1} && set == {"namespace": "prod", "name": "llama"}',
+    ],
+)
+def test_po006_every_field_is_there_that_an_expression_reads(expression: str, tmp_path: Path) -> None:
+    assert [one.holds for one in results_on(sound(tmp_path, one_rule(expression)), PROD)] == [True]
+
+
 def test_characters_that_are_no_text_violate(tmp_path: Path) -> None:
     (found,) = results_on(sound(tmp_path, one_rule('set.name == "a"')), {**PROD, "name": "\ud800"})
     assert not found.is_decided
