@@ -18,9 +18,10 @@ COUNTS: Final = ("restarted", "removed", "added")
 _KNOWN: Final = ("namespace", "name", "labels", "annotations", "spec", "isNew", "unknown")
 """Fields of a set that need nothing but its manifest."""
 _PLANNED: Final = (
-    *("rounds", "complete", "wakeAt", "averted", "notPredicted", "defects", "lateStarts", "lostNodes", "misplaced"),
-    *("creates", "again", "decisions"),
+    *("rounds", "complete", "wakeAt", "averted", "defects"),
+    *("lateStarts", "lostNodes", "misplaced", "creates", "again"),
 )
+"""Fields of the plan document; a set with ``notPredicted`` is not decided."""
 SET_FIELDS: Final = (*_KNOWN, "edit", "classes", *COUNTS, *_PLANNED)
 PLAN_FIELDS: Final = ("rules", "asOf", "notCollected", "sets", "unknown", "classes", *COUNTS)
 _SET_KIND: Final = "PodCliqueSet"
