@@ -29,7 +29,7 @@ _ERROR: Final = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
 _UNDECLARED: Final = re.compile(r"undeclared reference to '([^']+)'")
 _STATUS: Final = re.compile(r"\A[A-Z_]+: | \[[A-Z_]+\]\Z")
 _STRING: Final = re.compile(
-    r"""(?:[bB]?[rR]|[rR]?[bB])?(?:'''(?s:.)*?'''|\"\"\"(?s:.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
+    r"""\'\'\'(?s:.)*?\'\'\'|\"\"\"(?s:.)*?\"\"\"|[rR]'[^'\n]*'|[rR]"[^"\n]*"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*\""""
 )
 _VARIABLE: Final = re.compile(r"(?<![\w.])variables\s*\.\s*(\w+)")
 VARIABLES: Final = "variables."
@@ -105,15 +105,18 @@ class ExpressionCompiler:
             return None, problems if is_syntax else tuple(sorted((*problems, *fields)))
         if fields:
             return None, fields
-        named = (self._needed[name] for name in _VARIABLE.findall(code) if name in self._needed)
+        named = (self._needed[name] for name in _VARIABLE.findall(text) if name in self._needed)
         needed = frozenset[str]().union(*named)
-        return CompiledExpression(text, program, program.return_type().name(), needed, self._named_fields(code)), ()
+        return CompiledExpression(text, program, program.return_type().name(), needed, self._named_fields(text)), ()
 
-    def _named_fields(self, code: str) -> frozenset[str] | None:
-        """Return the fields of ``set`` or ``plan`` that are named; None where the name stands without one."""
+    def _named_fields(self, text: str) -> frozenset[str] | None:
+        """Return the fields of ``set`` or ``plan`` that are named; None where the name stands without one.
+
+        Names in strings count too: what is missed would not be there for ``has()``.
+        """
         (name,) = self._fields
-        found = re.findall(rf"(?<![\w.]){name}\s*\.\s*\??(\w+)", code)
-        return frozenset(found) if len(found) == len(re.findall(rf"(?<![\w.]){name}\b", code)) else None
+        found = re.findall(rf"\b{name}\s*\.\s*\??(\w+)", text)
+        return frozenset(found) if len(found) == len(re.findall(rf"\b{name}\b", text)) else None
 
     def _problems_in(self, report: str, lines: Sequence[str]) -> Iterator[ExpressionProblem]:
         found = _ERROR.findall(_STATUS.sub("", report))

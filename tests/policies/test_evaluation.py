@@ -149,6 +149,8 @@ def test_po006_a_plan_is_converted_once_for_all_rules(tmp_path: Path) -> None:
         'set["namespace"] == "prod" && set.name == "llama"',
         'set.name == "llama" && [set].exists(s, s.namespace == "prod")',
         'set\n  .namespace == "prod" && set.?name.orValue("") == "llama"',
+        'has(.set.name) && .set.namespace == "prod"',
+        "has(set // of the plan\n.name)",
         '"set" in {"set": 1} && set == {"namespace": "prod", "name": "llama"}',
     ],
 )

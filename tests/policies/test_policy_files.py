@@ -41,6 +41,7 @@ def test_po001_all_problems_of_a_file_at_once_with_their_places(tmp_path: Path) 
     [
         ("has(set.edt)", '1:9: set has no field "edt"; did you mean edit?'),
         ('"set.edt" == set.name', ""),
+        ('r"\\d" + "set.edt" == set.name', ""),
         ('[{"edt": 1}].all(set, set.edt > 0)', ""),
         ('set.name.startWith("a")', '1:19: unknown name "startWith"; did you mean startsWith?'),
         ("size(set, 2) > 1", '1:5: no function "size" with these arguments'),
