@@ -101,7 +101,8 @@ def test_po001_problems_of_policies_and_of_the_input_at_once(
     words = ("plan", "-f", "nosuch.yaml", "--policy", path)
     on_rule = f"  {path}: document 1, PlanPolicy tested, spec.rules[0].expression"
     for more in ((), ("--keep-going",)):
-        _, problem = shown(capsys, *words, *more, code=1)
+        printed, problem = shown(capsys, *words, *more, code=1)
+        assert printed == []
         first, *found, last = problem.splitlines()
         assert first == "2 problems in the input"
         assert found == [
