@@ -17,7 +17,7 @@ _MEANINGS: Final = {
     "DONE": "done, whatever the result",
     "ERROR": "bad input, a refused manifest, a wrong configuration, or a cluster that cannot be reached",
     "CHANGES": "there are changes, and `--detailed-exitcode` was given",
-    "FAIL_ON": "a class of `--fail-on` is present, an expectation was not met, or a set does not fit",
+    "FAIL_ON": "a class of `--fail-on` is present, a policy denies, an expectation was not met, or a set does not fit",
     "STALE": "the cluster has changed, and a saved plan is stale",
     "USAGE": "wrong usage: an option, an argument, or a name that is not in the input",
     "LOST": "the operator lost its Lease to another process",

@@ -1,6 +1,6 @@
 """The input of a command: files or a live cluster, earlier attempts, configuration, clock, sets, rule set (CL-055)."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ from grove_shell.reading.input_sources import input_items_in_path, standard_inpu
 from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules, RunningSet
 from grove_shell.reading.objects import load
 from grove_shell.styled_text_page import print_error
-from grove_shell.views.formatting import REST_UNKNOWN, input_problems_closing_line, input_problems_page
+from grove_shell.views.formatting import NOTHING_DECIDED, REST_UNKNOWN, input_problems_closing_line, input_problems_page
 from grove_shell.views.progress_bars import progress_counter
 
 
@@ -134,12 +134,15 @@ def decision_time(source: InputSource, loaded: LoadedInput) -> datetime:
     return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
-def read_command_input(source: InputSource, rules: str | None = None) -> CommandInput:
+def read_command_input(
+    source: InputSource, rules: str | None = None, of_policies: Sequence[InputFault] = ()
+) -> CommandInput:
     """Read everything a command needs. What is wrong with it is in ``problems`` of the result.
 
     Args:
         source: the input options.
         rules: the value of ``--rules``; that operator admits manifests too.
+        of_policies: problems of policy files; ``--keep-going`` does not go on without a policy (PO-001).
 
     Raises:
         CommandFailed: the cluster of ``--live`` cannot be read.
@@ -174,13 +177,13 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
     faults += (*_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
     if source.old:
         faults += tuple(_stored_sets(loaded, earlier))
-    every = (*configured.problems, *faults)
+    every = (*of_policies, *configured.problems, *faults)
     return CommandInput(
         loaded=loaded,
         problems=every,
         now=decision_time(source, loaded),
         attempts=attempts,
-        usable=not every or source.keep_going,
+        usable=not every or (source.keep_going and not of_policies),
         rules=configured.rules,
         recognised_by=index_cluster(sets=()) if source.old else loaded.cluster,
         note=configured.note,
@@ -208,15 +211,19 @@ def _stored_sets(loaded: LoadedInput, earlier: Iterable[RunningSet]) -> Iterator
             yield InputFault(file="-f", object=root.ref.short, expected=expected, got="a stored set, with a uid")
 
 
-def read_input_and_print_problems(source: InputSource, rules: str | None = None) -> CommandInput:
-    """Read the input and print its problems on standard error.
+def read_input_and_print_problems(
+    source: InputSource, rules: str | None = None, of_policies: Sequence[InputFault] = ()
+) -> CommandInput:
+    """Read the input and print its problems, and those of policy files, on standard error.
 
     Raises:
         CommandFailed: nothing can be decided (CL-001).
     """
-    inputs = read_command_input(source, rules)
+    inputs = read_command_input(source, rules, of_policies)
     if inputs.problems:
         closing = REST_UNKNOWN if inputs.usable else input_problems_closing_line(inputs.problems)
+        if of_policies:
+            closing = NOTHING_DECIDED
         page = input_problems_page(inputs.problems, closing)
         if not inputs.usable:
             raise CommandFailed(page)

@@ -1,20 +1,16 @@
 """``grove plan``: reads the input, forecasts the rounds, prints the plan and returns the exit code."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.document.document_writing import plan_document_as_json
-from grove_core.document.plan_document import PlanDocument
-from grove_core.explain import ReplicaUrgency, explanation_of_forecast, is_withheld_as_undecided
-from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.steps import Delete, is_gang_termination_deletion
+from grove_core.document.plan_document import Json, PlanDocument
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.update_forecast import DeletedPodFate
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
@@ -36,12 +32,18 @@ from grove_shell.actions.input_findings import (
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_shell.in_memory.update_forecasts import with_edit_forecast
+from grove_shell.policies.plan_classes import fail_on_class_of_unknown_verdicts, fail_on_classes_in_forecasts
+from grove_shell.policies.policy_results import PolicyResult, denied_policy_names, policy_results_as_json
+from grove_shell.reading.input_faults import InputFault
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.plan_headline import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import plan_page
 from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS, format_json_document
+
+if TYPE_CHECKING:
+    from grove_shell.policies.policy import Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,17 +59,36 @@ class PlanOptions:
     detailed_exitcode: bool = False
     fail_on: tuple[str, ...] = ()
     max_restarted_gpus: int | None = None
+    policies: tuple[str, ...] = ()
     verbose: bool = False
     out: str | None = None
 
 
-def plan_and_print(source: InputSource, options: PlanOptions) -> int:
-    """Plan and print. Returns the exit code (CL-001, CL-002)."""
-    inputs = read_input_and_print_problems(source, options.rules)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedInput:
+    """The plan of an input.
+
+    Attributes:
+        snapshots: of the planned sets.
+        recognition: the operator that the cluster shows.
+        until: the end of the forecast time; None without one.
+    """
+
+    document: PlanDocument
+    snapshots: tuple[Snapshot, ...]
+    recognition: RecognisedOperator | None
+    until: datetime | None
+
+    def for_policies(self) -> Mapping[str, Any]:
+        """Return the plan as policies see it."""
+        from grove_shell.policies.policy_input import policy_input  # noqa: PLC0415 - few plans have policies (P11)
+
+        return policy_input(self.document, (snapshot.root for snapshot in self.snapshots), self.until)
+
+
+def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) -> PlannedInput:
+    """Return the plan of an input that was read."""
     snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
-    if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
-        print_error(f"not in the input: {lacking}")
-        return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = time_after(inputs.now, options.until)
     rules, rules_from, recognition = choose_rule_set(
         options.rules, inputs.rules, inputs.recognised_by, inputs.loaded.newer
@@ -97,23 +118,62 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
     )
+    return PlannedInput(document=document, snapshots=snapshots, recognition=recognition, until=until)
+
+
+def plan_and_print(source: InputSource, options: PlanOptions) -> int:
+    """Plan and print. Returns the exit code (CL-001, CL-002, CL-061)."""
+    policies, faults = _policies(options.policies)
+    inputs = read_input_and_print_problems(source, options.rules, faults)
+    if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
+        print_error(f"not in the input: {lacking}")
+        return FAIL_ON if (options.fail_on or policies) and not options.sets else USAGE
+    plan = plan_input(inputs, source, options)
+    results = _evaluated(policies, plan)
     context = PlanPageContext(
         loaded=inputs.loaded,
-        nothing_judged=nothing_decided_message(inputs.loaded, planned),
-        sets_with_unknown_nodes=sets_with_unknown_nodes(snapshots, inputs.loaded.nodes),
-        operator_note=operator_rule_set_note(recognition, rules.name),
+        nothing_judged=nothing_decided_message(inputs.loaded, plan.document.forecasts),
+        sets_with_unknown_nodes=sets_with_unknown_nodes(plan.snapshots, inputs.loaded.nodes),
+        operator_note=operator_rule_set_note(plan.recognition, plan.document.rules),
         newest_time=newest_condition_transition_time(inputs.loaded.cluster),
         is_now_given=source.now is not None,
         has_old_manifests=bool(source.old),
         verbose=options.verbose,
         decisions=options.decisions,
+        policies=results,
     )
-    _print(document, context, options)
+    _print(plan.document, context, options)
     if context.nothing_judged and not inputs.problems:
         if not RENDERERS[options.output].shows_page:
             print_error(context.nothing_judged)
         return FAIL_ON
-    return _exit_code(inputs, options, planned, until)
+    return _exit_code(inputs, options, plan, results)
+
+
+def _policies(paths: tuple[str, ...]) -> "tuple[tuple[Policy, ...], tuple[InputFault, ...]]":
+    """Return the policies of ``--policy`` and their problems; the library of expressions loads with them (P11)."""
+    if not paths:
+        return (), ()
+    from grove_shell.policies.policy_reading import read_policies  # noqa: PLC0415 - as above
+
+    return read_policies(paths)
+
+
+def _evaluated(policies: "tuple[Policy, ...]", plan: PlannedInput) -> tuple[PolicyResult, ...]:
+    if not policies:
+        return ()
+    from grove_shell.policies.evaluation import evaluate_policies  # noqa: PLC0415 - as above
+
+    return evaluate_policies(policies, plan.for_policies())
+
+
+def _document_as_json(document: PlanDocument, context: PlanPageContext, options: PlanOptions) -> Json:
+    """Return the document; with ``--policy`` the results of the policies stand before the plan (CL-061)."""
+    written = plan_document_as_json(document, decisions=options.decisions)
+    if not options.policies:
+        return written
+    first = {key: written.pop(key) for key in ("formatVersion", "coreVersion")}
+    return {**first, "policies": policy_results_as_json(context.policies), **written}
 
 
 def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSet, nodes: InputNodes) -> Forecast:
@@ -126,14 +186,14 @@ def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSe
 
 def _print(document: PlanDocument, context: PlanPageContext, options: PlanOptions) -> None:
     if options.out is not None:
-        saved = format_json_document(plan_document_as_json(document, decisions=options.decisions))
+        saved = format_json_document(_document_as_json(document, context, options))
         Path(options.out).write_text(saved, encoding="utf-8")
     renderer = RENDERERS[options.output]
     if not renderer.shows_page:
         print_error(plan_notes_page(document, context))
     renderer.print_result(
         page=lambda: plan_page(document, context),
-        document=lambda: plan_document_as_json(document, decisions=options.decisions),
+        document=lambda: _document_as_json(document, context, options),
     )
 
 
@@ -177,21 +237,30 @@ def time_after(now: datetime, span: timedelta | None) -> datetime | None:
     return now + min(span, datetime.max.replace(tzinfo=now.tzinfo) - now)
 
 
-def _exit_code(inputs: CommandInput, options: PlanOptions, planned: Sequence[Forecast], until: datetime | None) -> int:
+def _exit_code(inputs: CommandInput, options: PlanOptions, plan: PlannedInput, results: Sequence[PolicyResult]) -> int:
     if inputs.problems:
         return ERROR
-    if options.fail_on and (
-        met := set(options.fail_on) & fail_on_classes_in_forecasts(planned, until)
-        | fail_on_class_of_unknown_verdicts(planned)
-    ):
-        print_error(fail_on_message(met))
+    if objections := tuple(_objections(options, plan, results)):
+        for objection in objections:
+            print_error(objection)
         return FAIL_ON
-    if objection := restarted_gpus_objection(planned, options.max_restarted_gpus):
-        print_error(f"failed by --max-restarted-gpus: {objection}")
-        return FAIL_ON
-    if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in planned):
+    if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in plan.document.forecasts):
         return CHANGES
     return DONE
+
+
+def _objections(options: PlanOptions, plan: PlannedInput, results: Sequence[PolicyResult]) -> Iterator[str]:
+    """Yield what fails the plan: policies, classes of ``--fail-on``, and the GPUs that restart."""
+    planned = plan.document.forecasts
+    if denied := denied_policy_names(results):
+        yield f"failed by --policy: {', '.join(denied)}"
+    if options.fail_on and (
+        met := set(options.fail_on) & fail_on_classes_in_forecasts(planned, plan.until)
+        | fail_on_class_of_unknown_verdicts(planned)
+    ):
+        yield fail_on_message(met)
+    if objection := restarted_gpus_objection(planned, options.max_restarted_gpus):
+        yield f"failed by --max-restarted-gpus: {objection}"
 
 
 def restarted_gpus_objection(planned: Sequence[Forecast], most: int | None) -> str:
@@ -204,47 +273,3 @@ def restarted_gpus_objection(planned: Sequence[Forecast], most: int | None) -> s
         return "what the edit restarts is unknown"
     restarted = sum(update.restarted.gpus for update in updates)
     return f"pods with {restarted:,} GPUs restart, and {most:,} may" if restarted > most else ""
-
-
-def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
-    """Return ``unknown`` where a termination could not be decided, which fails every check (CL-002)."""
-    findings = chain.from_iterable(forecast.findings for forecast in planned)
-    is_open = any(one.question == TERMINATION and one.verdict == ConditionStatus.UNKNOWN.value for one in findings)
-    return {"unknown"} if is_open else set()
-
-
-def fail_on_classes_in_forecasts(planned: Sequence[Forecast], until: datetime | None = None) -> set[str]:
-    """Return the ``--fail-on`` classes that any round of the forecasts contains (CL-002).
-
-    Args:
-        until: the end of the forecast time; None without ``--until``. A termination whose delay ends by then counts
-            where the steps that would avert it are not predicted (GF-133).
-    """
-    classes: set[str] = set()
-    for forecast in planned:
-        story = explanation_of_forecast(forecast)
-        urgencies = {entry.urgency for entry in story.entries}
-        steps = [step for round_ in forecast.rounds for step in round_.steps]
-        withheld = [held for round_ in forecast.rounds for held in round_.withheld]
-        update = forecast.edit.update if forecast.edit is not None else None
-        gone = tuple(pod for stage in update.stages for pod in stage.deleted) if update is not None else ()
-        deletes = any(isinstance(step.action, Delete) for step in steps) or bool(gone)
-        waits = (entry.until for entry in story.entries_of_urgency(ReplicaUrgency.WAITS))
-        due = until is not None and any(one is not None and one <= until for one in waits)
-        found = {
-            "terminate": ReplicaUrgency.ENDS in urgencies
-            or any(map(is_gang_termination_deletion, steps))
-            or any(pod.fate is DeletedPodFate.TERMINATED for pod in gone)
-            or (due and bool(story.unpredicted)),
-            "wait": ReplicaUrgency.WAITS in urgencies,
-            "unknown": ReplicaUrgency.UNKNOWN in urgencies
-            or bool(story.unpredicted)
-            or any(map(is_withheld_as_undecided, withheld)),
-            "withheld": bool(withheld),
-            "restart": forecast.edit is not None and (update is None or bool(update.restarted.pods)),
-            "defect": bool(story.defects),
-            "delete": deletes,
-            "change": bool(steps),
-        }
-        classes |= {name for name, present in found.items() if present}
-    return classes

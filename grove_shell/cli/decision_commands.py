@@ -14,6 +14,7 @@ from grove_shell.cli.options import (
     filename_option,
     input_source_from_options,
     output_option,
+    policy_option,
     rules_option,
     source_options,
 )
@@ -56,6 +57,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
     metavar="N",
     help="Exit 3 if the edits restart pods that hold more than N GPUs, or if that is unknown.",
 )
+@policy_option
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def plan_command(**options: Any) -> int:
@@ -73,13 +75,15 @@ def plan_command(**options: Any) -> int:
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
+      grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
 
     With a manifest of a set that the input has, the plan shows what the edit does: the fields that change, every pod
     that restarts, and what serves meanwhile.
 
     JSON loads about ten times faster than YAML; use it for big clusters.
 
-    Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on or --max-restarted-gpus, 64 usage.
+    Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on, --policy or
+    --max-restarted-gpus, 64 usage.
     """
     source = input_source_from_options(options)
     from grove_shell.actions.plan import PlanOptions, plan_and_print

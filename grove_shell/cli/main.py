@@ -44,6 +44,7 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "explain": ("decision", "show why one object is as it is"),
     "compare": ("decision", "compare two rule sets: which gangs does only one of them terminate"),
     "validate": ("decision", "check whether manifests would be admitted"),
+    "policy": ("policy", "test policies for grove plan --policy, list and print ready ones"),
     "topology": ("topology", "list topologies and their users, rehearse a change, check whether a set fits"),
     "simulate": ("experiment", "play events and faults in virtual time"),
     "converge": ("experiment", "measure how long daemons of a ComputeDomain need to find each other"),

@@ -80,6 +80,16 @@ config_option = click.option(
 )
 
 
+policy_option = click.option(
+    "--policy",
+    "policies",
+    type=click.Path(),
+    multiple=True,
+    metavar="FILE|DIR",
+    help="Exit 3 if the plan violates a policy of the file or folder; may be repeated.  See grove policy.",
+)
+
+
 def combine_options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options, in the order in which help shows them."""
 

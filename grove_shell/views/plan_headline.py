@@ -13,6 +13,7 @@ from grove_core.kernel.refs import is_placeholder_uid
 from grove_core.kernel.steps import Step, total_deletion_impact
 from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.resources.owned_object import POD_GROUP_KIND
+from grove_shell.policies.policy_results import PolicyResult
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.edit_verdict import edit_verdicts
@@ -34,6 +35,7 @@ from grove_shell.views.plan_round_lines import (
     termination_steps_in_round,
     updates_shown_on_plan_page,
 )
+from grove_shell.views.policy_lines import add_policy_results
 
 
 def add_plan_headline(
@@ -178,6 +180,7 @@ class PlanPageContext:
         has_old_manifests: whether manifests of --old stand for the cluster (ED-008).
         verbose: whether to list every entry, and every write of every round.
         decisions: whether to list every verdict.
+        policies: the results of ``--policy``.
     """
 
     loaded: LoadedInput
@@ -189,11 +192,13 @@ class PlanPageContext:
     has_old_manifests: bool
     verbose: bool
     decisions: bool
+    policies: tuple[PolicyResult, ...] = ()
 
 
 def plan_notes_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPage:
     """Return a page of the notes alone, to print beside a document."""
     page = StyledTextPage()
+    add_policy_results(page, context.policies, full=context.verbose)
     add_plan_notes(page, document, [explanation_of_forecast(forecast) for forecast in document.forecasts], context)
     return page
 

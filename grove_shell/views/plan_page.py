@@ -41,6 +41,7 @@ from grove_shell.views.plan_round_lines import (
     created_counts_by_kind,
     updates_shown_on_plan_page,
 )
+from grove_shell.views.policy_lines import add_policy_results
 from grove_shell.views.termination_hint_lines import FEW_HINTS, termination_hint_lines
 
 _ENTRIES: Final = 20
@@ -60,6 +61,7 @@ def plan_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPag
     """Return the page of a plan."""
     page, now = StyledTextPage(), document.as_of
     entries = [(forecast, explanation_of_forecast(forecast)) for forecast in document.forecasts]
+    add_policy_results(page, context.policies, full=context.verbose)
     add_plan_headline(page, document, [story for _, story in entries], context.nothing_judged)
     add_plan_notes(page, document, [story for _, story in entries], context)
     calm = []

@@ -16,6 +16,7 @@ from packaging.version import Version
 
 from grove_core.version import VERSION
 from grove_shell.catalogue.specification_rules import RETIRED_FILE, parse_specification_rules
+from grove_shell.policies.ready_policies import ready_policy_names
 
 ROOT: Final = Path(__file__).parent.parent.parent
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,6 +27,7 @@ READ_AT_RUN_TIME: Final = {
     "grove_shell/converge/model/costs.yaml",
     "grove_shell/manifests/definitions.json",
     "grove_shell/manifests/pod_spec.json",
+    *(f"grove_shell/policies/ready/{name}.yaml" for name in ready_policy_names()),
     "grove_shell/py.typed",
 }
 RULES: Final = {

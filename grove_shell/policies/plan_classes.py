@@ -1,0 +1,56 @@
+"""The classes of ``--fail-on`` that forecasts contain (CL-002)."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import chain
+
+from grove_core.areas.gang_termination.termination_findings import TERMINATION
+from grove_core.explain import ReplicaUrgency, explanation_of_forecast, is_withheld_as_undecided
+from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.steps import Delete, is_gang_termination_deletion
+from grove_core.plan.forecast import Forecast
+from grove_core.plan.update_forecast import DeletedPodFate
+
+
+def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
+    """Return ``unknown`` where a termination could not be decided, which fails every check (CL-002)."""
+    findings = chain.from_iterable(forecast.findings for forecast in planned)
+    is_open = any(one.question == TERMINATION and one.verdict == ConditionStatus.UNKNOWN.value for one in findings)
+    return {"unknown"} if is_open else set()
+
+
+def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | None = None) -> set[str]:
+    """Return the ``--fail-on`` classes that any round of the forecasts contains (CL-002).
+
+    Args:
+        until: the end of the forecast time; None without ``--until``. A termination whose delay ends by then counts
+            where the steps that would avert it are not predicted (GF-133).
+    """
+    classes: set[str] = set()
+    for forecast in planned:
+        story = explanation_of_forecast(forecast)
+        urgencies = {entry.urgency for entry in story.entries}
+        steps = [step for round_ in forecast.rounds for step in round_.steps]
+        withheld = [held for round_ in forecast.rounds for held in round_.withheld]
+        update = forecast.edit.update if forecast.edit is not None else None
+        gone = tuple(pod for stage in update.stages for pod in stage.deleted) if update is not None else ()
+        deletes = any(isinstance(step.action, Delete) for step in steps) or bool(gone)
+        waits = (entry.until for entry in story.entries_of_urgency(ReplicaUrgency.WAITS))
+        due = until is not None and any(one is not None and one <= until for one in waits)
+        found = {
+            "terminate": ReplicaUrgency.ENDS in urgencies
+            or any(map(is_gang_termination_deletion, steps))
+            or any(pod.fate is DeletedPodFate.TERMINATED for pod in gone)
+            or (due and bool(story.unpredicted)),
+            "wait": ReplicaUrgency.WAITS in urgencies,
+            "unknown": ReplicaUrgency.UNKNOWN in urgencies
+            or bool(story.unpredicted)
+            or any(map(is_withheld_as_undecided, withheld)),
+            "withheld": bool(withheld),
+            "restart": forecast.edit is not None and (update is None or bool(update.restarted.pods)),
+            "defect": bool(story.defects),
+            "delete": deletes,
+            "change": bool(steps),
+        }
+        classes |= {name for name, present in found.items() if present}
+    return classes

@@ -1,0 +1,1 @@
+"""Policies over plans (PO): files, evaluation, examples, and the ready ones."""
