@@ -39,7 +39,7 @@ def policy_test_command(paths: tuple[str, ...], output: str) -> int:
     Exit codes: 0 every example is as expected and every rule is shown, 1 bad input, 3 an example is not as expected or
     a rule is not shown, 64 usage.
     """
-    from grove_shell.actions.policy import run_policy_tests
+    from grove_shell.actions.policy_tests import run_policy_tests
 
     return run_policy_tests(paths, output)
 
@@ -54,7 +54,7 @@ def policy_list_command(output: str) -> int:
 
     Exit codes: 0 done, 64 usage.
     """
-    from grove_shell.actions.policy import print_ready_policies
+    from grove_shell.actions.ready_policies import print_ready_policies
 
     return print_ready_policies(output)
 
@@ -69,6 +69,6 @@ def policy_print_command(name: str) -> int:
 
     Exit codes: 0 done, 64 usage.
     """
-    from grove_shell.actions.policy import print_ready_policy
+    from grove_shell.actions.ready_policies import print_ready_policy
 
     return print_ready_policy(name)

@@ -10,10 +10,14 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cel_expr_python import cel
-from cel_expr_python.ext import ext_math, ext_optional, ext_strings
-
 from grove_core.resources.naming_rules import most_similar_name
+from grove_shell.exit_codes import CommandFailed
+
+try:
+    from cel_expr_python import cel
+    from cel_expr_python.ext import ext_math, ext_optional, ext_strings
+except ImportError as missing:
+    raise CommandFailed("policies need cel-expr-python: pip install cel-expr-python") from missing
 
 MOST_CHARACTERS: Final = 4_000
 """The longest expression; the library reads up to 100,000 characters."""

@@ -140,3 +140,13 @@ def test_a_plan_without_policies_does_not_load_the_library() -> None:
         "sys.exit('cel_expr_python' in str(list(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, cwd=ROOT).returncode == 0
+
+
+def test_cl061_a_missing_library_is_named() -> None:
+    code = (
+        "import sys; sys.modules['cel_expr_python'] = None\n"
+        "from grove_shell.cli.main import run_command_line\n"
+        f"sys.exit(run_command_line([*{DEGRADED!r}, '--policy', 'any.yaml'], 'grove'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "policies need cel-expr-python: pip install cel-expr-python\n")

@@ -1,4 +1,4 @@
-"""``grove policy``: tests policies by their examples; lists and prints the ready ones."""
+"""``grove policy test``: evaluates the examples of policies."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -12,13 +12,7 @@ from grove_shell.exit_codes import DONE, FAIL_ON, CommandFailed
 from grove_shell.policies.policy import Policy, PolicyExample
 from grove_shell.policies.policy_examples import run_policy_examples
 from grove_shell.policies.policy_reading import read_policies
-from grove_shell.policies.ready_policies import (
-    ready_policy_meaning,
-    ready_policy_names,
-    ready_policy_text,
-)
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.styled_text_page import StyledTextPage, write_stdout
 from grove_shell.views.formatting import NOTHING_CHECKED, input_problems_page
 from grove_shell.views.policy_test_page import policy_test_as_json, policy_test_page
 from grove_shell.views.renderers import RENDERERS
@@ -35,28 +29,6 @@ def run_policy_tests(paths: tuple[str, ...], output: str) -> int:
         page=lambda: policy_test_page(results), document=lambda: policy_test_as_json(results)
     )
     return DONE if all(result.is_passed for result in results) else FAIL_ON
-
-
-def print_ready_policies(output: str) -> int:
-    """Print the names and meanings of the ready policies."""
-    meanings = {name: ready_policy_meaning(name) for name in ready_policy_names()}
-
-    def page() -> StyledTextPage:
-        shown, width = StyledTextPage(), max(map(len, meanings))
-        for name, meaning in meanings.items():
-            shown.add_line((f"{name:<{width}}", "bold"), f"  {meaning}")
-        return shown
-
-    RENDERERS[output].print_result(
-        page=page, document=lambda: [{"name": name, "meaning": words} for name, words in meanings.items()]
-    )
-    return DONE
-
-
-def print_ready_policy(name: str) -> int:
-    """Print the file of a ready policy (CL-063)."""
-    write_stdout(ready_policy_text(name))
-    return DONE
 
 
 def _fail_if_any(faults: Iterable[InputFault]) -> None:
