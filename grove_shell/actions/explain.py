@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
 from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
@@ -94,7 +95,7 @@ class _Plans:
             for one in having or snapshots
         )
         return [
-            ExplainedObject(inquiry)
+            ExplainedObject(inquiry, self._placements_of(inquiry))
             for inquiry in every
             if having or any(held.target == inquiry.ref for held in inquiry.withheld_steps())
         ]
@@ -109,8 +110,19 @@ class _Plans:
                 if made:
                     plan = self._with_findings(played.plan, played.snapshot)
                     inquiry = ObjectExplanation(played.snapshot, plan, kind, made)
-                    found.append(ExplainedObject(inquiry, played.steps_for_object(kind, made)))
+                    found.append(ExplainedObject(inquiry, course=played.steps_for_object(kind, made)))
         return found
+
+    def _placements_of(self, inquiry: ObjectExplanation) -> tuple[ConstraintPlacement, ...]:
+        """Return where the pods of a pod, PodClique or PodGang stand; of larger objects only what is broken is shown."""
+        if inquiry.kind not in {"Pod", "PodClique", "PodGang"}:
+            return ()
+        names = {clique.ref.name for clique in inquiry.cliques}
+        return tuple(
+            one
+            for one in constraint_placements(inquiry.snapshot, self._nodes.labels)
+            if names & {*one.cliques} and (inquiry.kind != "PodGang" or one.gang.name == inquiry.name)
+        )
 
     def hint(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> str:
         """Return the names of the kind that there are, and a similar one, for one that is not there (CL-009)."""

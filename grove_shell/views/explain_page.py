@@ -13,6 +13,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     TERMINATION,
 )
 from grove_core.areas.gang_termination.verdicts import TERMINATES
+from grove_core.areas.topology.pod_placement import ConstraintPlacement
 from grove_core.document.plan_document import RuleSetSource, step_action_name
 from grove_core.document.step_writing import finding_as_json, ref_as_json, step_as_json, withheld_step_as_json
 from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
@@ -37,6 +38,7 @@ from grove_shell.views.formatting import (
 )
 from grove_shell.views.plan_headline import time_and_rules_line
 from grove_shell.views.planned_object_lines import add_planned_object
+from grove_shell.views.pod_placement_lines import add_placements, placement_as_json
 
 _WITHOUT_PODS: Final = frozenset({PREDICTION, BREACH, SCHEDULED, TERMINATION, AVAILABILITY})
 """Questions whose answer is the same of every set that has no placed pod yet."""
@@ -64,9 +66,11 @@ class ExplainedObject(NamedTuple):
     Attributes:
         inquiry: of the set now; of one that does not exist yet, of the set after the last round of the plan.
         course: the steps of the plan for an object that does not exist yet, with their rounds; else empty (CL-080).
+        placements: where its pods stand, by each required topology constraint (CL-081).
     """
 
     inquiry: ObjectExplanation
+    placements: tuple[ConstraintPlacement, ...] = ()
     course: tuple[tuple[ForecastRound, Step], ...] = ()
 
 
@@ -80,7 +84,7 @@ def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only
     page.add_line((time_and_rules_line(top.now, top.rules, top.source), "dim"))
     if top.other:
         page.add_line(("note: ", "bold"), top.other)
-    for index, (inquiry, course) in enumerate(objects):
+    for index, (inquiry, placements, course) in enumerate(objects):
         if index:
             page.add_line()
         for why in reasons_for_question(PREDICTION, inquiry.plan.findings):
@@ -96,12 +100,13 @@ def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only
             _guards(page, inquiry)
         else:
             _whole(page, inquiry, _WITHOUT_PODS if course else frozenset({PREDICTION}))
+            add_placements(page, placements, inquiry.name if inquiry.kind == "Pod" else "")
     return page
 
 
 def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> dict[str, Any]:
     """Return what the page of one object shows as JSON; ``only_guards`` as for the page."""
-    inquiry, course = shown_object
+    inquiry, placements, course = shown_object
     findings = inquiry.findings_against_termination() if only_guards else inquiry.findings()
     shown: dict[str, Any] = {
         "subject": ref_as_json(inquiry.ref),
@@ -112,6 +117,7 @@ def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> 
             {"round": one.number, "at": format_time(one.at), **step_as_json(step)} for one, step in course
         ]
     if not only_guards:
+        shown["placements"] = [placement_as_json(one) for one in placements]
         shown["steps"] = [step_as_json(step) for step in inquiry.planned_steps()]
         shown["withheld"] = [withheld_step_as_json(held) for held in inquiry.withheld_steps()]
         shown["pods"] = [
