@@ -33,6 +33,7 @@ from grove_shell.views.formatting import (
     relative_time,
     rule_citation,
 )
+from grove_shell.views.other_product_lines import gate_removal_sentence
 from grove_shell.views.plan_headline import PlanPageContext, add_plan_headline, add_plan_notes
 from grove_shell.views.plan_round_lines import (
     add_gated_cliques,
@@ -98,6 +99,9 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
     _warnings(page, "DEFECT", story.defects)
     _warnings(page, "SCALED", story.scaled)
     _warnings(page, "GATED", story.foreign_gates)
+    gates = {str(dict(why.facts)["gate"]) for one in story.foreign_gates for why in one.because}
+    for gate in sorted(gates):
+        page.add_line(INDENT, "  ", gate_removal_sentence(gate, story.root.namespace))
     if forecast.edit is not None:
         add_edit(page, forecast.edit, forecast.rounds[0].withheld, full=full)
     for urgency in ReplicaUrgency:
