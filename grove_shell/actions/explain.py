@@ -41,6 +41,7 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("cd", "computedomain", "computedomains"), "ComputeDomain"),
 }
 
+
 def explain_object(source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
     """Explain and print. Returns the exit code (CL-001).
 
@@ -114,7 +115,7 @@ class _Plans:
         return found
 
     def _placements_of(self, inquiry: ObjectExplanation) -> tuple[ConstraintPlacement, ...]:
-        """Return where the pods of a pod, PodClique or PodGang stand; of larger objects only what is broken is shown."""
+        """Return where the pods of a pod, PodClique or PodGang stand; larger objects show only what is broken."""
         if inquiry.kind not in {"Pod", "PodClique", "PodGang"}:
             return ()
         names = {clique.ref.name for clique in inquiry.cliques}

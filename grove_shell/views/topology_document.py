@@ -10,7 +10,7 @@ from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.input_topologies import NodeCollector
 from grove_shell.views.formatting import admission_remark_as_json
-from grove_shell.views.topology_page import PlacementsOfSets, TopologyChangeImpact
+from grove_shell.views.topology_page import NO_PLACEMENTS, PlacementsOfSets, TopologyChangeImpact
 
 Json = dict[str, Any]
 _THOUSAND = 1000
@@ -20,7 +20,7 @@ def topology_list_as_json(
     usages: Iterable[TopologyUsage],
     without: int,
     unknown: Iterable[str] = (),
-    placements: PlacementsOfSets = PlacementsOfSets(),
+    placements: PlacementsOfSets = NO_PLACEMENTS,
 ) -> Json:
     """Return the document of ``grove topology list``."""
     return {

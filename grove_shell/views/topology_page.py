@@ -104,6 +104,9 @@ class PlacementsOfSets(NamedTuple):
         return any(_is_set(ref, user) for ref in self.unknown)
 
 
+NO_PLACEMENTS: Final = PlacementsOfSets()
+
+
 def _is_set(ref: Ref, user: SetUsingTopology) -> bool:
     return (ref.namespace, ref.name) == (user.namespace, user.name)
 
@@ -112,7 +115,7 @@ def topology_list_page(
     usages: Iterable[TopologyUsage],
     without: int,
     unknown: Collection[str] = (),
-    placements: PlacementsOfSets = PlacementsOfSets(),
+    placements: PlacementsOfSets = NO_PLACEMENTS,
     *,
     is_unapplied: bool = False,
 ) -> StyledTextPage:
@@ -161,8 +164,8 @@ def _placements(page: StyledTextPage, one: TopologyUsage, placements: Placements
             )
     if names := [f"{user.namespace}/{user.name}" for user in one.users if placements.is_unknown_for_user(user)]:
         page.add_line(
-            f"  whether the pods of {comma_separated_names(names, _MOST)} stand where they have to is not known: add the"
-            " nodes, kubectl get nodes -o json"
+            f"  whether the pods of {comma_separated_names(names, _MOST)} stand where they have to is not known: add"
+            " the nodes, kubectl get nodes -o json"
         )
 
 
