@@ -27,12 +27,12 @@ from grove_shell.simulator.actors.gang_preemption import GangPreemption
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.cluster.simulated_nodes import (
-    NO_REQUESTS,
     UNLIMITED,
     PodResourceRequests,
     SimulatedNode,
     pod_resource_requests,
     recompute_node_resource_requests,
+    requests_for_gpus,
 )
 from grove_shell.simulator.recording.simulation_history import (
     PodChange,
@@ -66,6 +66,9 @@ class SimulatedScheduler:
         self.history = history
         self.pending: dict[str, Pod] = {}
         self._requests: dict[tuple[str, str], PodResourceRequests] = {}
+        self._dumped = {
+            (pod.set_name, pod.template_hash): pod.manifest for pod in cluster.all_pods() if pod.manifest is not None
+        }
         self._reported: dict[tuple[str, str], str] = {}
         self._grouped: dict[tuple[str, str], GroupedGang | None] = {}  # gangs that groups of the Workload API place
         self._preemption = GangPreemption(cluster, nodes, spec.priorities, history)
@@ -89,13 +92,15 @@ class SimulatedScheduler:
             self.cluster.queue.schedule_after(self.spec.delay, self._run_pass)
 
     def resource_requests_of_pod(self, pod: Pod) -> PodResourceRequests:
-        """Return what a pod requests; nothing where its manifest is unknown."""
+        """Return what a pod requests; of a pod of a dump what the dump has of its template, else its GPUs."""
         key = (pod.owner_uid, pod.template_hash)
         found = self._requests.get(key)
         if found is None:
-            manifest = self.cluster.server.manifests.get(pod.ref)
+            manifest = self.cluster.server.manifests.get(pod.ref) or self._dumped.get((pod.set_name, pod.template_hash))
             spec = manifest.get("spec") if manifest is not None else None
-            found = self._requests[key] = pod_resource_requests(spec) if isinstance(spec, FrozenMap) else NO_REQUESTS
+            if not isinstance(spec, FrozenMap):
+                return requests_for_gpus(pod.gpus)
+            found = self._requests[key] = pod_resource_requests(spec)
         return found
 
     def _update_pending(self, change: ObjectChange) -> bool:

@@ -56,12 +56,14 @@ def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str
     if not pools:
         pools = [*_pools_of_pods(items)]
         found.note = _NO_NODES
-    namespaces = defaultdict(set)
+    namespaces: defaultdict[str, set[str]] = defaultdict(set)
     for raw in items:
         if raw.get("kind") == SET_KIND:
             namespaces[metadata_in(raw).name].add(metadata_in(raw).namespace)
-    applied = [{"applySet": {"manifest": raw}} for edit in edits for raw in _manifests(edit, namespaces, found.faults)]
-    lost = [{"loseNode": {"node": name}} for name in lost_nodes]
+    applied: list[dict[str, Any]] = [
+        {"applySet": {"manifest": raw}} for edit in edits for raw in _manifests(edit, namespaces, found.faults)
+    ]
+    lost: list[dict[str, Any]] = [{"loseNode": {"node": name}} for name in lost_nodes]
     expect = [{"at": "end", "refused": 0}] if applied else []
     found.nodes = tuple(pool["name"] for pool in pools)
     found.value = {
@@ -108,17 +110,19 @@ def _pools_of_nodes(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, An
 
 
 def _pools_of_pods(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a pool for each node that pods of a dump are bound to, with the GPUs of these pods."""
+    """Yield a pool for each node that pods of a dump are bound to, with the GPUs and the labels that these ask for."""
     gpus: Counter[str] = Counter()
+    labels: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for raw in items:
         spec, status = raw.get("spec"), raw.get("status")
         phase = status.get("phase") if isinstance(status, Mapping) else None
         if raw.get("kind") == "Pod" and isinstance(spec, Mapping) and phase not in FINISHED_PHASES:
-            name = spec.get("nodeName")
+            name, selector = spec.get("nodeName"), spec.get("nodeSelector")
             if isinstance(name, str) and name:
                 gpus[name] += gpu_count_of_pod_spec(FrozenMap.view_of(spec))
+                labels[name] |= selector if isinstance(selector, Mapping) else {}
     for name, count in sorted(gpus.items()):
-        yield {"name": name, "capacity": {GPU: count} if count else {}}
+        yield {"name": name, "labels": labels[name], "capacity": {GPU: count} if count else {}}
 
 
 def _quantity(thousandths: int) -> int | str:
