@@ -16,6 +16,7 @@ from grove_shell.cli.options import (
     output_option,
     rules_option,
     source_options,
+    validation_output_option,
 )
 
 FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unknown", "change")
@@ -163,7 +164,7 @@ def compare_command(**options: Any) -> int:
 @click.option("--preflight", is_flag=True, help="Check instead whether an operator with that --config would start.")
 @click.option("--live", is_flag=True, help="With --preflight: check against the cluster.")
 @cluster_options
-@output_option
+@validation_output_option
 @rules_option()
 def validate_command(**options: Any) -> int:
     """Check whether PodCliqueSets would be admitted: the webhook's verdict offline, with all problems at once.
@@ -174,6 +175,8 @@ def validate_command(**options: Any) -> int:
       grove validate -f new.yaml --old cluster.yaml     # may this be changed on a running set?
       grove validate -f pcs.yaml --config operator.yaml # warn of what this operator would ignore
       grove validate -f pcs.yaml --rules field          # warn of what causes trouble with the Go operator
+      grove validate -f manifests/ -o github             # annotations in a workflow of GitHub Actions
+      grove validate -f manifests/ -o sarif > grove.sarif
       grove validate --preflight --config operator.yaml --live
 
     Unknown fields and pod templates are checked as strictly as kubectl apply has them checked; in stored objects (with
