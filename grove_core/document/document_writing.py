@@ -36,6 +36,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast, ForecastRound
+from grove_core.plan.termination_totals import TerminationTotals, termination_totals
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
 
@@ -61,8 +62,25 @@ def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
         **_configuration_as_json(document.configuration),
         "asOf": format_time(document.as_of),
         "notCollected": list(document.not_collected),
-        "summary": step_counts_by_action(document.forecasts),
+        "summary": {
+            **step_counts_by_action(document.forecasts),
+            "terminations": _terminations_as_json(termination_totals(document.forecasts)),
+        },
         "plans": [_forecast_as_json(forecast, decisions=decisions) for forecast in document.forecasts],
+    }
+
+
+def _terminations_as_json(totals: TerminationTotals) -> Json:
+    """The field ``summary.terminations``."""
+    impact, first = totals.impact, totals.first_deadline
+    return {
+        "replicas": totals.replicas,
+        "podCliques": totals.cliques,
+        "pods": impact.pods if impact is not None else None,
+        "readyPods": impact.ready if impact is not None else None,
+        "gpus": impact.gpus if impact is not None else None,
+        "waiting": totals.waiting,
+        **({} if first is None else {"firstDeadline": format_time(first)}),
     }
 
 

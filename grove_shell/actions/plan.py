@@ -14,6 +14,7 @@ from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.termination_totals import termination_totals
 from grove_core.plan.update_forecast import DeletedPodFate
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.actions.command_input import (
@@ -52,6 +53,7 @@ class PlanOptions:
     detailed_exitcode: bool = False
     fail_on: tuple[str, ...] = ()
     max_restarted_gpus: int | None = None
+    max_terminated_gpus: int | None = None
     verbose: bool = False
     out: str | None = None
 
@@ -172,6 +174,9 @@ def _exit_code(inputs: CommandInput, options: PlanOptions, planned: Sequence[For
     if objection := restarted_gpus_objection(planned, options.max_restarted_gpus):
         print_error(f"failed by --max-restarted-gpus: {objection}")
         return FAIL_ON
+    if objection := terminated_gpus_objection(planned, until, options.max_terminated_gpus):
+        print_error(f"failed by --max-terminated-gpus: {objection}")
+        return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in planned):
         return CHANGES
     return DONE
@@ -187,6 +192,17 @@ def restarted_gpus_objection(planned: Sequence[Forecast], most: int | None) -> s
         return "what the edit restarts is unknown"
     restarted = sum(update.restarted.gpus for update in updates)
     return f"pods with {restarted:,} GPUs restart, and {most:,} may" if restarted > most else ""
+
+
+def terminated_gpus_objection(planned: Sequence[Forecast], until: datetime | None, most: int | None) -> str:
+    """Return why a plan terminates too many GPUs; empty where it does not, or without a limit (CL-088)."""
+    if most is None:
+        return ""
+    impact = termination_totals(planned).impact
+    unknown = fail_on_class_of_unknown_verdicts(planned) | fail_on_classes_in_forecasts(planned, until)
+    if impact is None or "unknown" in unknown:
+        return "what is terminated is unknown"
+    return f"pods with {impact.gpus:,} GPUs are terminated, and {most:,} may" if impact.gpus > most else ""
 
 
 def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:

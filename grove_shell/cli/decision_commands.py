@@ -50,6 +50,13 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
     metavar="N",
     help="Exit 3 if the edits restart pods that hold more than N GPUs, or if that is unknown.",
 )
+@click.option(
+    "--max-terminated-gpus",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Exit 3 if terminations end pods that hold more than N GPUs, with --until also later ones, or if that is"
+    " unknown.",
+)
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def plan_command(**options: Any) -> int:
@@ -64,6 +71,7 @@ def plan_command(**options: Any) -> int:
       grove plan -f cluster.yaml --now 2026-11-21T09:38:48Z --until 6h
       grove plan -f cluster.json -o json --decisions ml/llama
       grove plan -f cluster.json --fail-on terminate        # in CI
+      grove plan -f cluster.json --until 6h --max-terminated-gpus 8
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
 
@@ -72,7 +80,7 @@ def plan_command(**options: Any) -> int:
 
     JSON loads about ten times faster than YAML; use it for big clusters.
 
-    Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on or --max-restarted-gpus, 64 usage.
+    Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on or --max-...-gpus, 64 usage.
     """
     source = input_source_from_options(options)
     from grove_shell.actions.plan import PlanOptions, plan_and_print
