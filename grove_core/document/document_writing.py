@@ -31,12 +31,12 @@ from grove_core.document.step_writing import (
     step_as_json,
     withheld_step_as_json,
 )
+from grove_core.document.termination_totals import TerminationTotals, termination_totals
 from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast, ForecastRound
-from grove_core.plan.termination_totals import TerminationTotals, termination_totals
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
 

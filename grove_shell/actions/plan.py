@@ -9,12 +9,12 @@ from pathlib import Path
 from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.document.termination_totals import termination_totals
 from grove_core.explain import ReplicaUrgency, explanation_of_forecast, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.termination_totals import termination_totals
 from grove_core.plan.update_forecast import DeletedPodFate
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.actions.command_input import (
