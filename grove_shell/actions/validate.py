@@ -1,6 +1,6 @@
 """``grove validate``: the webhook's verdict offline, or with ``--preflight`` whether an operator would start."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -10,7 +10,7 @@ from grove_core.admit_topology import admit_topology, topology_admission_view_of
 from grove_core.areas.gang_termination.field.go_operator_findings import go_operator_manifest_warnings
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.areas.workload.admission.start_guarantees import partial_start_warnings
-from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
@@ -127,8 +127,17 @@ def _with_warnings(
     more = [*partial_start_warnings(subject, spec)]
     if rules.default_delay is not None:
         more += go_operator_manifest_warnings(subject, spec, rules.default_delay)
-    verdict = replace(decision.verdict, warnings=(*decision.verdict.warnings, *more))
+    warnings = tuple(_without_derived((*decision.verdict.warnings, *more), decision.verdict))
+    verdict = replace(decision.verdict, warnings=warnings)
     return replace(decision, verdict=verdict)
+
+
+def _without_derived(warnings: Iterable[AdmissionWarning], verdict: AdmissionVerdict) -> Iterator[AdmissionWarning]:
+    """Return the warnings, but for those about a field whose parent is missing and reported as required."""
+    missing = tuple(
+        f"{one.path}." for one in (verdict.objections if isinstance(verdict, Deny) else ()) if one.is_absent
+    )
+    return (one for one in warnings if not one.path.startswith(missing))
 
 
 def check_operator_preflight(source: InputSource) -> int:

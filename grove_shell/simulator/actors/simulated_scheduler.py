@@ -8,6 +8,7 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import SCHEDULER
+from grove_core.resources.naming_rules import pod_count_text
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
@@ -170,7 +171,9 @@ class SimulatedScheduler:
             needed += waiting[group.name][:missing]
             if missing > len(waiting[group.name]):
                 self._report_unplaced(
-                    gang.ref.name, pods, f"it needs {missing} pods of {group.name}, {len(waiting[group.name])} wait"
+                    gang.ref.name,
+                    pods,
+                    f"it needs {pod_count_text(missing)} of {group.name}, waiting: {len(waiting[group.name])}",
                 )
                 return self._mark_all_unschedulable(pods)
         needed.sort(key=lambda pod: sorted(self.resource_requests_of_pod(pod).amounts.items()), reverse=True)
@@ -242,7 +245,8 @@ class SimulatedScheduler:
             taken += found
         release_reserved_node_room(taken, self.resource_requests_of_pod)
         keys = ", ".join(sorted(node_labels_required_by_placement(gang.placement)))
-        return f"it needs nodes for {len(needed)} pods at once, {why or f'and there are none so near by {keys}'}"
+        at_once = "a node for 1 pod" if len(needed) == 1 else f"nodes for {len(needed)} pods at once"
+        return f"it needs {at_once}, {why or f'and there are none so near by {keys}'}"
 
     def _mark_all_unschedulable(self, pods: Iterable[Pod]) -> list[Pod]:
         for pod in pods:
