@@ -160,7 +160,7 @@ def _ended(error: yaml.YAMLError) -> UnreadableText:
     if "found a tab" in got or "found character '\\t'" in got:
         expected, got = "", f"{_TAB} (reading stopped here)"
     elif got.endswith("found character that cannot start any token"):  # libyaml does not say which
-        expected, got = "", f"{_TAB}; or a value that begins with @, ` or % unquoted (reading stopped here)"
+        expected, got = "", f"{_TAB}; or a value that begins with @, ` or % (reading stopped here)"
     return UnreadableText(expected, got, mark.line + 1, mark.column + 1) if mark else UnreadableText(expected, got)
 
 
