@@ -81,7 +81,12 @@ def github_annotations_text(found: Iterable[Annotation]) -> str:
 
 def _command(one: Annotation) -> str:
     line, column = one.place or (0, 0)
-    properties = {"file": one.file, "line": line, "col": column, "title": f"{one.code} {one.requirement}"}
+    properties = {
+        "file": Path(one.file).as_posix() if one.file else "",
+        "line": line,
+        "col": column,
+        "title": f"{one.code} {one.requirement}",
+    }
     shown = ",".join(f"{key}={_escaped(str(value), _PROPERTY)}" for key, value in properties.items() if value)
     return f"::{one.level.value} {shown}::{_escaped(one.text, _DATA)}"
 
