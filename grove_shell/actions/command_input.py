@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any, Final
 
 from grove_core.document.plan_document import RuleSetSource
@@ -101,17 +102,23 @@ def selected_sets_not_found(cluster: IndexedCluster, names: Collection[str], nam
         return ""
     guesses = (known.get(most_similar_name(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
     meant = dict.fromkeys(filter(None, guesses))
-    return ", ".join(f"PodCliqueSet {name}" for name in lacking) + _names_hint(meant, {*known.values()})
+    return ", ".join(f"PodCliqueSet {name}" for name in lacking) + _names_hint(meant, sorted({*known.values()}))
 
 
 def known_names_hint(name: str, known: Collection[str]) -> str:
-    """Return the known name that is most similar to one that is not there, and the known names (CL-009)."""
+    """Return the known name that is most similar to one that is not there, and the known names (CL-083)."""
     meant = most_similar_name(name, sorted(known)[:_MOST_COMPARED])
-    return _names_hint([meant] if meant else [], known)
+    nearest = sorted(known, key=lambda one: (-_shared_letter_count(name, one), one))
+    return _names_hint([meant] if meant else [], nearest)
+
+
+def _shared_letter_count(one: str, other: str) -> int:
+    """Return how many letters two names begin with in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _names_hint(meant: Iterable[str], known: Collection[str]) -> str:
-    names = comma_separated_names(sorted(known), MAX_NAMES) if known else "none"
+    names = comma_separated_names([*known], MAX_NAMES) if known else "none"
     guess = ", ".join(meant)
     return f"; did you mean {guess}? Known: {names}" if guess else f"; known: {names}"
 

@@ -123,4 +123,4 @@ class TestNamesThatAreNotThere:
     def test_those_that_a_plan_would_create_too(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, page = explained(capsys, "pclq/llama-0-routr", *MANIFEST)
         assert code == 64
-        assert "PodClique llama-0-routr; did you mean llama-0-router? Known: llama-0-decode, " in page
+        assert "PodClique llama-0-routr; did you mean llama-0-router? Known: llama-0-router, " in page

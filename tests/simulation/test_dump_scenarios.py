@@ -123,3 +123,18 @@ def test_sm020_pods_of_a_dump_take_their_room(spare: bool, tmp_path: Path, capsy
     _, page, notes = run(capsys, "--from", path, "--lose-node", lost, "--until", "10m")
     assert notes == ""
     assert ("placed on spare" in page, "not placed: it needs" in page) == (spare, not spare)
+
+
+@pytest.mark.req("CL-084")
+@pytest.mark.parametrize(("state", "placed"), [("ready", True), ("cordoned", False), ("not ready", False)])
+def test_cl084_nodes_are_as_in_the_dump(
+    state: str, placed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items, lost, spare = dumped(), busiest_node(dumped()), node("spare", 64)
+    if state == "cordoned":
+        spare["spec"] = {"unschedulable": True}
+    if state == "not ready":
+        spare["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    path = saved(tmp_path / "dump.json", [*items, *full_nodes(items), spare])
+    _, page, _ = run(capsys, "--from", path, "--lose-node", lost, "--until", "10m")
+    assert ("placed on spare" in page) is placed

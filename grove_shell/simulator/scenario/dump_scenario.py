@@ -2,12 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.node import node_from_json
+from grove_core.resources.node import Node, node_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import FINISHED_PHASES
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
@@ -18,6 +19,8 @@ from grove_shell.simulator.scenario.scenario import API_VERSION, KIND
 
 _START: Final = "0s"
 _THOUSAND: Final = 1_000
+_CORDONED: Final = "node.kubernetes.io/unschedulable"
+_LOST: Final = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 _NO_NODES: Final = (
     "no Node is in the dump: each node that a pod names has the GPUs of its pods, and no other node exists; add the"
     " nodes to the dump for others (kubectl get nodes -o json)"
@@ -52,7 +55,8 @@ def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str
     """
     found = DumpScenario()
     items = [item.value for item in input_items_in_path(path, found.faults, standard_input_stream())]
-    pools = [*_pools_of_nodes(items)]
+    nodes = [*_nodes_in(items)]
+    pools = [_pool_of_node(node) for node in nodes]
     if not pools:
         pools = [*_pools_of_pods(items)]
         found.note = _NO_NODES
@@ -64,6 +68,7 @@ def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str
         {"applySet": {"manifest": raw}} for edit in edits for raw in _manifests(edit, namespaces, found.faults)
     ]
     lost: list[dict[str, Any]] = [{"loseNode": {"node": name}} for name in lost_nodes]
+    states = [{kind: {"node": name}} for kind, name in _states_of_nodes(nodes) if name not in lost_nodes]
     expect = [{"at": "end", "refused": 0}] if applied else []
     found.nodes = tuple(pool["name"] for pool in pools)
     found.value = {
@@ -73,7 +78,7 @@ def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str
         "spec": {
             "cluster": path,
             "nodes": pools,
-            "events": [{"at": _START, **event} for event in (*applied, *lost)],
+            "events": [{"at": _START, **event} for event in (*states, *applied, *lost)],
             "expect": expect,
         },
     }
@@ -96,17 +101,28 @@ def _manifests(path: str, namespaces: Mapping[str, set[str]], faults: list[Input
         faults.append(InputFault(file=path, expected=f"a {SET_KIND}", got="none"))
 
 
-def _pools_of_nodes(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a pool for each Node of a dump, with its labels and what pods may use of it."""
+def _nodes_in(items: Sequence[Mapping[str, Any]]) -> Iterator[Node]:
+    """Yield the Nodes of a dump; a malformed one is left out, because reading the dump reports it."""
     for raw in items:
-        if raw.get("kind") != "Node":
-            continue
-        try:
-            node = node_from_json(raw)
-        except MalformedObject:
-            continue  # reading the dump reports it
-        amounts = {resource: _quantity(amount) for resource, amount in node.amounts.items()}
-        yield {"name": node.name, "labels": dict(node.labels), "capacity": amounts}
+        if raw.get("kind") == "Node":
+            with suppress(MalformedObject):
+                yield node_from_json(raw)
+
+
+def _pool_of_node(node: Node) -> dict[str, Any]:
+    """Return a pool of one Node, with its labels and what pods may use of it."""
+    amounts = {resource: _quantity(amount) for resource, amount in node.amounts.items()}
+    return {"name": node.name, "labels": dict(node.labels), "capacity": amounts}
+
+
+def _states_of_nodes(nodes: Sequence[Node]) -> Iterator[tuple[str, str]]:
+    """Yield the events that bring Nodes into their state in the dump, with their names: closed for pods, lost."""
+    for node in nodes:
+        keys = {taint.key for taint in node.taints}
+        if keys & {_CORDONED, *_LOST}:  # a lost node takes pods until the node controller notices
+            yield "cordon", node.name
+        if keys & _LOST:
+            yield "loseNode", node.name
 
 
 def _pools_of_pods(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
