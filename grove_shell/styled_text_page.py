@@ -1,11 +1,13 @@
 """A page of styled text, and printing it: in colour on a terminal, plain everywhere else; JSON as text."""
 
 import os
+import re
+import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 Span = tuple[str, str]
 
@@ -39,10 +41,57 @@ def escape_unprintable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def wrapped_line(line: tuple[Span, ...], width: int) -> Iterator[tuple[Span, ...]]:
+    """Yield the parts of a line that fit into a width; the later ones are indented below its text (CL-089).
+
+    A line breaks between words; a longer word stays whole.
+    """
+    text = "".join(part for part, _ in line).rstrip()
+    indent = _hanging_indent(text)
+    if len(text) <= width or width < indent + _LEAST_TEXT:
+        yield line
+        return
+    start, room, prefix = 0, width, ""
+    while len(text) - start > room:
+        floor = start + (indent if not prefix else 0)
+        end = text.rfind(" ", floor + 1, start + room + 1)
+        if end < 0:
+            end = text.find(" ", start + room)
+        if end < 0:
+            break
+        yield ((prefix, ""), *_slice_of_spans(line, start, end))
+        start = end + len(text[end:]) - len(text[end:].lstrip(" "))
+        prefix, room = " " * indent, width - indent
+    yield ((prefix, ""), *_slice_of_spans(line, start, len(text)))
+
+
+def _hanging_indent(text: str) -> int:
+    """Return where the text of a line begins, behind labels and columns; of plain text two spaces more."""
+    leading = len(text) - len(text.lstrip())
+    columns = [found.end() for found in _COLUMN_GAP.finditer(text[:_COLUMNS]) if found.start() > leading]
+    return columns[-1] if columns else leading + 2
+
+
+def _slice_of_spans(line: tuple[Span, ...], start: int, end: int) -> Iterator[Span]:
+    at = 0
+    for text, style in line:
+        part = text[max(start - at, 0) : max(end - at, 0)]
+        at += len(text)
+        if part:
+            yield part, style
+
+
+_COLUMN_GAP: Final = re.compile(r" {2,}(?=\S)")
+_COLUMNS: Final = 34
+"""Labels and columns are before this place."""
+_LEAST_TEXT: Final = 20
+
+
 def print_page(page: StyledTextPage) -> None:
     """Print a page on standard output.
 
-    Colours are used on a terminal unless NO_COLOR is set, and everywhere if FORCE_COLOR is set (CL-049).
+    Colours are used on a terminal unless NO_COLOR is set, and everywhere if FORCE_COLOR is set (CL-049). Long lines
+    are wrapped on a terminal (CL-089).
     """
     print_page_to_stream(page, sys.stdout)
 
@@ -79,6 +128,9 @@ def print_page_to_stream(page: StyledTextPage, out: TextIO | None) -> None:
     """
     if out is None:
         return
+    if out.isatty():
+        width = shutil.get_terminal_size().columns
+        page = StyledTextPage([part for line in page.lines for part in wrapped_line(line, width)])
     if not (out.isatty() and not os.environ.get("NO_COLOR")) and not os.environ.get("FORCE_COLOR"):
         _write_to(page.plain_text, out)
         return

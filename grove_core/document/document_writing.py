@@ -32,6 +32,7 @@ from grove_core.document.step_writing import (
     step_as_json,
     withheld_step_as_json,
 )
+from grove_core.document.termination_totals import TerminationTotals, termination_totals
 from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
@@ -62,8 +63,25 @@ def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
         **_configuration_as_json(document.configuration),
         "asOf": format_time(document.as_of),
         "notCollected": list(document.not_collected),
-        "summary": step_counts_by_action(document.forecasts),
+        "summary": {
+            **step_counts_by_action(document.forecasts),
+            "terminations": _terminations_as_json(termination_totals(document.forecasts)),
+        },
         "plans": [_forecast_as_json(forecast, decisions=decisions) for forecast in document.forecasts],
+    }
+
+
+def _terminations_as_json(totals: TerminationTotals) -> Json:
+    """The field ``summary.terminations``."""
+    impact, first = totals.impact, totals.first_deadline
+    return {
+        "replicas": totals.replicas,
+        "podCliques": totals.cliques,
+        "pods": impact.pods if impact is not None else None,
+        "readyPods": impact.ready if impact is not None else None,
+        "gpus": impact.gpus if impact is not None else None,
+        "waiting": totals.waiting,
+        **({} if first is None else {"firstDeadline": format_time(first)}),
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any, Final
 
 from grove_core.document.plan_document import RuleSetSource
@@ -31,7 +32,14 @@ from grove_shell.reading.input_sources import input_items_in_path, standard_inpu
 from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules, RunningSet
 from grove_shell.reading.objects import load
 from grove_shell.styled_text_page import print_error
-from grove_shell.views.formatting import NOTHING_DECIDED, REST_UNKNOWN, input_problems_closing_line, input_problems_page
+from grove_shell.views.formatting import (
+    MAX_NAMES,
+    NOTHING_DECIDED,
+    REST_UNKNOWN,
+    comma_separated_names,
+    input_problems_closing_line,
+    input_problems_page,
+)
 from grove_shell.views.progress_bars import progress_counter
 
 
@@ -86,16 +94,39 @@ def selected_sets(
 
 
 def selected_sets_not_found(cluster: IndexedCluster, names: Collection[str], namespace: str | None = None) -> str:
-    """Return the selected names that are not there, with similar names (CL-009); empty where nothing is missing."""
+    """Return the selected names that are not there, with the known ones (CL-009); empty where nothing is missing."""
     present = [*selected_sets(cluster, (), namespace)]
     if namespace is not None and not present and not names:
-        meant = most_similar_name(namespace, {root.ref.namespace for root in cluster.sets})
-        return f"a PodCliqueSet in namespace {namespace}" + (f"; did you mean {meant}?" if meant else "")
+        others = {root.ref.namespace for root in cluster.sets}
+        return f"a PodCliqueSet in namespace {namespace}{known_names_hint(namespace, others)}"
     known = {name: _full(root) for root in present for name in (root.ref.name, _full(root))}
     lacking = sorted(name for name in names if name not in known)
+    if not lacking:
+        return ""
     guesses = (known.get(most_similar_name(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
-    meant = ", ".join(dict.fromkeys(filter(None, guesses)))
-    return ", ".join(f"PodCliqueSet {name}" for name in lacking) + (f"; did you mean {meant}?" if meant else "")
+    meant = dict.fromkeys(filter(None, guesses))
+    return ", ".join(f"PodCliqueSet {name}" for name in lacking) + _names_hint(meant, sorted({*known.values()}))
+
+
+def known_names_hint(name: str, known: Collection[str]) -> str:
+    """Return the known name that is most similar to one that is not there, and the known names (CL-083)."""
+    meant = most_similar_name(name, sorted(known)[:_MOST_COMPARED])
+    nearest = sorted(known, key=lambda one: (-_shared_letter_count(name, one), one))
+    return _names_hint([meant] if meant else [], nearest)
+
+
+def _shared_letter_count(one: str, other: str) -> int:
+    """Return how many letters two names begin with in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _names_hint(meant: Iterable[str], known: Collection[str]) -> str:
+    names = comma_separated_names([*known], MAX_NAMES) if known else "none"
+    guess = ", ".join(meant)
+    return f"; did you mean {guess}? Known: {names}" if guess else f"; known: {names}"
+
+
+_MOST_COMPARED: Final = 5_000
 
 
 def _full(root: PodCliqueSet) -> str:

@@ -21,8 +21,8 @@ from grove_shell.domain_daemon.daemon_process import DomainDaemonProcess
 from grove_shell.domain_daemon.daemon_requests import DOMAINS
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.reading.input_faults import file_problems_as_faults
-from grove_shell.views.formatting import COMMAND_LINE, NOTHING_STARTED, input_problems_page
+from grove_shell.reading.input_faults import COMMAND_LINE, file_problems_as_faults
+from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 
 
 def run_daemon(

@@ -22,10 +22,10 @@ from grove_shell.converge.run_parameters_and_results import (
 from grove_shell.converge.run_schedule import ConvergenceRunEngine, ConvergenceRunSchedule, run_scheduled_points
 from grove_shell.converge.runs_csv_file import parse_convergence_runs_csv, write_convergence_runs_csv
 from grove_shell.exit_codes import DONE, ERROR, USAGE, CommandFailed
-from grove_shell.reading.input_faults import InputFault, file_problems_as_faults
+from grove_shell.reading.input_faults import COMMAND_LINE, InputFault, file_problems_as_faults
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.convergence_results import convergence_runs_as_json, convergence_table_page
-from grove_shell.views.formatting import COMMAND_LINE, NOTHING_RUN, input_problems_page
+from grove_shell.views.formatting import NOTHING_RUN, input_problems_page
 from grove_shell.views.progress_bars import progress_bar
 from grove_shell.views.renderers import RENDERERS
 

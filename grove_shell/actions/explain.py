@@ -4,23 +4,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
 from grove_core.document.document_writing import rule_set_source_as_json
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation, root_has_object
 from grove_core.operator_recognition import RecognisedOperator
+from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.naming_rules import most_similar_name
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hints.hints import termination_hints
-from grove_shell.actions.command_input import InputSource, choose_rule_set, read_input_and_print_problems
+from grove_shell.actions.command_input import (
+    InputSource,
+    choose_rule_set,
+    known_names_hint,
+    read_input_and_print_problems,
+)
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.exit_codes import DONE, ERROR, USAGE
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
+from grove_shell.in_memory.planned_objects import PlayedRounds, may_create_object_named, played_rounds_of_set
 from grove_shell.styled_text_page import print_error, print_warnings
-from grove_shell.views.explain_page import ExplainHeader, explain_page, explanation_as_json
+from grove_shell.views.explain_page import ExplainedObject, ExplainHeader, explain_page, explanation_as_json
 from grove_shell.views.renderers import RENDERERS
 
 KINDS: Final[Mapping[str, str]] = {
@@ -33,8 +41,6 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("compositepodgroup", "compositepodgroups"), COMPOSITE_KIND),
     **dict.fromkeys(("cd", "computedomain", "computedomains"), "ComputeDomain"),
 }
-
-_MOST_COMPARED: Final = 5_000
 
 
 def explain_object(source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
@@ -55,46 +61,92 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots_of_selected_sets(source.namespace)
     snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
-    having = tuple(snapshot for snapshot in snapshots if root_has_object(snapshot, kind, name))
     nodes = nodes_in_input(inputs.loaded)
-    every = (_explained(snapshot, kind, name, rule_set, nodes, recognition) for snapshot in having or snapshots)
-    inquiries = [
-        inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld_steps())
-    ]
+    plans = _Plans(rule_set, nodes, recognition)
+    objects = plans.existing_objects(snapshots, kind, name) or plans.created_objects(snapshots, kind, name)
     print_warnings(inputs.loaded.foreign_objects)
-    if not inquiries:
-        hint = _hint(name, [one for snapshot in snapshots for one in _names(snapshot, kind)])
-        print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
+    if not objects:
+        print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{plans.hint(snapshots, kind, name)}")
         return USAGE
     header = ExplainHeader(inputs.now, rule_set.name, rules_from, operator_rule_set_note(recognition, rule_set.name))
     only_guards = why_not is not None
     RENDERERS[output].print_result(
-        page=lambda: explain_page(inquiries, header, only_guards=only_guards),
+        page=lambda: explain_page(objects, header, only_guards=only_guards),
         document=lambda: {
             "rules": rule_set.name,
             "rulesFrom": rule_set_source_as_json(rules_from),
             "asOf": format_time(inputs.now),
-            "answers": [explanation_as_json(inquiry, only_guards=only_guards) for inquiry in inquiries],
+            "answers": [explanation_as_json(one, only_guards=only_guards) for one in objects],
         },
     )
     return ERROR if inputs.problems else DONE
 
 
-def _explained(
-    snapshot: Snapshot, kind: str, name: str, rule_set: RuleSet, nodes: InputNodes, shown: RecognisedOperator | None
-) -> ObjectExplanation:
-    plan = reconcile(snapshot, rule_set)
-    plan = replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, rule_set, shown))
-    hints = termination_hints(snapshot, plan.findings, rule_set, nodes.readiness, nodes.free)
-    return ObjectExplanation(snapshot, plan, kind, name, hints)
+class _Plans:
+    """The plans of one command, and the objects that they explain."""
 
+    def __init__(self, rules: RuleSet, nodes: InputNodes, shown: RecognisedOperator | None) -> None:
+        self._rules, self._nodes, self._shown = rules, nodes, shown
+        self._played: dict[Ref, PlayedRounds] = {}
 
-def _hint(name: str, known: Sequence[str]) -> str:
-    """Return a hint at a similar name, for one that is not there (CL-009); empty where there is none."""
-    if "/" in name:
-        return "; the namespace goes in -n"
-    meant = most_similar_name(name, known[:_MOST_COMPARED])
-    return f"; did you mean {meant}?" if meant else ""
+    def existing_objects(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
+        """Return the objects of that name that exist, else those about which a step is withheld."""
+        having = tuple(snapshot for snapshot in snapshots if root_has_object(snapshot, kind, name))
+        every = (self._explanation(one, kind, name) for one in having or snapshots)
+        return [
+            ExplainedObject(inquiry, self._placements_of(inquiry))
+            for inquiry in every
+            if having or any(held.target == inquiry.ref for held in inquiry.withheld_steps())
+        ]
+
+    def _explanation(self, snapshot: Snapshot, kind: str, name: str) -> ObjectExplanation:
+        plan = self._with_findings(reconcile(snapshot, self._rules), snapshot)
+        nodes = self._nodes
+        hints = termination_hints(snapshot, plan.findings, self._rules, nodes.readiness, nodes.free)
+        return ObjectExplanation(snapshot, plan, kind, name, hints)
+
+    def created_objects(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
+        """Return the objects of that name that do not exist yet and that a plan creates (CL-080)."""
+        found = []
+        for snapshot in snapshots:
+            if may_create_object_named(snapshot, name):
+                played = self._played_rounds(snapshot)
+                made = played.name_of_created_object(kind, name)
+                if made:
+                    plan = self._with_findings(played.plan, played.snapshot)
+                    inquiry = ObjectExplanation(played.snapshot, plan, kind, made)
+                    found.append(ExplainedObject(inquiry, course=played.steps_for_object(kind, made)))
+        return found
+
+    def _placements_of(self, inquiry: ObjectExplanation) -> tuple[ConstraintPlacement, ...]:
+        """Return where the pods of a pod, PodClique or PodGang stand; larger objects show only what is broken."""
+        if inquiry.kind not in {"Pod", "PodClique", "PodGang"}:
+            return ()
+        names = {clique.ref.name for clique in inquiry.cliques}
+        return tuple(
+            one
+            for one in constraint_placements(inquiry.snapshot, self._nodes.labels)
+            if names & {*one.cliques} and (inquiry.kind != "PodGang" or one.gang.name == inquiry.name)
+        )
+
+    def hint(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> str:
+        """Return the names of the kind that there are, and a similar one, for one that is not there (CL-009)."""
+        if "/" in name:
+            return "; the namespace goes in -n"
+        names = {one for snapshot in snapshots for one in _names(snapshot, kind)}
+        for played in self._played.values():
+            names.update(played.names_of_created_objects(kind))
+        return known_names_hint(name, names)
+
+    def _played_rounds(self, snapshot: Snapshot) -> PlayedRounds:
+        ref = snapshot.root.ref
+        if ref not in self._played:
+            self._played[ref] = played_rounds_of_set(snapshot, self._rules)
+        return self._played[ref]
+
+    def _with_findings(self, plan: Plan, snapshot: Snapshot) -> Plan:
+        found = with_input_findings(plan.findings, snapshot, self._nodes, self._rules, self._shown)
+        return replace(plan, findings=found)
 
 
 def _names(snapshot: Snapshot, kind: str) -> Iterable[str]:

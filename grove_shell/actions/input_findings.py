@@ -5,7 +5,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.topology.wants import NodeLabels, is_misplacement_undecidable, misplaced_gang_findings
+from grove_core.areas.topology.pod_placement import NodeLabels
+from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.areas.workload.pods.foreign_gates import foreign_gate_findings
 from grove_core.kernel.decisions import Finding
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding

@@ -1,6 +1,6 @@
 """``grove plan``: reads the input, forecasts the rounds, prints the plan and returns the exit code."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -29,14 +29,13 @@ from grove_shell.actions.input_findings import (
     nothing_decided_message,
     sets_with_unknown_nodes,
 )
+from grove_shell.actions.plan_checks import plan_objections
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_shell.in_memory.update_forecasts import with_edit_forecast
-from grove_shell.policies.plan_classes import fail_on_class_of_unknown_verdicts, fail_on_classes_in_forecasts
-from grove_shell.policies.policy_results import PolicyResult, denied_policy_names, policy_results_as_json
+from grove_shell.policies.policy_results import PolicyResult, policy_results_as_json
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.styled_text_page import print_error
-from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.plan_headline import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import plan_page
 from grove_shell.views.progress_bars import progress_counter
@@ -60,6 +59,7 @@ class PlanOptions:
     fail_on: tuple[str, ...] = ()
     max_restarted_gpus: int | None = None
     policies: tuple[str, ...] = ()
+    max_terminated_gpus: int | None = None
     verbose: bool = False
     out: str | None = None
 
@@ -240,36 +240,10 @@ def time_after(now: datetime, span: timedelta | None) -> datetime | None:
 def _exit_code(inputs: CommandInput, options: PlanOptions, plan: PlannedInput, results: Sequence[PolicyResult]) -> int:
     if inputs.problems:
         return ERROR
-    if objections := tuple(_objections(options, plan, results)):
+    if objections := tuple(plan_objections(options, plan.document.forecasts, plan.until, results)):
         for objection in objections:
             print_error(objection)
         return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in plan.document.forecasts):
         return CHANGES
     return DONE
-
-
-def _objections(options: PlanOptions, plan: PlannedInput, results: Sequence[PolicyResult]) -> Iterator[str]:
-    """Yield what fails the plan: policies, classes of ``--fail-on``, and the GPUs that restart."""
-    planned = plan.document.forecasts
-    if denied := denied_policy_names(results):
-        yield f"failed by --policy: {', '.join(denied)}"
-    if options.fail_on and (
-        met := set(options.fail_on) & fail_on_classes_in_forecasts(planned, plan.until)
-        | fail_on_class_of_unknown_verdicts(planned)
-    ):
-        yield fail_on_message(met)
-    if objection := restarted_gpus_objection(planned, options.max_restarted_gpus):
-        yield f"failed by --max-restarted-gpus: {objection}"
-
-
-def restarted_gpus_objection(planned: Sequence[Forecast], most: int | None) -> str:
-    """Return why the edits of a plan restart too many GPUs; empty where they do not, or without a limit (ED-010)."""
-    if most is None:
-        return ""
-    edits = [one.edit for one in planned if one.edit is not None]
-    updates = [one.update for one in edits if one.update is not None]
-    if len(updates) < len(edits) or "unknown" in fail_on_classes_in_forecasts(planned):
-        return "what the edit restarts is unknown"
-    restarted = sum(update.restarted.gpus for update in updates)
-    return f"pods with {restarted:,} GPUs restart, and {most:,} may" if restarted > most else ""

@@ -11,8 +11,9 @@ from time import monotonic
 from grove_core.kernel.refs import Ref
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.rule_sets.named import rule_set
-from grove_core.rule_sets.rule_set import DESIGN
-from grove_shell.actions.command_input import choose_rule_set
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
+from grove_core.snapshot.cluster import IndexedCluster
+from grove_shell.actions.command_input import choose_rule_set, known_names_hint
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
 from grove_shell.simulator.checks.all_checks import PROMISES
 from grove_shell.simulator.cluster.simulated_admission import admission_by_rules
@@ -21,9 +22,14 @@ from grove_shell.simulator.random_events.randomized_scenario import (
     smallest_failing_scenario,
     with_random_events,
 )
+from grove_shell.simulator.scenario.dump_scenario import scenario_from_dump
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_problems import unknown_names_in
-from grove_shell.simulator.scenario.scenario_reader import ScenarioReadResult, read_scenario
+from grove_shell.simulator.scenario.scenario_reader import (
+    ScenarioReadResult,
+    read_dump_scenario,
+    read_scenario,
+)
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
 from grove_shell.styled_text_page import StyledTextPage, print_error
@@ -36,9 +42,16 @@ from grove_shell.views.simulation_timeline import simulation_timeline_page, unme
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateOptions:
-    """The options of the command; see ``grove simulate --help``."""
+    """The options of the command; see ``grove simulate --help``.
 
-    scenario: str
+    Attributes:
+        scenario: None where the scenario is made of ``dump``, ``edits`` and ``lost_nodes``.
+    """
+
+    scenario: str | None = None
+    dump: str | None = None
+    edits: tuple[str, ...] = ()
+    lost_nodes: tuple[str, ...] = ()
     output: str = "human"
     rules: str | None = None
     until: timedelta | None = None
@@ -52,13 +65,24 @@ class SimulateOptions:
 
 def simulate_scenario(options: SimulateOptions) -> int:
     """Run a scenario and print the result; return the exit code (CL-001)."""
-    read = read_scenario(
-        options.scenario, lambda cluster, newer: choose_rule_set(options.rules, None, cluster, newer)[0]
-    )
+
+    def choose(cluster: IndexedCluster | None, newer: tuple[str, ...]) -> RuleSet:
+        return choose_rule_set(options.rules, None, cluster, newer)[0]
+
+    if options.dump is None:
+        read = read_scenario(str(options.scenario), choose)
+    else:
+        made = scenario_from_dump(options.dump, options.edits, options.lost_nodes)
+        if unknown := [name for name in options.lost_nodes if name not in made.nodes and not made.faults]:
+            print_error(f"--lose-node {unknown[0]}: no such node{known_names_hint(unknown[0], made.nodes)}")
+            return USAGE
+        if made.note:
+            print_error(f"note: {made.note}")
+        read = read_dump_scenario(made, choose)
     if read.scenario is None:
         raise CommandFailed(input_problems_page(read.faults, NOTHING_PLAYED))
     if options.picture is not None:
-        _check_picture(options.picture)
+        _require_matplotlib()
     rules, source, shown = choose_rule_set(options.rules, None, read.cluster, read.newer)
     if rules.name != DESIGN.name and (options.check or options.seeds is not None):
         print_error(f"--check and --seeds check the promises of the design, not of {rules.name}: add --rules design")
@@ -231,11 +255,9 @@ def _report_smallest(read: ScenarioReadResult, run: SimulationResult, options: S
     return smallest
 
 
-def _check_picture(path: str) -> None:
-    """Raise CommandFailed if the format is not known or matplotlib is not installed."""
+def _require_matplotlib() -> None:
+    """Raise CommandFailed if matplotlib is not installed."""
     from importlib.util import find_spec  # noqa: PLC0415 - few want a picture
 
-    if Path(path).suffix not in {".svg", ".png"}:
-        raise CommandFailed(f"--picture {path}: expected a name that ends in .svg or .png")
     if find_spec("matplotlib") is None:
         raise CommandFailed("--picture needs matplotlib: pip install matplotlib")

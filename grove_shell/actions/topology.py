@@ -6,8 +6,10 @@ from typing import Any
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
+from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.topology_snapshot import incomplete_topology_user_kinds
 from grove_core.areas.topology.usage_report import TopologyUsage, count_sets_without_topology, topology_usage_report
+from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.gang_fit import check_gang_fit
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
@@ -50,7 +52,12 @@ from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.topology_check_page import topology_check_page
 from grove_shell.views.topology_document import topology_check_as_json, topology_impact_as_json, topology_list_as_json
-from grove_shell.views.topology_page import TopologyChangeImpact, topology_impact_page, topology_list_page
+from grove_shell.views.topology_page import (
+    PlacementsOfSets,
+    TopologyChangeImpact,
+    topology_impact_page,
+    topology_list_page,
+)
 
 
 def check_gangs_fit_on_nodes(
@@ -86,12 +93,14 @@ class TopologyCommandInput:
         capacity: the nodes and the pods on them.
         problems: everything that is wrong with the input; it is printed already.
         now: the time to decide at.
+        node_labels: of each node in the input, by its name.
     """
 
     cluster: IndexedCluster
     capacity: NodeCollector
     problems: tuple[InputFault, ...]
     now: datetime
+    node_labels: NodeLabels
 
 
 def read_topology_command_input(source: InputSource, unused: str | None = None) -> TopologyCommandInput:
@@ -137,7 +146,11 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
         raise CommandFailed(page)
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
     return TopologyCommandInput(
-        cluster=cluster, capacity=capacity, problems=problems, now=decision_time(source, loaded)
+        cluster=cluster,
+        capacity=capacity,
+        problems=problems,
+        now=decision_time(source, loaded),
+        node_labels=loaded.nodes,
     )
 
 
@@ -148,9 +161,17 @@ def print_topologies_with_users(source: InputSource, output: str) -> int:
     unknown = incomplete_topology_user_kinds(found.cluster)
     sets = found.cluster.sets
     is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
+    snapshots = [found.cluster.snapshot_of(root, found.now) for root in sets]
+    placements = PlacementsOfSets(
+        {
+            one.root.ref: tuple(why for gang in misplaced_gang_findings(one, found.node_labels) for why in gang.because)
+            for one in snapshots
+        },
+        frozenset(one.root.ref for one in snapshots if is_misplacement_undecidable(one, found.node_labels)),
+    )
     RENDERERS[output].print_result(
-        page=lambda: topology_list_page(usages, without, unknown, is_unapplied=is_unapplied),
-        document=lambda: topology_list_as_json(usages, without, unknown),
+        page=lambda: topology_list_page(usages, without, unknown, placements, is_unapplied=is_unapplied),
+        document=lambda: topology_list_as_json(usages, without, unknown, placements),
     )
     return ERROR if found.problems else DONE
 

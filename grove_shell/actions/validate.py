@@ -1,6 +1,6 @@
 """``grove validate``: the webhook's verdict offline, or with ``--preflight`` whether an operator would start."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -10,7 +10,7 @@ from grove_core.admit_topology import admit_topology, topology_admission_view_of
 from grove_core.areas.gang_termination.field.go_operator_findings import go_operator_manifest_warnings
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.areas.workload.admission.start_guarantees import partial_start_warnings
-from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
@@ -29,15 +29,16 @@ from grove_shell.actions.command_input import (
 from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
+from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.validation_input import (
     conflicting_manifest_faults,
     read_validation_input,
     stored_set_of_manifest,
 )
-from grove_shell.styled_text_page import print_error, print_page
+from grove_shell.styled_text_page import print_error, print_page, write_stdout
 from grove_shell.views.formatting import NOTHING_CHECKED, NOTHING_DECIDED, REST_JUDGED, input_problems_page
-from grove_shell.views.renderers import RENDERERS
+from grove_shell.views.renderers import ANNOTATION_FORMATS, RENDERERS, format_json_document
 from grove_shell.views.validation_page import (
     JudgedManifest,
     taken_crd_names_page,
@@ -82,16 +83,37 @@ def validate_manifests(
     for item in given.topologies:
         earlier = by_name.get(metadata_in(item.value).name)
         judged.append((item, admit_topology(item.value, earlier, around, settings.configuration)))
-    if faults:
-        faults.sort(key=lambda fault: fault.sort_key)
-        print_error(input_problems_page(faults, REST_JUDGED if judged else NOTHING_CHECKED))
-    others = dict(sorted(given.others.items()))
-    RENDERERS[output].print_result(
-        page=lambda: validation_page(judged, others, is_reported=bool(faults)),
-        document=lambda: validation_as_json(judged, others),
-    )
+    faults.sort(key=lambda fault: fault.sort_key)
+    if output in ANNOTATION_FORMATS:
+        _print_annotations(judged, faults, output)
+    else:
+        _print_verdicts(judged, faults, dict(sorted(given.others.items())), output)
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
     return ERROR if faults or refused or not judged else DONE
+
+
+def _print_verdicts(
+    judged: Sequence[JudgedManifest], faults: Sequence[InputFault], others: Mapping[str, int], output: str
+) -> None:
+    if faults:
+        print_error(input_problems_page(faults, REST_JUDGED if judged else NOTHING_CHECKED))
+    positions = FieldPositions()
+    RENDERERS[output].print_result(
+        page=lambda: validation_page(judged, others, positions, is_reported=bool(faults)),
+        document=lambda: validation_as_json(judged, others, positions),
+    )
+
+
+def _print_annotations(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], output: str) -> None:
+    """Print annotations of GitHub or a SARIF log, which hold the problems of the input too (CL-086)."""
+    from grove_shell.views.validation_annotations import (  # noqa: PLC0415 - code review alone
+        github_annotations_text,
+        sarif_document,
+        validation_annotations,
+    )
+
+    found = validation_annotations(judged, faults, FieldPositions())
+    write_stdout(github_annotations_text(found) if output == "github" else format_json_document(sarif_document(found)))
 
 
 def _with_warnings(
@@ -105,8 +127,17 @@ def _with_warnings(
     more = [*partial_start_warnings(subject, spec)]
     if rules.default_delay is not None:
         more += go_operator_manifest_warnings(subject, spec, rules.default_delay)
-    verdict = replace(decision.verdict, warnings=(*decision.verdict.warnings, *more))
+    warnings = tuple(_without_derived((*decision.verdict.warnings, *more), decision.verdict))
+    verdict = replace(decision.verdict, warnings=warnings)
     return replace(decision, verdict=verdict)
+
+
+def _without_derived(warnings: Iterable[AdmissionWarning], verdict: AdmissionVerdict) -> Iterator[AdmissionWarning]:
+    """Return the warnings, but for those about a field whose parent is missing and reported as required."""
+    missing = tuple(
+        f"{one.path}." for one in (verdict.objections if isinstance(verdict, Deny) else ()) if one.is_absent
+    )
+    return (one for one in warnings if not one.path.startswith(missing))
 
 
 def check_operator_preflight(source: InputSource) -> int:

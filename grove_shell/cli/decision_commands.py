@@ -17,6 +17,7 @@ from grove_shell.cli.options import (
     policy_option,
     rules_option,
     source_options,
+    validation_output_option,
 )
 
 FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unknown", "change")
@@ -57,6 +58,13 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
     metavar="N",
     help="Exit 3 if the edits restart pods that hold more than N GPUs, or if that is unknown.",
 )
+@click.option(
+    "--max-terminated-gpus",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Exit 3 if terminations end pods that hold more than N GPUs, with --until also later ones, or if that is"
+    " unknown.",
+)
 @policy_option
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
@@ -72,6 +80,7 @@ def plan_command(**options: Any) -> int:
       grove plan -f cluster.yaml --now 2026-11-21T09:38:48Z --until 6h
       grove plan -f cluster.json -o json --decisions ml/llama
       grove plan -f cluster.json --fail-on terminate        # in CI
+      grove plan -f cluster.json --until 6h --max-terminated-gpus 8
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
@@ -82,8 +91,8 @@ def plan_command(**options: Any) -> int:
 
     JSON loads about ten times faster than YAML; use it for big clusters.
 
-    Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on, --policy or
-    --max-restarted-gpus, 64 usage.
+    Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on, --policy or --max-...-gpus,
+    64 usage.
     """
     source = input_source_from_options(options)
     from grove_shell.actions.plan import PlanOptions, plan_and_print
@@ -175,7 +184,7 @@ def compare_command(**options: Any) -> int:
 @click.option("--preflight", is_flag=True, help="Check instead whether an operator with that --config would start.")
 @click.option("--live", is_flag=True, help="With --preflight: check against the cluster.")
 @cluster_options
-@output_option
+@validation_output_option
 @rules_option()
 def validate_command(**options: Any) -> int:
     """Check whether PodCliqueSets would be admitted: the webhook's verdict offline, with all problems at once.
@@ -186,6 +195,8 @@ def validate_command(**options: Any) -> int:
       grove validate -f new.yaml --old cluster.yaml     # may this be changed on a running set?
       grove validate -f pcs.yaml --config operator.yaml # warn of what this operator would ignore
       grove validate -f pcs.yaml --rules field          # warn of what causes trouble with the Go operator
+      grove validate -f manifests/ -o github             # annotations in a workflow of GitHub Actions
+      grove validate -f manifests/ -o sarif > grove.sarif
       grove validate --preflight --config operator.yaml --live
 
     Unknown fields and pod templates are checked as strictly as kubectl apply has them checked; in stored objects (with

@@ -19,6 +19,8 @@ Examples:
   grove simulate examples/scenarios/node-loss.yaml --picture loss.svg
   grove simulate examples/scenarios/node-loss.yaml --seeds 200 --trace found.yaml
   grove simulate examples/scenarios/node-loss.yaml --rules field     # as the Go operator decides
+  grove simulate --from cluster.json --lose-node gpu-7               # a dump, without a scenario file
+  grove simulate --from cluster.json --edit new.yaml --until 30m     # what the edit does, with a scheduler
 
 \b
 A scenario:
@@ -35,6 +37,18 @@ A scenario:
 
 The path of file: is relative to the folder of the scenario.  Save the scenario above at the top of a checkout, or
 adapt the path.
+
+\b
+A scenario from a dump; --from writes one like it:
+  spec:
+    cluster: cluster.json          # kubectl get pcs,pcsg,pclq,pods,podgangs,nodes -A -o json
+    start: 2026-11-21T09:40:00Z    # the newest time in the dump, if left out
+    nodes: [{name: gpu, count: 40, capacity: {nvidia.com/gpu: 8}}]
+    events:
+      - {at: 10s, applySet: {manifest: {file: new.yaml}}}
+
+Pods of the dump whose node is not among the nodes stay on it; such a node takes no other pod.  Pods of other workloads
+do not count.
 
 \b
 Events; a wrong field is reported with the fields that are allowed:
@@ -66,7 +80,29 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
 
 
 @click.command("simulate", help=_HELP)
-@click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
+@click.argument("scenario", metavar="[SCENARIO.yaml]", type=click.Path(), required=False)
+@click.option(
+    "--from",
+    "dump",
+    type=click.Path(),
+    metavar="FILE",
+    help="Start from a dump, with its Nodes, instead of a scenario.",
+)
+@click.option(
+    "--edit",
+    "edits",
+    type=click.Path(),
+    multiple=True,
+    metavar="FILE",
+    help="With --from: apply the PodCliqueSets of this file at the start; may be repeated.",
+)
+@click.option(
+    "--lose-node",
+    "lost_nodes",
+    multiple=True,
+    metavar="NODE",
+    help="With --from: this node stops responding at the start; may be repeated.",
+)
 @output_option
 @rules_option("auto")
 @click.option(
@@ -90,6 +126,15 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
 @click.option("-v", "--verbose", is_flag=True, help="Show all entries, including status writes and container starts.")
 def simulate_command(**options: Any) -> int:
     """Run ``grove simulate`` with the parsed options; return its exit code."""
+    scenario, dump, picture = options["scenario"], options["dump"], options["picture"]
+    if (scenario is None) == (dump is None):
+        raise click.UsageError("give a scenario file, or --from with a dump; not both")
+    if dump is None and (options["edits"] or options["lost_nodes"]):
+        raise click.UsageError("--edit and --lose-node work only with --from; a scenario has events")
+    if "-" in {dump, *options["edits"]}:
+        raise click.UsageError("--from and --edit read files, not standard input")
+    if picture is not None and not str(picture).endswith((".svg", ".png")):
+        raise click.UsageError(f"--picture {picture}: give a name that ends in .svg or .png")
     from grove_shell.actions.simulate import SimulateOptions, simulate_scenario
 
     return simulate_scenario(SimulateOptions(**options))

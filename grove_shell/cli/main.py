@@ -1,6 +1,7 @@
 """The command group. It imports the module of a command when that command is used, so that help is fast (P10)."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -129,12 +130,22 @@ def _print_usage_error(fault: click.ClickException) -> None:
         fault.show()
 
 
-def _with_file_hint(fault: click.UsageError) -> click.UsageError:
-    """Add how files are given to the fault of an extra argument, as in ``grove validate pcs.yaml`` (CL-009)."""
+def _with_file_hint(fault: click.UsageError, arguments: Sequence[str], name: str) -> click.UsageError:
+    """Add the command to write to the fault of a file that is given without ``-f`` (CL-009)."""
     takes_files = fault.ctx is not None and any(param.name == "filenames" for param in fault.ctx.command.params)
-    if takes_files and "unexpected extra argument" in fault.message:
-        return click.UsageError(f"{fault.message}; files are given with -f FILE", fault.ctx)
+    bare = [place for place in range(1, len(arguments)) if _is_bare_file(arguments[place - 1], arguments[place])]
+    if takes_files and bare and ("unexpected extra argument" in fault.message or "give -f FILE" in fault.message):
+        written = [f"-f {one}" if place in bare else one for place, one in enumerate(arguments)]
+        return click.UsageError(f"files are given with -f; write: {name} {' '.join(written)}", fault.ctx)
     return fault
+
+
+def _is_bare_file(before: str, argument: str) -> bool:
+    """Whether an argument that is no value of the option before it is the name of a file."""
+    return not before.startswith("-") and not argument.startswith("-") and _FILE_NAME.search(argument) is not None
+
+
+_FILE_NAME: Final = re.compile(r"\.(ya?ml|json)$|/$|^\./")
 
 
 def _context_of(command: str) -> AbstractContextManager[None]:
@@ -150,7 +161,7 @@ def run_command_line(arguments: Sequence[str], name: str) -> int:
         with _context_of("".join(arguments[:1])):
             code = grove.main(list(arguments), prog_name=name, standalone_mode=False)
     except click.exceptions.UsageError as fault:
-        _print_usage_error(_with_file_hint(fault))
+        _print_usage_error(_with_file_hint(fault, arguments, name))
         return USAGE
     except OSError as fault:
         _discard_stdout()

@@ -171,6 +171,13 @@ def output_option(command: F) -> F:
     return _printing(*RENDERERS)(command)
 
 
+def validation_output_option(command: F) -> F:
+    """``-o`` of a command that also prints annotations for code review."""
+    from grove_shell.views.renderers import ANNOTATION_FORMATS, RENDERERS
+
+    return _printing(*RENDERERS, *ANNOTATION_FORMATS)(command)
+
+
 def document_output_option(default: str) -> Callable[[F], F]:
     """``-o`` of a command that prints a document and has no page."""
     from grove_shell.views.renderers import SERIALIZERS

@@ -13,6 +13,9 @@ _LONGEST_GOT: Final = 120
 NO_SUCH_FILE: Final = "no such file"
 """``got`` of the fault of a missing file (IN-026)."""
 
+COMMAND_LINE: Final = "command line"
+"""As the file of a fault."""
+
 SortKey: TypeAlias = tuple[str, int, int, int, str, str, str, str]
 
 

@@ -95,7 +95,7 @@ class JsonStreamReader:
         left = len(self.text) - self.at
         if left > MAX_CHARACTERS:
             expected = f"an object of at most {MAX_CHARACTERS:,} characters"
-            raise UnreadableText(expected, "more (nothing behind this place is read)", *self.line_and_column(self.at))
+            raise UnreadableText(expected, "more (reading stopped here)", *self.line_and_column(self.at))
         newline = self.text.rfind("\n", 0, self.at)
         self._before = self._before + self.at if newline < 0 else self.at - newline - 1
         # A value that spans chunks is scanned again each time, so the text doubles each time: the sum stays linear.
@@ -199,7 +199,7 @@ class JsonStreamReader:
         """Return a syntax error that ends the text (IN-014)."""
         found = self.text[at : at + 1]
         got = f'"{found}"' if found else "the end of the text"
-        return UnreadableText(f"{expected} (nothing behind this place is read)", got, *self.line_and_column(at))
+        return UnreadableText(f"{expected} (reading stopped here)", got, *self.line_and_column(at))
 
     def _object(self, pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
         """Return an object and detect repeated keys (IN-006)."""

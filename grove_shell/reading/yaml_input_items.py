@@ -5,7 +5,7 @@ becomes faults.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import yaml
 from yaml.events import (
@@ -150,7 +150,7 @@ class _Reader:
 
 def _ended(error: yaml.YAMLError) -> UnreadableText:
     """Return a syntax error as the end of its text (IN-014)."""
-    expected = "valid YAML (nothing behind this place is read)"
+    expected = "valid YAML (reading stopped here)"
     if isinstance(error, ReaderError):
         return UnreadableText(expected, str(error.reason))
     if not isinstance(error, yaml.MarkedYAMLError):
@@ -158,7 +158,10 @@ def _ended(error: yaml.YAMLError) -> UnreadableText:
     mark = error.problem_mark or error.context_mark
     got = ", ".join(part for part in (error.context, error.problem) if part)
     if "found a tab" in got or "found character '\\t'" in got:
-        got = "a tab for indentation, where YAML allows only spaces"
+        expected, got = "", f"{_TAB} (reading stopped here)"
     elif got.endswith("found character that cannot start any token"):  # libyaml does not say which
-        got = "a tab for indentation, where YAML allows only spaces, or a value that begins with @, ` or % unquoted"
+        expected, got = "", f"{_TAB}; or a value that begins with @, ` or % (reading stopped here)"
     return UnreadableText(expected, got, mark.line + 1, mark.column + 1) if mark else UnreadableText(expected, got)
+
+
+_TAB: Final = "a tab for indentation, where YAML allows only spaces"

@@ -1,18 +1,28 @@
 """``grove explain`` as a page and as JSON: the verdicts on an object, its cliques and pods, and the steps on it."""
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.termination_findings import (
+    AVAILABILITY,
+    BREACH,
+    PREDICTION,
+    SCHEDULED,
+    TERMINATION,
+)
 from grove_core.areas.gang_termination.verdicts import TERMINATES
+from grove_core.areas.topology.pod_placement import ConstraintPlacement
 from grove_core.document.hint_format import hints_as_json
 from grove_core.document.plan_document import RuleSetSource, step_action_name
 from grove_core.document.step_writing import finding_as_json, ref_as_json, step_as_json, withheld_step_as_json
 from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.steps import Step, total_deletion_impact
+from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
+from grove_core.plan.forecast import ForecastRound
 from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -28,9 +38,14 @@ from grove_shell.views.formatting import (
     relative_time,
     rule_citation,
 )
+from grove_shell.views.other_product_lines import gate_removal_sentences_for_clique, stale_gang_eviction_sentence
 from grove_shell.views.plan_headline import time_and_rules_line
+from grove_shell.views.planned_object_lines import add_planned_object
+from grove_shell.views.pod_placement_lines import add_placements, placement_as_json
 from grove_shell.views.termination_hint_lines import scheduler_message_start, termination_hint_lines
 
+_WITHOUT_PODS: Final = frozenset({PREDICTION, BREACH, SCHEDULED, TERMINATION, AVAILABILITY})
+"""Questions whose answer is the same of every set that has no placed pod yet."""
 _MANY: Final = 20
 _CLIQUES: Final = 40
 
@@ -49,7 +64,21 @@ class ExplainHeader(NamedTuple):
     other: str
 
 
-def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, only_guards: bool) -> StyledTextPage:
+class ExplainedObject(NamedTuple):
+    """An object to show.
+
+    Attributes:
+        inquiry: of the set now; of one that does not exist yet, of the set after the last round of the plan.
+        course: the steps of the plan for an object that does not exist yet, with their rounds; else empty (CL-080).
+        placements: where its pods stand, by each required topology constraint (CL-081).
+    """
+
+    inquiry: ObjectExplanation
+    placements: tuple[ConstraintPlacement, ...] = ()
+    course: tuple[tuple[ForecastRound, Step], ...] = ()
+
+
+def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only_guards: bool) -> StyledTextPage:
     """Return the page of some objects.
 
     Args:
@@ -59,29 +88,42 @@ def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, 
     page.add_line((time_and_rules_line(top.now, top.rules, top.source), "dim"))
     if top.other:
         page.add_line(("note: ", "bold"), top.other)
-    for index, inquiry in enumerate(inquiries):
+    for index, (inquiry, placements, course) in enumerate(objects):
         if index:
             page.add_line()
         for why in reasons_for_question(PREDICTION, inquiry.plan.findings):
             page.add_line(("NOT PREDICTED: ", STYLES[ReplicaUrgency.UNKNOWN]), why.sentence, rule_citation(why))
-        page.add_line((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
+        absent = ", which does not exist yet: the plan creates it" if course else ""
+        page.add_line((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"), absent)
+        if course:
+            add_planned_object(page, course)
+            if inquiry.kind == "Pod":
+                page.add_line(("  the last letters of its name are random: the operator may choose others", "dim"))
+            page.add_line(("  after the last round of the plan:", "bold"))
         if only_guards:
             _guards(page, inquiry)
         else:
-            _whole(page, inquiry)
+            _whole(page, inquiry, _WITHOUT_PODS if course else frozenset({PREDICTION}))
+            add_placements(page, placements, inquiry.name if inquiry.kind == "Pod" else "")
     return page
 
 
-def explanation_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dict[str, Any]:
+def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> dict[str, Any]:
     """Return what the page of one object shows as JSON; ``only_guards`` as for the page."""
+    inquiry, placements, course = shown_object
     findings = inquiry.findings_against_termination() if only_guards else inquiry.findings()
     shown: dict[str, Any] = {
         "subject": ref_as_json(inquiry.ref),
         "guards" if only_guards else "decisions": [finding_as_json(finding) for finding in findings],
     }
+    if course:
+        shown["planned"] = [
+            {"round": one.number, "at": format_time(one.at), **step_as_json(step)} for one, step in course
+        ]
     if not only_guards:
         if hints := _hints_on(inquiry):
             shown["hints"] = [hints_as_json(one) for one in hints]
+        shown["placements"] = [placement_as_json(one) for one in placements]
         shown["steps"] = [step_as_json(step) for step in inquiry.planned_steps()]
         shown["withheld"] = [withheld_step_as_json(held) for held in inquiry.withheld_steps()]
         shown["pods"] = [
@@ -107,11 +149,12 @@ def _hints_on(inquiry: ObjectExplanation) -> list[TerminationHints]:
     return [one for one in inquiry.hints if one.replica in subjects]
 
 
-def _whole(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
+def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractSet[str]) -> None:
+    """Add the findings, PodCliques and steps; ``left_out`` names the questions whose findings are not shown."""
     now, hints = inquiry.snapshot.now, hints_by_replica(inquiry.hints)
     shows_all = inquiry.kind in {"PodClique", "Pod"}  # of larger objects only what is not as it should be
     for finding in inquiry.findings():
-        if finding.question != PREDICTION and (shows_all or finding.health is not SubjectHealth.HEALTHY):
+        if finding.question not in left_out and (shows_all or finding.health is not SubjectHealth.HEALTHY):
             page.add_line(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
             _because(page, finding)
             if finding.question == TERMINATION and finding.subject in hints:
@@ -197,6 +240,10 @@ def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique)
         page.add_line(f"    {pod.name}: {state}{going}" + (f", on {pod.node}" if pod.node else ""))
     if len(shown) > _MANY:
         page.add_line(f"    and {len(shown) - _MANY:,} more")
+    for sentence in gate_removal_sentences_for_clique(clique, shown):
+        page.add_line(f"    {sentence}")
+    if sentence := stale_gang_eviction_sentence(clique, pods):
+        page.add_line(("    note: ", "bold"), sentence)
 
 
 def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:

@@ -12,7 +12,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time, short_duration_text, truncated_to_seconds
-from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
+from grove_shell.reading.input_faults import COMMAND_LINE, NO_SUCH_FILE, InputFault
 from grove_shell.styled_text_page import Span, StyledTextPage
 
 
@@ -143,8 +143,6 @@ def input_problems_closing_line(faults: Sequence[InputFault]) -> str:
 REST_UNKNOWN: Final = "What depends on them is marked UNKNOWN; a PodCliqueSet that cannot be read is left out."
 REST_JUDGED: Final = "The files that could be read were still checked:"
 NOTHING_CHECKED: Final = "Nothing was checked."
-COMMAND_LINE: Final = "command line"
-"""As the file of a fault."""
 
 
 def input_problems_page(faults: Sequence[InputFault], closing: str) -> StyledTextPage:

@@ -10,6 +10,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
+from grove_core.resources.naming_rules import pod_count_text
 from grove_shell.simulator.recording.simulation_history import (
     BreachWaitHistoryEntry,
     ConditionHistoryEntry,
@@ -148,7 +149,7 @@ def _text_of(contents: Sequence[EntryContent], *, verbose: bool) -> str:
             replica = "" if first.subject.replica is None else f"replica {first.subject.replica} of "
             return f"{replica}{name} is breached and waits: {joined_reason_sentences(first.because)}"
         case UnplacedGangHistoryEntry():
-            return f"{first.pods} pods of {name} not placed: {first.why}"
+            return f"{pod_count_text(first.pods)} of {name} not placed: {first.why}"
         case NoteHistoryEntry():
             verb = "scales " if first.what is NoteKind.SCALED else ""
             return f"{verb}{name}: {first.text}" if name else first.text

@@ -33,6 +33,7 @@ from grove_shell.views.formatting import (
     relative_time,
     rule_citation,
 )
+from grove_shell.views.other_product_lines import gate_removal_sentence
 from grove_shell.views.plan_headline import PlanPageContext, add_plan_headline, add_plan_notes
 from grove_shell.views.plan_round_lines import (
     add_gated_cliques,
@@ -100,7 +101,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
     _warnings(page, "RISK", story.late_starts)
     _warnings(page, "DEFECT", story.defects)
     _warnings(page, "SCALED", story.scaled)
-    _warnings(page, "GATED", story.foreign_gates)
+    _foreign_gates(page, story)
     if forecast.edit is not None:
         add_edit(page, forecast.edit, forecast.rounds[0].withheld, full=full)
     for urgency in ReplicaUrgency:
@@ -132,6 +133,13 @@ def _warnings(page: StyledTextPage, word: str, findings: Iterable[Finding]) -> N
     """Add findings about pods on lost nodes (GF-015), or about late starts (GF-124)."""
     for finding in findings:
         add_entry_with_reasons(page, (word, "bold red"), finding.subject, finding.because)
+
+
+def _foreign_gates(page: StyledTextPage, story: ForecastExplanation) -> None:
+    """Add the PodCliques that gates of other products hold, and which product removes each gate (CL-082)."""
+    _warnings(page, "GATED", story.foreign_gates)
+    for gate in sorted({str(dict(why.facts)["gate"]) for one in story.foreign_gates for why in one.because}):
+        page.add_line(INDENT, "  ", gate_removal_sentence(gate, story.root.namespace))
 
 
 def _rest(entries: Sequence[ExplainedReplica], now: datetime) -> str:

@@ -100,3 +100,6 @@ RENDERERS: Final[Mapping[str, OutputRenderer]] = MappingProxyType(
     }
 )
 """The values of ``-o``; the first is the default."""
+
+ANNOTATION_FORMATS: Final = ("github", "sarif")
+"""More values of ``-o`` of ``grove validate``, for code review."""

@@ -10,16 +10,21 @@ from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.input_topologies import NodeCollector
 from grove_shell.views.formatting import admission_remark_as_json
-from grove_shell.views.topology_page import TopologyChangeImpact
+from grove_shell.views.topology_page import NO_PLACEMENTS, PlacementsOfSets, TopologyChangeImpact
 
 Json = dict[str, Any]
 _THOUSAND = 1000
 
 
-def topology_list_as_json(usages: Iterable[TopologyUsage], without: int, unknown: Iterable[str] = ()) -> Json:
+def topology_list_as_json(
+    usages: Iterable[TopologyUsage],
+    without: int,
+    unknown: Iterable[str] = (),
+    placements: PlacementsOfSets = NO_PLACEMENTS,
+) -> Json:
     """Return the document of ``grove topology list``."""
     return {
-        "topologies": [_usage(one) for one in usages],
+        "topologies": [_usage_with_placements(one, placements) for one in usages],
         "setsWithoutTopology": without,
         "notCollected": list(unknown),
     }
@@ -65,6 +70,14 @@ def topology_check_as_json(checks: Iterable[GangFitReport], collected: NodeColle
             for check in checks
         ],
     }
+
+
+def _usage_with_placements(one: TopologyUsage, placements: PlacementsOfSets) -> Json:
+    found = _usage(one)
+    for shown, user in zip(found["users"], one.users, strict=True):
+        shown["misplaced"] = [reason_as_json(why) for why in placements.reasons_for_user(user)]
+        shown["placementKnown"] = not placements.is_unknown_for_user(user)
+    return found
 
 
 def _usage(one: TopologyUsage) -> Json:

@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 from grove_core.areas.topology.usage_report import SetUsingTopology, TopologyDeletionState, TopologyUsage
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.reconcile_topology import GangTopologyChange, SetTopologyImpact
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
@@ -82,12 +84,45 @@ class TopologyChangeImpact(NamedTuple):
         return counted and self.one.locked is None
 
 
+class PlacementsOfSets(NamedTuple):
+    """Whether pods stand where the required topology constraints of their sets want them.
+
+    Attributes:
+        misplaced: address of a set -> a reason for each broken constraint (TP-131).
+        unknown: the sets of which a pod is on a node that is not in the input.
+    """
+
+    misplaced: Mapping[Ref, tuple[Reason, ...]] = MappingProxyType({})
+    unknown: frozenset[Ref] = frozenset()
+
+    def reasons_for_user(self, user: SetUsingTopology) -> tuple[Reason, ...]:
+        """Return the reasons for one user of a topology."""
+        return next((why for ref, why in self.misplaced.items() if _is_set(ref, user)), ())
+
+    def is_unknown_for_user(self, user: SetUsingTopology) -> bool:
+        """Whether the input does not show if the constraints of one user of a topology are kept."""
+        return any(_is_set(ref, user) for ref in self.unknown)
+
+
+NO_PLACEMENTS: Final = PlacementsOfSets()
+
+
+def _is_set(ref: Ref, user: SetUsingTopology) -> bool:
+    return (ref.namespace, ref.name) == (user.namespace, user.name)
+
+
 def topology_list_page(
-    usages: Iterable[TopologyUsage], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
+    usages: Iterable[TopologyUsage],
+    without: int,
+    unknown: Collection[str] = (),
+    placements: PlacementsOfSets = NO_PLACEMENTS,
+    *,
+    is_unapplied: bool = False,
 ) -> StyledTextPage:
     """Return the page of ``grove topology list``: one line a set, one paragraph a topology (TP-121).
 
     Args:
+        placements: whether pods stand where they have to (CL-081).
         is_unapplied: whether every set is a manifest that is in no cluster.
     """
     page, found = StyledTextPage(), tuple(usages)
@@ -115,7 +150,23 @@ def topology_list_page(
     for one in found:
         page.add_line()
         _paragraph(page, one, is_unapplied=is_unapplied)
+        _placements(page, one, placements)
     return page
+
+
+def _placements(page: StyledTextPage, one: TopologyUsage, placements: PlacementsOfSets) -> None:
+    for user in one.users:
+        for why in placements.reasons_for_user(user):
+            page.add_line(
+                ("  misplaced: ", "bold red"),
+                f"{user.namespace}/{user.name}: {why.subject.kind} {why.subject.name}: {why.sentence}",
+                rule_citation(why),
+            )
+    if names := [f"{user.namespace}/{user.name}" for user in one.users if placements.is_unknown_for_user(user)]:
+        page.add_line(
+            f"  whether the pods of {comma_separated_names(names, _MOST)} stand where they have to is not known: add"
+            " the nodes, kubectl get nodes -o json"
+        )
 
 
 def _paragraph(page: StyledTextPage, one: TopologyUsage, *, is_unapplied: bool) -> None:

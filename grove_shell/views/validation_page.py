@@ -3,25 +3,27 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.admission import AdmissionVerdict, Deny, FieldRemark
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.crd_names import CrdNames, crd_name_clashes
 from grove_shell.manifests.crd_definitions import grove_crd_names
+from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_sources import InputItem, item_display_name
-from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import admission_remark_as_json, count_with_noun, rule_citation
 
 JudgedManifest: TypeAlias = tuple[InputItem, Decision[AdmissionVerdict]]
 
 
 def validation_page(
-    judged: Sequence[JudgedManifest], others: Mapping[str, int], *, is_reported: bool
+    judged: Sequence[JudgedManifest], others: Mapping[str, int], positions: FieldPositions, *, is_reported: bool
 ) -> StyledTextPage:
     """Return the page of verdicts.
 
     Args:
         others: kind -> how many objects were not judged.
+        positions: of the fields in their files.
         is_reported: whether problems of the input are printed already.
     """
     page = StyledTextPage()
@@ -35,28 +37,45 @@ def validation_page(
         cautions = f", {count_with_noun(len(warnings), 'warning')}" if warnings else ""
         page.add_line(f"{item.file}: {item_display_name(item)}: ", word, problems + cautions)
         for objection in refusals:
-            page.add_line("  ", str(objection), rule_citation(objection.reason))
+            line = _line_text(item, objection, positions)
+            page.add_line("  ", str(objection), rule_citation(objection.reason), line)
         for warning in warnings:
-            page.add_line("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
+            line = _line_text(item, warning, positions)
+            page.add_line("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason), line)
     if others:
         page.add_line((f"not checked: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page
 
 
-def validation_as_json(judged: Iterable[JudgedManifest], others: Mapping[str, int]) -> dict[str, Any]:
+def _line_text(item: InputItem, remark: FieldRemark, positions: FieldPositions) -> Span:
+    place = positions.position_of(item, remark.path)
+    return (f"  line {place[0]}", "dim") if place is not None else ("", "")
+
+
+def validation_as_json(
+    judged: Iterable[JudgedManifest], others: Mapping[str, int], positions: FieldPositions
+) -> dict[str, Any]:
     """Return the verdicts as JSON."""
-    return {"verdicts": [_verdict_as_json(item, decision) for item, decision in judged], "notJudged": dict(others)}
+    verdicts = [_verdict_as_json(item, decision, positions) for item, decision in judged]
+    return {"verdicts": verdicts, "notJudged": dict(others)}
 
 
-def _verdict_as_json(item: InputItem, decision: Decision[AdmissionVerdict]) -> dict[str, Any]:
+def _verdict_as_json(
+    item: InputItem, decision: Decision[AdmissionVerdict], positions: FieldPositions
+) -> dict[str, Any]:
+    def shown(remark: FieldRemark) -> dict[str, Any]:
+        place = positions.position_of(item, remark.path)
+        where = {} if place is None else {"line": place[0], "column": place[1]}
+        return {**admission_remark_as_json(remark), **where}
+
     objections = decision.verdict.objections if isinstance(decision.verdict, Deny) else ()
     return {
         "file": item.file,
         "document": item.document,
         "object": item_display_name(item),
         "verdict": type(decision.verdict).__name__,
-        "objections": [admission_remark_as_json(objection) for objection in objections],
-        "warnings": [admission_remark_as_json(warning) for warning in decision.verdict.warnings],
+        "objections": [shown(objection) for objection in objections],
+        "warnings": [shown(warning) for warning in decision.verdict.warnings],
     }
 
 

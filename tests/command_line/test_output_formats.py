@@ -10,7 +10,7 @@ from docs.generator.commands import every_command
 from grove_shell.actions import topology
 from grove_shell.actions.command_input import InputSource
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.renderers import RENDERERS, SERIALIZERS, OutputRenderer
+from grove_shell.views.renderers import ANNOTATION_FORMATS, RENDERERS, SERIALIZERS, OutputRenderer
 from tests.command_line.process import ROOT
 
 DOCUMENTS: Final = {"grove snapshot", "grove manifests"}
@@ -30,7 +30,9 @@ def formats_by_command() -> dict[str, tuple[str, ...]]:
 def test_a_command_with_a_page_offers_every_renderer() -> None:
     found = formats_by_command()
     assert {name for name in found if name not in DOCUMENTS} > {"grove plan", "grove explain", "grove topology check"}
-    assert {formats for name, formats in found.items() if name not in DOCUMENTS} == {tuple(RENDERERS)}
+    every = tuple(RENDERERS)
+    assert found.pop("grove validate") == (*every, *ANNOTATION_FORMATS)
+    assert {formats for name, formats in found.items() if name not in DOCUMENTS} == {every}
 
 
 def test_a_command_without_a_page_offers_every_serializer() -> None:

@@ -47,8 +47,16 @@ def test_cl049_colours_only_on_a_terminal() -> None:
 
 
 def test_cl049_a_terminal_without_colours_shows_what_a_pipe_gets() -> None:
-    said = on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1")
+    said = on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1", COLUMNS="500")
     assert said.replace(b"\r\n", b"\n") == grove("plan", "-f", str(DEGRADED), *NOW).stdout
+
+
+def test_cl089_long_lines_are_wrapped_below_their_text_on_a_terminal() -> None:
+    words = ("plan", "-f", str(DEGRADED), *NOW)
+    wide = grove(*words).stdout.decode().splitlines()
+    lines = on_a_terminal(*words, NO_COLOR="1", COLUMNS="80").decode().replace("\r\n", "\n").splitlines()
+    assert max(map(len, wide)) > 80 >= max(map(len, lines))
+    assert " ".join(" ".join(lines).split()) == " ".join(" ".join(wide).split())
 
 
 def test_cl001_long_work_is_counted_on_one_line_and_leaves_nothing_on_the_terminal() -> None:

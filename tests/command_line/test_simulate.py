@@ -178,7 +178,7 @@ def test_sm076_a_long_run_shows_its_progress(tmp_path: Path) -> None:
 
 def test_sm073_a_picture_that_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
     odd = grove("simulate", EXAMPLE, "--picture", "x.gif")
-    assert (odd.returncode, odd.stdout) == (1, b"")
+    assert (odd.returncode, odd.stdout) == (64, b"")
     assert b".svg or .png" in odd.stderr
     code = (
         "import sys\nfrom importlib import util\nfind = util.find_spec\n"

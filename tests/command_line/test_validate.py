@@ -42,7 +42,7 @@ def test_wl157_warnings_are_printed_and_do_not_fail(tmp_path: Path, capsys: pyte
     first, second = page.splitlines()
     assert first.endswith("PodCliqueSet ml/llm: admitted, 1 warning")
     assert second.startswith("  warning: spec.template.cliques[0].spec.podSpec.restartPolicy: ")
-    assert second.endswith("WL-180")
+    assert "WL-180" in second
 
 
 @pytest.mark.parametrize("output", ["json", "yaml"])
@@ -66,7 +66,7 @@ def test_wl157_a_change_and_a_mistake_are_one_report(tmp_path: Path, capsys: pyt
     assert code == 1
     first, *rest = page.splitlines()
     assert first.endswith("refused, 3 problems")
-    assert [line.split()[-1] for line in rest] == ["WL-128", "WL-150", "GT-103"]
+    assert [line.split()[-3] for line in rest] == ["WL-128", "WL-150", "GT-103"]
     assert validate(capsys, "-f", old, "--old", old)[0] == 0
 
 
@@ -95,7 +95,7 @@ def test_in039_a_slip_in_a_manifest_is_refused_and_one_in_a_dump_is_not(
     code, page = validate(capsys, "-f", written(tmp_path / "new.yaml", raw))
     assert code == 1
     assert "spec.template.cliques[0].spec.minAvailabe: unknown field; did you mean minAvailable?  FieldUnknown" in page
-    assert page.splitlines()[-1].endswith("FieldUnknown WL-158")
+    assert "FieldUnknown WL-158" in page.splitlines()[-1]
     raw["metadata"] |= {"uid": "u", "resourceVersion": "1"}
     assert validate(capsys, "-f", written(tmp_path / "stored.yaml", raw))[0] == 0
 

@@ -45,7 +45,7 @@ def test_the_schema_is_one_and_of_the_present_format() -> None:
 
 def test_the_schema_has_the_words_of_the_code() -> None:
     parts = schema()["$defs"]
-    assert list(parts["Summary"]["properties"]) == [*ACTIONS, "withheld"]
+    assert list(parts["Summary"]["properties"]) == [*ACTIONS, "withheld", "terminations"]
     assert parts["Stage"]["enum"] == [stage.name for stage in StepStage]
 
 

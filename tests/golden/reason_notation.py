@@ -11,7 +11,7 @@ import pytest
 from grove_core.kernel.reasons import Reason
 
 _REFERENCE: Final = frozenset({"apiVersion", "kind", "namespace", "name"})
-_REPEATED: Final = frozenset({"within", "share"})  # the name of the subject and the verdict show the same
+_REPEATED: Final = frozenset({"within", "share", "terminations"})  # names, verdicts and steps show the same
 _REASON: Final = frozenset({"rule", "requirement", "subject", "facts", "sentence"})
 
 

@@ -50,7 +50,7 @@ def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[V
     if replicas < 1:
         yield Violation(f"{path}.spec.replicas", replicas, GangTerminationDenial.COUNT_OUT_OF_RANGE, {"least": 1})
     needed = clique.spec.min_available
-    if needed is not None and not 1 <= needed <= replicas:
+    if needed is not None and (needed < 1 or needed > replicas >= 1):
         yield Violation(
             f"{path}.spec.minAvailable",
             needed,
@@ -62,7 +62,7 @@ def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[V
 def _to_group(group: ScalingGroupTemplate, path: str, delay: timedelta | None) -> Iterator[Violation]:
     if group.replicas < 1:
         yield Violation(f"{path}.replicas", group.replicas, GangTerminationDenial.COUNT_OUT_OF_RANGE, {"least": 1})
-    if not 1 <= group.min_available <= group.replicas:
+    if group.min_available < 1 or group.min_available > group.replicas >= 1:
         facts: dict[str, Fact] = {"replicas": group.replicas}
         yield Violation(
             f"{path}.minAvailable", group.min_available, GangTerminationDenial.GROUP_THRESHOLD_OUT_OF_RANGE, facts

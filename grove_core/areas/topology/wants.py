@@ -1,10 +1,15 @@
 """The condition and the findings about a set's topology (TP-030, TP-031)."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from grove_core.areas.topology.judge import topology_condition_reason
+from grove_core.areas.topology.pod_placement import (
+    NodeLabels,
+    constraint_placements,
+    is_running,
+    required_labels_of_gang,
+)
 from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import TopologyJudgement, TopologyResolution
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
@@ -14,9 +19,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, StatusToWrite
 from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
-from grove_core.resources.naming_rules import name_list_text
-from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_core.resources.podgang import PodGang
+from grove_core.resources.naming_rules import name_list_text, pod_count_text
 from grove_core.resources.statuses import changed_status_fields
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -72,8 +75,6 @@ def findings_of_topology(snapshot: Snapshot, judgement: TopologyJudgement) -> It
 
 
 MISPLACEMENT: Final = "misplacement"
-NodeLabels = Mapping[str, Mapping[str, str]]
-"""Name of a node -> its labels."""
 
 
 def misplaced_gang_findings(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Finding]:
@@ -82,60 +83,31 @@ def misplaced_gang_findings(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[F
     Args:
         nodes: the known nodes; pods on other nodes are ignored.
     """
-    placed = {
-        clique.ref.name: [pod for pod in snapshot.pods_of.get(clique.uid, ()) if pod.node in nodes and _runs(pod)]
-        for clique in snapshot.cliques
-    }
-    for gang in snapshot.gangs:
-        because = tuple(_broken_constraints(gang, placed, nodes))
-        if because:
-            yield Finding(gang.ref, MISPLACEMENT, "Broken", because)
-
-
-def has_required_topology_constraint(snapshot: Snapshot) -> bool:
-    """Return whether a PodGang of the set requires that pods share the value of a node label."""
-    return any(key for gang in snapshot.gangs for key, _ in _required_labels(gang))
+    broken: dict[Ref, list[Reason]] = {}
+    for one in constraint_placements(snapshot, nodes):
+        if one.is_broken:
+            clique = Ref(GROVE, "PodClique", one.gang.namespace, one.cliques[0])
+            subject = one.gang if len(one.cliques) > 1 else clique
+            why = TopologyReason.PODS_APART.because(subject, key=one.key, where=_domains_text(one.domains))
+            broken.setdefault(one.gang, []).append(why)
+    for gang, because in broken.items():
+        yield Finding(gang, MISPLACEMENT, "Broken", tuple(because))
 
 
 def is_misplacement_undecidable(snapshot: Snapshot, nodes: NodeLabels) -> bool:
     """Return whether a required constraint cannot be judged because a pod is on an unknown node (TP-131)."""
-    if not has_required_topology_constraint(snapshot):
+    if not any(key for gang in snapshot.gangs for key, _ in required_labels_of_gang(gang)):
         return False
-    return any(pod.node and pod.node not in nodes and _runs(pod) for _, pod in snapshot.pods())
+    return any(pod.node and pod.node not in nodes and is_running(pod) for _, pod in snapshot.pods())
 
 
-def _runs(pod: Pod) -> bool:
-    return not pod.deleting and pod.phase not in FINISHED_PHASES
-
-
-def _broken_constraints(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: NodeLabels) -> Iterator[Reason]:
-    for key, cliques in _required_labels(gang):
-        domains: defaultdict[str, list[str]] = defaultdict(list)
-        for pod in (pod for name in cliques for pod in placed.get(name, ())):
-            domains[nodes[pod.node].get(key, "")].append(pod.name)
-        if len(domains) > 1 or "" in domains:
-            clique = Ref(GROVE, "PodClique", gang.ref.namespace, cliques[0])
-            subject = gang.ref if len(cliques) > 1 else clique
-            yield TopologyReason.PODS_APART.because(subject, key=key, where=_domains_text(domains))
-
-
-def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each required node label of a gang, with the PodCliques whose pods have to share its value."""
-    placement = gang.placement
-    scopes: Iterable[tuple[str, tuple[str, ...]]] = (
-        (placement.gang.required, tuple(group.name for group in gang.groups)),
-        *((one.pack.required, one.cliques) for one in placement.packed_groups),
-        *((pack.required, (name,)) for name, pack in placement.cliques),
-    )
-    return (scope for scope in scopes if scope[0] and scope[1])
-
-
-def _domains_text(domains: Mapping[str, list[str]]) -> str:
+def _domains_text(domains: Mapping[str, tuple[str, ...]]) -> str:
     (first, most), *others = sorted(domains.items(), key=lambda one: (-len(one[1]), one[0]))
-    words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain_text(first)}"]
-    words += [f"{name_list_text(names)} in {_domain_text(value)}" for value, names in others]
+    words = [f"{pod_count_text(len(most))} in {domain_text(first)}"]
+    words += [f"{name_list_text(names)} in {domain_text(value)}" for value, names in others]
     return "; ".join(words)
 
 
-def _domain_text(value: str) -> str:
+def domain_text(value: str) -> str:
+    """Return a domain for a sentence; none where the value is empty."""
     return value or "none (the node has no such label)"

@@ -8,6 +8,7 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import SCHEDULER
+from grove_core.resources.naming_rules import pod_count_text
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
@@ -27,12 +28,12 @@ from grove_shell.simulator.actors.gang_preemption import GangPreemption
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.cluster.simulated_nodes import (
-    NO_REQUESTS,
     UNLIMITED,
     PodResourceRequests,
     SimulatedNode,
     pod_resource_requests,
     recompute_node_resource_requests,
+    requests_for_gpus,
 )
 from grove_shell.simulator.recording.simulation_history import (
     PodChange,
@@ -66,6 +67,9 @@ class SimulatedScheduler:
         self.history = history
         self.pending: dict[str, Pod] = {}
         self._requests: dict[tuple[str, str], PodResourceRequests] = {}
+        self._dumped = {
+            (pod.set_name, pod.template_hash): pod.manifest for pod in cluster.all_pods() if pod.manifest is not None
+        }
         self._reported: dict[tuple[str, str], str] = {}
         self._grouped: dict[tuple[str, str], GroupedGang | None] = {}  # gangs that groups of the Workload API place
         self._preemption = GangPreemption(cluster, nodes, spec.priorities, history)
@@ -89,13 +93,15 @@ class SimulatedScheduler:
             self.cluster.queue.schedule_after(self.spec.delay, self._run_pass)
 
     def resource_requests_of_pod(self, pod: Pod) -> PodResourceRequests:
-        """Return what a pod requests; nothing where its manifest is unknown."""
+        """Return what a pod requests; of a pod of a dump what the dump has of its template, else its GPUs."""
         key = (pod.owner_uid, pod.template_hash)
         found = self._requests.get(key)
         if found is None:
-            manifest = self.cluster.server.manifests.get(pod.ref)
+            manifest = self.cluster.server.manifests.get(pod.ref) or self._dumped.get((pod.set_name, pod.template_hash))
             spec = manifest.get("spec") if manifest is not None else None
-            found = self._requests[key] = pod_resource_requests(spec) if isinstance(spec, FrozenMap) else NO_REQUESTS
+            if not isinstance(spec, FrozenMap):
+                return requests_for_gpus(pod.gpus)
+            found = self._requests[key] = pod_resource_requests(spec)
         return found
 
     def _update_pending(self, change: ObjectChange) -> bool:
@@ -165,7 +171,9 @@ class SimulatedScheduler:
             needed += waiting[group.name][:missing]
             if missing > len(waiting[group.name]):
                 self._report_unplaced(
-                    gang.ref.name, pods, f"it needs {missing} pods of {group.name}, {len(waiting[group.name])} wait"
+                    gang.ref.name,
+                    pods,
+                    f"it needs {pod_count_text(missing)} of {group.name}, waiting: {len(waiting[group.name])}",
                 )
                 return self._mark_all_unschedulable(pods)
         needed.sort(key=lambda pod: sorted(self.resource_requests_of_pod(pod).amounts.items()), reverse=True)
@@ -237,7 +245,8 @@ class SimulatedScheduler:
             taken += found
         release_reserved_node_room(taken, self.resource_requests_of_pod)
         keys = ", ".join(sorted(node_labels_required_by_placement(gang.placement)))
-        return f"it needs nodes for {len(needed)} pods at once, {why or f'and there are none so near by {keys}'}"
+        at_once = "a node for 1 pod" if len(needed) == 1 else f"nodes for {len(needed)} pods at once"
+        return f"it needs {at_once}, {why or f'and there are none so near by {keys}'}"
 
     def _mark_all_unschedulable(self, pods: Iterable[Pod]) -> list[Pod]:
         for pod in pods:

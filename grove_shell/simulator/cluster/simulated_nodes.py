@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import FINISHED_PHASES, Pod
+from grove_core.resources.pod_spec_gpus import GPU
 from grove_shell.simulator.scenario.scenario_events import ScenarioNodePool
 from grove_shell.simulator.scenario.scenario_field_types import parse_quantity_as_thousandths
 
@@ -91,7 +92,9 @@ class PodResourceRequests:
         return all(node.labels.get(key) == value for key, value in self.labels.items())
 
 
-NO_REQUESTS: Final = PodResourceRequests({PODS: _ONE}, {})
+def requests_for_gpus(gpus: int) -> PodResourceRequests:
+    """Return the requests of a pod of which nothing is known but its GPUs."""
+    return PodResourceRequests({GPU: gpus * _ONE, PODS: _ONE} if gpus else {PODS: _ONE}, {})
 
 
 def pod_resource_requests(spec: Mapping[str, Any]) -> PodResourceRequests:

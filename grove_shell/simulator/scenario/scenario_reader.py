@@ -22,11 +22,12 @@ from grove_core.resources.json_field_reader import short_json
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
-from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_faults import COMMAND_LINE, InputFault
 from grove_shell.reading.input_items import item_problem_as_fault, newest_timestamp_in_object
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_stream
 from grove_shell.reading.manifest_admission import objection_as_expectation
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
+from grove_shell.simulator.scenario.dump_scenario import DumpScenario
 from grove_shell.simulator.scenario.possible_object_names import PossibleObjectNames
 from grove_shell.simulator.scenario.scenario import Scenario, ScenarioExpectation
 from grove_shell.simulator.scenario.scenario_events import ScenarioEvent, ScenarioNodePool
@@ -77,7 +78,18 @@ def read_scenario(path: str, choose: ChooseRules = lambda _cluster, _newer: DESI
         faults.append(InputFault(file=path, expected="one Scenario", got=f"{len(items)} objects"))
     if faults:
         return ScenarioReadResult(None, None, tuple(faults), {})
-    reader = _ScenarioReader(path, items[0])
+    return _read_scenario_item(path, items[0], choose)
+
+
+def read_dump_scenario(made: DumpScenario, choose: ChooseRules = lambda _cluster, _newer: DESIGN) -> ScenarioReadResult:
+    """Read a scenario that was made of a dump; see :func:`read_scenario`."""
+    if made.faults:
+        return ScenarioReadResult(None, None, tuple(made.faults), {})
+    return _read_scenario_item("", InputItem(COMMAND_LINE, 1, -1, made.value), choose)
+
+
+def _read_scenario_item(path: str, item: InputItem, choose: ChooseRules) -> ScenarioReadResult:
+    reader = _ScenarioReader(path, item)
     reader.read_cluster()
     reader.rules = choose(reader.dump, reader.newer)
     scenario = reader.read_spec()

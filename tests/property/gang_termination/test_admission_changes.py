@@ -199,7 +199,6 @@ class TestGT103:
             (f"{CLIQUES}[1].spec.minAvailable", GangTerminationDenial.CLIQUE_THRESHOLD_OUT_OF_RANGE),
             (f"{CLIQUES}[2].spec.replicas", GangTerminationDenial.MALFORMED),
             (f"{GROUPS}[0].cliqueNames[0]", GangTerminationDenial.CLIQUE_UNKNOWN),
-            (f"{GROUPS}[0].minAvailable", GangTerminationDenial.GROUP_THRESHOLD_OUT_OF_RANGE),
             (f"{GROUPS}[0].replicas", GangTerminationDenial.COUNT_OUT_OF_RANGE),
             (f"{GROUPS}[1].terminationDelay", GangTerminationDenial.OVERRIDE_NOT_POSITIVE),
             (DELAY, GangTerminationDenial.DELAY_MALFORMED),

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.areas.topology.pod_placement import constraint_placements
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.resources.pod import pod_from_json
@@ -125,3 +127,17 @@ def test_tp131_parts_of_a_group_replica_share_a_domain() -> None:
     seen = snapshot({CLIQUES[0]: ["n0", "n1"], CLIQUES[1]: ["n2"]}, gang)
     ((why,),) = [finding.because for finding in misplaced_gang_findings(seen, RACKS)]
     assert why.sentence == ("its pods have to share one value of example.com/rack: 2 pods in r0; train-0-b-0 in r1")
+
+
+@given(SPREAD)
+@pytest.mark.req("CL-081")
+def test_cl081_each_pod_stands_in_one_domain_or_on_an_unknown_node(nodes: Mapping[str, list[str]]) -> None:
+    seen = snapshot(nodes, {"podgroups": groups(), **pack()})
+    (found,) = constraint_placements(seen, RACKS)
+    assert (found.gang.name, found.key, found.cliques) == ("train-0", KEY, CLIQUES)
+    for clique, places in nodes.items():
+        for index, node in enumerate(places):
+            name = f"{clique}-{index}"
+            assert found.domain_of_pod(name) == (RACKS[node].get(KEY, "") if node in RACKS else None)
+            assert (name in found.unknown) is (node not in RACKS)
+    assert found.is_broken is bool([*misplaced_gang_findings(seen, RACKS)])

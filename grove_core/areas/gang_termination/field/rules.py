@@ -90,7 +90,7 @@ class GoOperatorReason(Rule):
         "GF-067", "no replica of the group has a breach to act on", code="NothingBreached"
     )
 
-    NOTHING_BREACHED = RuleSentence("GF-069", "no constituent has a breach to act on")
+    NOTHING_BREACHED = RuleSentence("GF-069", "nothing here is below its minimum in a way that the operator acts on")
     STANDALONE_MISSING = RuleSentence("GF-070", "PodClique {name} does not exist, so the replica is skipped")
     DELAY_EXPIRED = RuleSentence("GF-072", "breached since {since}; the delay of {delay} ended at {until}")
     GANG_TERMINATED = RuleSentence("GF-073", "replica {replica} of the set is terminated as a whole because of {cause}")

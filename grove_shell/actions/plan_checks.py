@@ -1,0 +1,74 @@
+"""What fails a plan: classes of ``--fail-on``, limits of GPUs, and policies."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from grove_core.document.termination_totals import termination_totals
+from grove_core.plan.forecast import Forecast
+from grove_shell.policies.plan_classes import fail_on_class_of_unknown_verdicts, fail_on_classes_in_forecasts
+from grove_shell.policies.policy_results import PolicyResult, denied_policy_names
+from grove_shell.views.formatting import fail_on_message
+
+
+class PlanLimits(Protocol):
+    """The options of ``grove plan`` that may fail it."""
+
+    @property
+    def fail_on(self) -> tuple[str, ...]:
+        """Classes that no round may contain."""
+        ...
+
+    @property
+    def max_restarted_gpus(self) -> int | None:
+        """The most GPUs of pods that edits restart; None for any number."""
+        ...
+
+    @property
+    def max_terminated_gpus(self) -> int | None:
+        """The most GPUs of pods that are terminated; None for any number."""
+        ...
+
+
+def plan_objections(
+    limits: PlanLimits, planned: Sequence[Forecast], until: datetime | None, results: Sequence[PolicyResult]
+) -> Iterator[str]:
+    """Yield what fails a plan: policies, classes of ``--fail-on``, and the GPUs that restart or are terminated.
+
+    Args:
+        until: the end of the forecast time; None without ``--until``.
+    """
+    if denied := denied_policy_names(results):
+        yield f"failed by --policy: {', '.join(denied)}"
+    if limits.fail_on and (
+        met := set(limits.fail_on) & fail_on_classes_in_forecasts(planned, until)
+        | fail_on_class_of_unknown_verdicts(planned)
+    ):
+        yield fail_on_message(met)
+    if objection := restarted_gpus_objection(planned, limits.max_restarted_gpus):
+        yield f"failed by --max-restarted-gpus: {objection}"
+    if objection := terminated_gpus_objection(planned, until, limits.max_terminated_gpus):
+        yield f"failed by --max-terminated-gpus: {objection}"
+
+
+def restarted_gpus_objection(planned: Sequence[Forecast], most: int | None) -> str:
+    """Return why the edits of a plan restart too many GPUs; empty where they do not, or without a limit (ED-010)."""
+    if most is None:
+        return ""
+    edits = [one.edit for one in planned if one.edit is not None]
+    updates = [one.update for one in edits if one.update is not None]
+    if len(updates) < len(edits) or "unknown" in fail_on_classes_in_forecasts(planned):
+        return "what the edit restarts is unknown"
+    restarted = sum(update.restarted.gpus for update in updates)
+    return f"pods with {restarted:,} GPUs restart, and {most:,} may" if restarted > most else ""
+
+
+def terminated_gpus_objection(planned: Sequence[Forecast], until: datetime | None, most: int | None) -> str:
+    """Return why a plan terminates too many GPUs; empty where it does not, or without a limit (CL-088)."""
+    if most is None:
+        return ""
+    impact = termination_totals(planned).impact
+    unknown = fail_on_class_of_unknown_verdicts(planned) | fail_on_classes_in_forecasts(planned, until)
+    if impact is None or "unknown" in unknown:
+        return "what is terminated is unknown"
+    return f"pods with {impact.gpus:,} GPUs are terminated, and {most:,} may" if impact.gpus > most else ""

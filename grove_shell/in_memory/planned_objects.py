@@ -1,0 +1,79 @@
+"""Objects that a plan creates in one of its rounds, and the state of their set after the last round (CL-080)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Make, SetStatus, Step
+from grove_core.plan.forecast import ForecastRound
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRounds:
+    """The rounds of the plan for one set, and the set after the last one.
+
+    Attributes:
+        snapshot: of the set after the last round.
+        plan: of that snapshot; it has what the created objects wait for.
+    """
+
+    rounds: tuple[ForecastRound, ...]
+    snapshot: Snapshot
+    plan: Plan
+
+    def name_of_created_object(self, kind: str, name: str) -> str:
+        """Return the name of the object that the rounds create; empty where they create none of that name.
+
+        The host name of a pod counts as its name too, because the letters at the end of the other one are random.
+        """
+        for ref, manifest in self._created():
+            if ref.kind == kind and name in {ref.name, _host_name(manifest) if kind == "Pod" else ref.name}:
+                return ref.name
+        return ""
+
+    def names_of_created_objects(self, kind: str) -> list[str]:
+        """Return the names of the created objects of one kind, sorted."""
+        return sorted(ref.name for ref, _ in self._created() if ref.kind == kind)
+
+    def steps_for_object(self, kind: str, name: str) -> tuple[tuple[ForecastRound, Step], ...]:
+        """Return the steps for one object with their rounds, without status steps."""
+        return tuple(
+            (one, step)
+            for one in self.rounds
+            for step in one.steps
+            if (step.target.kind, step.target.name) == (kind, name) and not isinstance(step.action, SetStatus)
+        )
+
+    def _created(self) -> Iterator[tuple[Ref, FrozenMap]]:
+        for one in self.rounds:
+            for step in one.steps:
+                if isinstance(step.action, Make):
+                    yield step.target, step.action.manifest
+
+
+def _host_name(manifest: FrozenMap) -> str:
+    return str(object_at(manifest, "spec").get("hostname", ""))
+
+
+def may_create_object_named(snapshot: Snapshot, name: str) -> bool:
+    """Return whether a set may create an object of that name, which then begins with the name of the set."""
+    return name.startswith(f"{snapshot.root.ref.name}-")
+
+
+def played_rounds_of_set(snapshot: Snapshot, rules: RuleSet) -> PlayedRounds:
+    """Return the rounds of the plan for a set without time that passes, and the set after the last one.
+
+    Args:
+        snapshot: of the set as it is stored.
+    """
+    cluster = InMemoryCluster((snapshot,))
+    forecast = forecast_until_settled(cluster, snapshot, rules, limit=None, until=None)
+    after = cluster.snapshot_of_set(snapshot.root.ref, forecast.rounds[-1].at) or snapshot
+    return PlayedRounds(forecast.rounds, after, reconcile(after, rules))
