@@ -60,6 +60,7 @@ def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
         **({} if document.rules_from is None else {"rulesFrom": rule_set_source_as_json(document.rules_from)}),
         **_configuration_as_json(document.configuration),
         "asOf": format_time(document.as_of),
+        **({"asOfFrom": document.as_of_from} if document.as_of_from else {}),
         "notCollected": list(document.not_collected),
         "summary": step_counts_by_action(document.forecasts),
         "plans": [_forecast_as_json(forecast, decisions=decisions) for forecast in document.forecasts],

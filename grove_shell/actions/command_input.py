@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from grove_core.document.plan_document import RuleSetSource
@@ -23,6 +23,7 @@ from grove_shell.actions.configuration_files import (
     OperatorConfigurationFile,
     read_operator_configuration,
 )
+from grove_shell.actions.decision_time import DecisionTime, Now, decision_time, times_to_collect
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
@@ -55,13 +56,14 @@ class InputSource:
     """The input options of a command.
 
     Attributes:
+        now: the value of ``--now``.
         complete: kinds of which the files have every object, as the user says (IN-054).
     """
 
     filenames: tuple[str, ...] = ()
     live: LiveClusterOptions | None = None
     namespace: str | None = None
-    now: datetime | None = None
+    now: Now = None
     attempts: str | None = None
     config: str | None = None
     keep_going: bool = False
@@ -106,6 +108,7 @@ class CommandInput:
 
     Attributes:
         problems: everything that is wrong with the input.
+        newest: the newest time in the input; None where it was not needed, or there is none.
         usable: whether to decide: there are no problems, or ``--keep-going`` was given.
         rules: the rule set that the configuration names; None where it names none.
         note: on the configuration file; empty without one (IN-072).
@@ -113,21 +116,22 @@ class CommandInput:
 
     loaded: LoadedInput
     problems: tuple[InputFault, ...]
-    now: datetime
+    time: DecisionTime
+    newest: datetime | None
     attempts: tuple[Attempt, ...]
     usable: bool
     rules: str | None
     note: str = ""
 
+    @property
+    def now(self) -> datetime:
+        """The time to decide at."""
+        return self.time.now
+
     def snapshots_of_selected_sets(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
         """Yield a snapshot of each selected PodCliqueSet, sorted by namespace and name."""
         for root in selected_sets(self.loaded.cluster, names, namespace):
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
-
-
-def decision_time(source: InputSource, loaded: LoadedInput) -> datetime:
-    """Return the time to decide at: that of ``--now``, else that of the capture, else the computer's clock."""
-    return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
 def read_command_input(source: InputSource, rules: str | None = None) -> CommandInput:
@@ -138,7 +142,7 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
         rules: the value of ``--rules``; that operator admits manifests too.
 
     Raises:
-        CommandFailed: the cluster of ``--live`` cannot be read.
+        CommandFailed: the cluster of ``--live`` cannot be read, or ``--now dump`` finds no time.
     """
     configured = read_operator_configuration(source.config)
     collected = None
@@ -149,10 +153,11 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
 
         collected = list_objects_of_all_kinds(source.live)
     with progress_counter("reading", "objects") as count:
+        times, on_item = times_to_collect(source.now, count, is_live=source.live is not None)
         loaded = load(
             source.filenames,
             standard_input_stream(),
-            count,
+            on_item,
             collected,
             configured.configuration,
             namespace=source.namespace,
@@ -166,7 +171,8 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
     return CommandInput(
         loaded=loaded,
         problems=every,
-        now=decision_time(source, loaded),
+        time=decision_time(source.now, loaded.taken_at if source.live is None else None, times),
+        newest=times.newest if times is not None else None,
         attempts=attempts,
         usable=not every or source.keep_going,
         rules=configured.rules,

@@ -69,7 +69,8 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
         hint = _hint(name, [one for snapshot in snapshots for one in _names(snapshot, kind)])
         print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
         return USAGE
-    header = ExplainHeader(inputs.now, rule_set.name, rules_from, operator_rule_set_note(recognition, rule_set.name))
+    other = operator_rule_set_note(recognition, rule_set.name)
+    header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source)
     only_guards = why_not is not None
     RENDERERS[output].print_result(
         page=lambda: explain_page(inquiries, header, only_guards=only_guards),
@@ -77,6 +78,7 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
             "rules": rule_set.name,
             "rulesFrom": rule_set_source_as_json(rules_from),
             "asOf": format_time(inputs.now),
+            **({"asOfFrom": inputs.time.source} if inputs.time.source else {}),
             "answers": [explanation_as_json(inquiry, only_guards=only_guards) for inquiry in inquiries],
         },
     )

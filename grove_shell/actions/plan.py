@@ -88,14 +88,15 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         forecasts=planned,
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
+        as_of_from=inputs.time.source,
     )
     context = PlanPageContext(
         loaded=inputs.loaded,
         nothing_judged=nothing_decided_message(inputs.loaded, planned),
         sets_with_unknown_nodes=sets_with_unknown_nodes(snapshots, inputs.loaded.nodes),
         operator_note=operator_rule_set_note(recognition, rules.name),
-        newest_time=newest_condition_transition_time(inputs.loaded.cluster),
-        is_now_given=source.now is not None,
+        newest_time=inputs.newest or newest_condition_transition_time(inputs.loaded.cluster),
+        is_now_given=isinstance(source.now, datetime),
         verbose=options.verbose,
         decisions=options.decisions,
     )

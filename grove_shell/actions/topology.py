@@ -26,11 +26,11 @@ from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import (
     InputSource,
-    decision_time,
     selected_sets,
     selected_sets_not_found,
 )
 from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.decision_time import decision_time
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
@@ -136,9 +136,8 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
     if not usable:
         raise CommandFailed(page)
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
-    return TopologyCommandInput(
-        cluster=cluster, capacity=capacity, problems=problems, now=decision_time(source, loaded)
-    )
+    now = decision_time(source.now, loaded.taken_at if source.live is None else None, None).now
+    return TopologyCommandInput(cluster=cluster, capacity=capacity, problems=problems, now=now)
 
 
 def print_topologies_with_users(source: InputSource, output: str) -> int:

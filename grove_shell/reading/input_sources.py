@@ -16,10 +16,10 @@ from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.json_input_items import input_items_from_json
 from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
-__all__ = ["STDIN", "InputItem", "input_items_in_path", "standard_input_stream"]
+__all__ = ["STDIN", "STDIN_NAME", "InputItem", "input_items_in_path", "standard_input_stream"]
 
 STDIN: Final = "-"
-_STDIN_NAME: Final = "stdin"
+STDIN_NAME: Final = "stdin"
 _CLUSTERED: Final = (*TOPOLOGY_KINDS, "Node")
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\{[ \t\n\r]*["}])')
@@ -44,7 +44,7 @@ def input_items_in_path(path: str, faults: list[InputFault], stdin: BinaryIO) ->
         Nothing for any path or content.
     """
     if path == STDIN:
-        yield from _stream_items(stdin, _STDIN_NAME, faults)
+        yield from _stream_items(stdin, STDIN_NAME, faults)
     elif os.path.isdir(path):  # noqa: PTH112 - unlike a Path it takes any text and never raises
         before, empty = len(faults), True
         for file in _files(path, faults):

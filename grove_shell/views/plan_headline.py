@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import TerminationAssumption
-from grove_core.document.plan_document import PlanDocument, RuleSetSource
+from grove_core.document.plan_document import NEWEST_IN_INPUT, PlanDocument, RuleSetSource
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.refs import is_placeholder_uid
 from grove_core.kernel.steps import Step, total_deletion_impact
@@ -56,13 +56,18 @@ def add_plan_headline(
     if nothing:
         verdicts = [(nothing, "bold red")]
     page.add_line(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add_line((time_and_rules_line(now, document.rules, document.rules_from), "dim"))
+    page.add_line((time_and_rules_line(now, document.rules, document.rules_from, document.as_of_from), "dim"))
 
 
-def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None) -> str:
-    """Return the time, the rule set, and the evidence for it in the cluster (CL-055)."""
+def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None, time_from: str = "") -> str:
+    """Return the time with its source, the rule set, and the evidence for it in the cluster (CL-055, IN-081)."""
     shown = f": {source.because}" if source is not None and source.because else ""
-    return f"as of {now.date().isoformat()} {clock_time(now, now)}, rules '{rules}'{shown}"
+    return f"as of {now.date().isoformat()} {clock_time(now, now)}{time_source_note(time_from)}, rules '{rules}'{shown}"
+
+
+def time_source_note(time_from: str) -> str:
+    """Return what to add to a time that is the newest one in the input (IN-081); empty for every other one."""
+    return " (the newest time in the input; --now clock for the computer's)" if time_from == NEWEST_IN_INPUT else ""
 
 
 def _on_predictions(stories: Sequence[ForecastExplanation]) -> list[Span]:
@@ -273,7 +278,7 @@ def _clock(
         page.add_line(
             ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, give its time with"
         )
-        page.add_line("  --now; otherwise delays that were still running look expired.")
+        page.add_line("  --now, or --now dump; otherwise delays that were still running look expired.")
 
 
 def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) -> None:
