@@ -113,7 +113,7 @@ class ForecastExplanation:
         available, replicas: of the set (GT-044); 0 and 0 where they are not known.
         unpredicted: what the rule set does not predict about the set, a sentence each (GF-134).
         lost: pods on nodes that do not answer, by PodClique (GF-015).
-        scaled: PodCliques that are below their minimum on purpose, or that a termination scales back (GF-125, GF-126).
+        scaled: PodCliques that are below their minimum on purpose, or that a termination scales back (GT-110, GF-125).
         defects: what the Go operator does wrong in an update, and what to do instead (WF-170).
         foreign_gates: PodCliques with pods that a foreign scheduling gate holds (WL-246).
         late_starts: parts that would be terminated when their pods start at last (GF-124).
@@ -136,7 +136,9 @@ class ForecastExplanation:
     @property
     def needs_no_attention(self) -> bool:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
-        if self.unpredicted or self.misplaced or self.lost or self.late_starts or self.available < self.replicas:
+        if self.unpredicted or self.misplaced or self.lost or self.late_starts or self.scaled:
+            return False
+        if self.available < self.replicas:
             return False
         return not any(
             entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries

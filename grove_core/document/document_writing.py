@@ -10,6 +10,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     LATE_START,
     LOST_NODE,
     PREDICTION,
+    SCALED,
     TerminationAssumption,
     termination_assumptions_by_round,
 )
@@ -46,6 +47,7 @@ _QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "lateStarts": LATE_START,
         "defects": DEFECT,
         "lostNodes": LOST_NODE,
+        "scaled": SCALED,
     }
 )
 """Field of a forecast -> the question whose reasons it has."""
