@@ -1,5 +1,6 @@
 """``grove validate``: the webhook's verdict offline, or with ``--preflight`` whether an operator would start."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
@@ -27,6 +28,7 @@ from grove_shell.actions.command_input import (
     read_command_input,
 )
 from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.validate_autoscalers import judged_autoscalers
 from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.input_faults import InputFault
@@ -85,10 +87,13 @@ def validate_manifests(
     if faults:
         faults.sort(key=lambda fault: fault.sort_key)
         print_error(input_problems_page(faults, REST_JUDGED if judged else NOTHING_CHECKED))
-    others = dict(sorted(given.others.items()))
+    autoscalers = {id(item): warned for item, warned in judged_autoscalers(given)}
+    unknown = Counter(str(item.value["kind"]) for item in given.autoscalers if id(item) not in autoscalers)
+    others = dict(sorted((given.others + unknown).items()))
+    warned = [*filter(None, autoscalers.values())]
     RENDERERS[output].print_result(
-        page=lambda: validation_page(judged, others, is_reported=bool(faults)),
-        document=lambda: validation_as_json(judged, others),
+        page=lambda: validation_page(judged, others, warned=warned, is_reported=bool(faults)),
+        document=lambda: validation_as_json([*judged, *warned], others),
     )
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
     return ERROR if faults or refused or not judged else DONE

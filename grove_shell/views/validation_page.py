@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.crd_names import CrdNames, crd_name_clashes
@@ -16,12 +16,17 @@ JudgedManifest: TypeAlias = tuple[InputItem, Decision[AdmissionVerdict]]
 
 
 def validation_page(
-    judged: Sequence[JudgedManifest], others: Mapping[str, int], *, is_reported: bool
+    judged: Sequence[JudgedManifest],
+    others: Mapping[str, int],
+    *,
+    warned: Sequence[JudgedManifest] = (),
+    is_reported: bool,
 ) -> StyledTextPage:
     """Return the page of verdicts.
 
     Args:
         others: kind -> how many objects were not judged.
+        warned: objects that no operator of Grove admits, with warnings (WL-250).
         is_reported: whether problems of the input are printed already.
     """
     page = StyledTextPage()
@@ -36,11 +41,19 @@ def validation_page(
         page.add_line(f"{item.file}: {item_display_name(item)}: ", word, problems + cautions)
         for objection in refusals:
             page.add_line("  ", str(objection), rule_citation(objection.reason))
-        for warning in warnings:
-            page.add_line("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
+        _add_warnings(page, warnings)
+    for item, decision in warned:
+        warnings = decision.verdict.warnings
+        page.add_line(f"{item.file}: {item_display_name(item)}: {count_with_noun(len(warnings), 'warning')}")
+        _add_warnings(page, warnings)
     if others:
         page.add_line((f"not checked: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page
+
+
+def _add_warnings(page: StyledTextPage, warnings: Iterable[AdmissionWarning]) -> None:
+    for warning in warnings:
+        page.add_line("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
 
 
 def validation_as_json(judged: Iterable[JudgedManifest], others: Mapping[str, int]) -> dict[str, Any]:

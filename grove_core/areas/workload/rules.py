@@ -232,6 +232,14 @@ class WorkloadWarning(Rule):
     CONTAINERS_MISSING = RuleSentence(
         "WL-185", "should have at least one container: the API server refuses a pod without"
     )
+    AUTOSCALER_BELOW_MIN_AVAILABLE = RuleSentence(
+        "WL-250",
+        "should be at least {needed}, the minAvailable of {target}: scaled below it, its missing pods count as lost, "
+        "and its whole replica is terminated after the delay",
+    )
+    GROUP_AUTOSCALER_BELOW_MIN_AVAILABLE = RuleSentence(
+        "WL-251", "should be at least {needed}, the minAvailable of {target}: its gang needs that many replicas"
+    )
     FEWER_START_TOGETHER = RuleSentence(
         "WL-186",
         "only {started} of {pods} pods of a replica of {group} are sure to start together; should be {replicas} unless "
