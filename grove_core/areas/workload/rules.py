@@ -232,6 +232,15 @@ class WorkloadWarning(Rule):
     CONTAINERS_MISSING = RuleSentence(
         "WL-185", "should have at least one container: the API server refuses a pod without"
     )
+    IMAGE_MISSING = RuleSentence("WL-252", "should be an image: the API server refuses a pod without")
+    LIMIT_NOT_AS_REQUEST = RuleSentence(
+        "WL-253",
+        "should be the same under limits, with {limit} there: the API server refuses a pod with a request of devices or "
+        "huge pages that is not its limit",
+    )
+    REQUEST_ABOVE_LIMIT = RuleSentence(
+        "WL-254", "should be at most the limit of {limit}: the API server refuses a pod that requests more"
+    )
     AUTOSCALER_BELOW_MIN_AVAILABLE = RuleSentence(
         "WL-250",
         "should be at least {needed}, the minAvailable of {target}: scaled below it, its missing pods count as lost, "

@@ -18,7 +18,7 @@ GROUP: Final[Json] = {"name": "pool", "cliqueNames": ["b"], "terminationDelay": 
 
 def running(*, was_available: bool | None = True, delay: str | None = "4h", scaled_to: int = 1) -> Snapshot:
     """A set whose cliques need two of three pods; all were scaled to ``scaled_to``, and their pods are gone."""
-    more = {"terminationDelay": delay} if delay else {}
+    more: Json = {"terminationDelay": delay} if delay else {}
     group = GROUP if delay else {key: GROUP[key] for key in ("name", "cliqueNames")}
     cliques = [clique_raw(name, 3, minAvailable=2) for name in ("a", "b")]
     start = at_rest(applied(set_raw(*cliques, groups=(group,), **more)))
