@@ -15,7 +15,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     termination_assumptions_by_round,
 )
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import DEFECT
+from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE
 from grove_core.document.edit_format import edit_as_json
 from grove_core.document.plan_document import (
     AUTO,
@@ -46,6 +46,7 @@ _QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "misplaced": MISPLACEMENT,
         "lateStarts": LATE_START,
         "defects": DEFECT,
+        "failedWrites": FAILED_WRITE,
         "lostNodes": LOST_NODE,
         "scaled": SCALED,
     }

@@ -151,7 +151,7 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
     if source.live is not None:
         from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
-        collected = list_objects_of_all_kinds(source.live)
+        collected = list_objects_of_all_kinds(source.live, with_events=True)
     with progress_counter("reading", "objects") as count:
         times, on_item = times_to_collect(source.now, count, is_live=source.live is not None)
         loaded = load(

@@ -10,6 +10,7 @@ from grove_core.object_explanation import ObjectExplanation, root_has_object
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.naming_rules import most_similar_name
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
@@ -58,7 +59,9 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     having = tuple(snapshot for snapshot in snapshots if root_has_object(snapshot, kind, name))
     nodes = nodes_in_input(inputs.loaded)
     every = (
-        ObjectExplanation(snapshot, _planned(snapshot, rule_set, nodes, recognition), kind, name)
+        ObjectExplanation(
+            snapshot, _planned(snapshot, rule_set, nodes, recognition, inputs.loaded.failed_writes), kind, name
+        )
         for snapshot in having or snapshots
     )
     inquiries = [
@@ -85,9 +88,16 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     return ERROR if inputs.problems else DONE
 
 
-def _planned(snapshot: Snapshot, rule_set: RuleSet, nodes: InputNodes, shown: RecognisedOperator | None) -> Plan:
+def _planned(
+    snapshot: Snapshot,
+    rule_set: RuleSet,
+    nodes: InputNodes,
+    shown: RecognisedOperator | None,
+    failed: Sequence[FailedWrite],
+) -> Plan:
     plan = reconcile(snapshot, rule_set)
-    return replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, rule_set, shown))
+    findings = with_input_findings(plan.findings, snapshot, nodes, rule_set, shown, failed=failed, steps=plan.steps)
+    return replace(plan, findings=findings)
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -74,6 +74,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         nodes,
         rules,
         recognition,
+        inputs.loaded.failed_writes,
     )
     planned = tuple(
         with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes)

@@ -9,6 +9,7 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
+from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.node_loss import NodesByName
@@ -157,6 +158,7 @@ class LoadedInput:
         nodes: name of each Node in the input -> its labels.
         node_readiness: name of each Node whose status is in the input -> whether it answers (GF-015).
         definitions: names of the custom resource definitions in it.
+        failed_writes: of operators, by the Events and statuses in it (WL-255).
     """
 
     cluster: IndexedCluster
@@ -177,6 +179,7 @@ class LoadedInput:
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     node_readiness: NodesByName = field(default_factory=dict)
     definitions: tuple[CrdNames, ...] = ()
+    failed_writes: tuple[FailedWrite, ...] = ()
 
     @property
     def edited(self) -> tuple[str, ...]:

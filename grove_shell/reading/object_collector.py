@@ -11,6 +11,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration
 from grove_core.resources.crd_names import crd_names_in
+from grove_core.resources.failed_write import FailedWrite, failed_write_in_event, failed_writes_in_status
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
 from grove_core.resources.node_loss import NodeReadiness, node_readiness_from_json
@@ -78,6 +79,7 @@ class ObjectCollector:
         self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
         self.warnings: list[str] = []
         self.server_errors: list[str] = []
+        self.failed_writes: list[FailedWrite] = []
         self.nodes: dict[str, dict[str, str]] = {}
         self.node_readiness: dict[str, NodeReadiness] = {}
         self.snapshot_headers = CombinedSnapshotHeaders()
@@ -141,11 +143,17 @@ class ObjectCollector:
         if is_unknown_grove_kind(kind, group, _KINDS_OF_GROVE):
             self.newer[f"kind {kind}"] += 1
         if (kind, item.value.get("apiVersion")) == ("Node", CORE):
-            node = metadata_in(item.value)
-            self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
-            if (readiness := node_readiness_from_json(item.value)) is not None:
-                self.node_readiness[node.name] = readiness
+            self._take_node(item.value)
+        if kind == "Event":
+            self.failed_writes += filter(None, (failed_write_in_event(item.value),))
         self.ignored[kind] += 1
+
+    def _take_node(self, raw: Mapping[str, Any]) -> None:
+        """Take the labels of a Node, and whether it answers (TP-131, GF-015)."""
+        node = metadata_in(raw)
+        self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
+        if (readiness := node_readiness_from_json(raw)) is not None:
+            self.node_readiness[node.name] = readiness
 
     def _take_capture(self, item: InputItem) -> None:
         """Take the header of a snapshot file: its kinds count as if the cluster had just been listed (IN-047)."""
@@ -209,6 +217,7 @@ class ObjectCollector:
             return
         if kind == "PodCliqueSet" and resource.uid:
             self.found.running.setdefault(key, item.value)
+        self.failed_writes += failed_writes_in_status(item.value)
         if kind != "PodGang":
             self.newer.update(f"field {path} of {kind}" for path in newer_release_fields_in(item.value))
         self.found.put_object(item, kind, store, key, resource)

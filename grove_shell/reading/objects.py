@@ -221,6 +221,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         node_readiness=collector.node_readiness,
         newer=tuple(sorted(collector.newer)),
         definitions=tuple(found.definitions),
+        failed_writes=tuple(collector.failed_writes),
     )
 
 

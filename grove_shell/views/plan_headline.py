@@ -142,6 +142,8 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
     found: list[Span] = []
     if lost := sum(len(story.lost) for story in stories):
         found.append((f"pods of {count_with_noun(lost, 'PodClique')} on nodes that do not answer", "bold red"))
+    if failed := sum(len(story.failed_writes) for story in stories):
+        found.append((f"writes failed before for {count_with_noun(failed, 'object')}", "bold red"))
     if misplaced := len({why.subject for story in stories for why in story.misplaced}):
         found.append(
             (f"pods of {count_with_noun(misplaced, 'gang')} outside their required topology domain", "bold red")

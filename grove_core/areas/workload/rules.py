@@ -92,6 +92,9 @@ class WorkloadReason(Rule):
         "WL-234", "it is being deleted and waits for {finalizers}; Grove's finalizer is removed"
     )
 
+    WRITE_FAILED = RuleSentence(
+        "WL-255", "the operator could not write its {what}, last at {at}, reported {times} times: {message}"
+    )
     FOREIGN_GATE = RuleSentence(
         "WL-246", "scheduling gate {gate}, which Grove does not remove, keeps these pods from being scheduled: {names}"
     )
@@ -235,8 +238,8 @@ class WorkloadWarning(Rule):
     IMAGE_MISSING = RuleSentence("WL-252", "should be an image: the API server refuses a pod without")
     LIMIT_NOT_AS_REQUEST = RuleSentence(
         "WL-253",
-        "should be the same under limits, with {limit} there: the API server refuses a pod with a request of devices or "
-        "huge pages that is not its limit",
+        "should be the same under limits, with {limit} there: the API server refuses a pod whose request of devices or "
+        "huge pages is not its limit",
     )
     REQUEST_ABOVE_LIMIT = RuleSentence(
         "WL-254", "should be at most the limit of {limit}: the API server refuses a pod that requests more"
