@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA
+from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA, RENAMED_KINDS
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration
@@ -129,7 +129,7 @@ class ObjectCollector:
                 self.found.put_object(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))
             if (names := crd_names_in(item.value)) is not None:
                 self.found.definitions.append(names)
-        if not metadata_in(item.value).uid:
+        if not metadata_in(item.value).uid or kind in RENAMED_KINDS:
             from grove_shell.manifests.schema_validation import misspelled_kind_or_version_in  # noqa: PLC0415 - dumps of clusters have none of these
 
             misspelling = misspelled_kind_or_version_in(item.value)

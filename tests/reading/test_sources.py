@@ -162,8 +162,15 @@ class TestIN026:
             (tmp_path / name).write_text(f"id: {name}", encoding="utf-8")
         assert names(tmp_path) == ["a.yaml"]
 
-    @pytest.mark.parametrize("name", ["README.md", "pods.yaml.bak", "yaml", "a.YAML", "Makefile"])
-    def test_other_files_are_faults(self, tmp_path: Path, name: str) -> None:
+    @pytest.mark.parametrize("name", ["README.md", "yaml", "Makefile", "shot.png", "list.jsonl", "values.yamlish"])
+    def test_other_files_are_skipped(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
+        (tmp_path / name).write_text("id: [", encoding="utf-8")
+        items, faults = read(tmp_path)
+        assert ([item.value for item in items], faults) == ([{"id": "a"}], [])
+
+    @pytest.mark.parametrize("name", ["pods.yaml.bak", "a.YAML", "a.yml~", "pods.json.gz"])
+    def test_files_named_like_a_copy_of_a_manifest_are_faults(self, tmp_path: Path, name: str) -> None:
         (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
         (tmp_path / name).write_text("id: b", encoding="utf-8")
         items, faults = read(tmp_path)
