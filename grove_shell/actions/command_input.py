@@ -167,11 +167,17 @@ def read_command_input(source: InputSource, rules: str | None = None) -> Command
             ),
         )
     attempts, problems = _attempts(source.attempts) if source.attempts else ((), ())
+    time = decision_time(source.now, loaded.taken_at if source.live is None else None, times)
+    if loaded.topology_edits:
+        from grove_shell.actions.topology_edits import topology_edit_faults  # noqa: PLC0415 - few inputs have one (P11)
+
+        chosen, _, _ = choose_rule_set(rules, configured.rules, loaded.cluster, loaded.newer)
+        problems = (*problems, *topology_edit_faults(loaded, chosen, time.now))
     every = (*configured.problems, *_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
     return CommandInput(
         loaded=loaded,
         problems=every,
-        time=decision_time(source.now, loaded.taken_at if source.live is None else None, times),
+        time=time,
         newest=times.newest if times is not None else None,
         attempts=attempts,
         usable=not every or source.keep_going,

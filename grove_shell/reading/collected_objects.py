@@ -15,6 +15,7 @@ from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.node_loss import NodesByName
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_topologies import TopologyEdit
 
 SNAPSHOT_VERSION: Final = "snapshot.grove.io/v1"
 SNAPSHOT_KIND: Final = "Snapshot"
@@ -158,6 +159,7 @@ class LoadedInput:
         nodes: name of each Node in the input -> its labels.
         node_readiness: name of each Node whose status is in the input -> whether it answers (GF-015).
         definitions: names of the custom resource definitions in it.
+        topology_edits: manifests that change stored topologies (IN-082); the cluster has them applied.
         failed_writes: of operators, by the Events and statuses in it (WL-255).
     """
 
@@ -180,6 +182,7 @@ class LoadedInput:
     node_readiness: NodesByName = field(default_factory=dict)
     definitions: tuple[CrdNames, ...] = ()
     failed_writes: tuple[FailedWrite, ...] = ()
+    topology_edits: tuple[TopologyEdit, ...] = ()
 
     @property
     def edited(self) -> tuple[str, ...]:

@@ -222,6 +222,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         newer=tuple(sorted(collector.newer)),
         definitions=tuple(found.definitions),
         failed_writes=tuple(collector.failed_writes),
+        topology_edits=collector.topologies.edits,
     )
 
 

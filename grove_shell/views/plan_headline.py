@@ -209,15 +209,7 @@ def add_plan_notes(
     """Add the notes between the headline and the sets."""
     loaded = context.loaded
     _missing(page, document, loaded)
-    if loaded.edited:
-        names = comma_separated_names(list(loaded.edited), MAX_NAMES)
-        page.add_line(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
-    if loaded.kept:
-        page.add_line(
-            ("note: ", "bold"),
-            "fields missing from the manifest keep their stored values: "
-            f"{comma_separated_names(list(loaded.kept), MAX_NAMES)}",
-        )
+    _edits(page, loaded)
     _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.foreign_objects):
         page.add_line(("warning: ", "bold yellow"), warning)
@@ -248,6 +240,21 @@ def add_plan_notes(
     if loaded.ignored and not stories:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in loaded.ignored.items())
         page.add_line((f"ignored: {kinds}", "dim"))
+
+
+def _edits(page: StyledTextPage, loaded: LoadedInput) -> None:
+    """Add which sets and topologies are planned with a manifest of the input, and what it leaves as it is."""
+    if edited := [*(edit.before.ref.short for edit in loaded.topology_edits), *loaded.edited]:
+        names = comma_separated_names(edited, MAX_NAMES)
+        page.add_line(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
+    if loaded.topology_edits and not loaded.cluster.configuration.topology.enabled:
+        page.add_line("  Topology-aware scheduling is off, so the levels of topologies have no effect: give --config.")
+    if loaded.kept:
+        page.add_line(
+            ("note: ", "bold"),
+            "fields missing from the manifest keep their stored values: "
+            f"{comma_separated_names(list(loaded.kept), MAX_NAMES)}",
+        )
 
 
 def _gaps(page: StyledTextPage, context: PlanPageContext) -> None:

@@ -17,7 +17,7 @@ REFUSAL: Final = 'Error creating pod a: Pod "a" is invalid: spec.containers[0].i
 CLIQUE_UID: Final = "uid-llm-0-a"
 
 
-def event(reason: str = "PodCreateFailed", message: str = REFUSAL, **more: Any) -> Json:
+def event(reason: str = "PodCreateFailed", message: str | None = REFUSAL, **more: Any) -> Json:
     about = {"apiVersion": GROVE, "kind": "PodClique", "namespace": "ml", "name": "llm-0-a", "uid": CLIQUE_UID}
     times = {"firstTimestamp": "2026-11-20T08:00:00Z", "lastTimestamp": "2026-11-20T08:59:00Z", "count": 12}
     meta = {"name": "e", "namespace": "ml", "uid": "e", "creationTimestamp": "2026-11-20T08:00:00Z"}

@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 
 from grove_core.areas.workload.admission.refused_pods import refused_pod_warnings
-from grove_core.kernel.frozen import freeze
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.podcliqueset_manifest import read_podcliqueset_manifest
 from tests.property.workload.refused_pod_cases import CASES, PodCase
 from tests.property.workload.sets import clique_raw, set_raw
 
 
 def warned(spec: dict[str, Any]) -> list[tuple[str, str]]:
-    manifest, _ = read_podcliqueset_manifest(freeze(set_raw(clique_raw("a", pod_spec=spec))))
+    manifest, _ = read_podcliqueset_manifest(FrozenMap.view_of(set_raw(clique_raw("a", pod_spec=spec))))
+    assert manifest is not None
     prefix = "spec.template.cliques[0].spec.podSpec."
     return [(one.rule.requirement, one.path.removeprefix(prefix)) for one in refused_pod_warnings(manifest)]
 
