@@ -98,7 +98,7 @@ def test_wl255_a_status_without_a_whole_error_reports_nothing(status: object) ->
 def test_wl255_plan_and_explain_say_why_pods_are_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = printed(capsys, tmp_path, cluster(event()))
     assert "writes failed before for 1 object" in page.splitlines()[0]
-    line = f"the operator could not write its Pod, last at 2026-11-20T08:59:00Z, reported 12 times: {REFUSAL}"
+    line = f"the operator could not write its Pod (12x, last at 2026-11-20T08:59:00Z): {REFUSAL}"
     assert f"  FAILED     PodClique llm-0-a: {line}\n" in page
     assert f"    {line}  WriteFailed WL-255\n" in printed(capsys, tmp_path, cluster(event()), "explain", "pclq/llm-0-a")
     document = json.loads(printed(capsys, tmp_path, cluster(event()), "plan", "-o", "json"))
@@ -115,7 +115,7 @@ def test_wl255_the_newest_error_of_a_status_counts_and_an_event_before_it(
 ) -> None:
     errors = [error("2026-11-20T08:50:00Z", "first"), error("2026-11-20T08:59:30Z", "quota exceeded")]
     page = printed(capsys, tmp_path, cluster(errors=errors))
-    assert "could not write its objects, last at 2026-11-20T08:59:30Z, reported 1 times: quota exceeded" in page
+    assert "could not write its objects (1x, last at 2026-11-20T08:59:30Z): quota exceeded" in page
     page = printed(capsys, tmp_path, cluster(event(), errors=errors))
     assert "Required value" in page
     assert "quota exceeded" not in page

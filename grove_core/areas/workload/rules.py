@@ -92,9 +92,7 @@ class WorkloadReason(Rule):
         "WL-234", "it is being deleted and waits for {finalizers}; Grove's finalizer is removed"
     )
 
-    WRITE_FAILED = RuleSentence(
-        "WL-255", "the operator could not write its {what}, last at {at}, reported {times} times: {message}"
-    )
+    WRITE_FAILED = RuleSentence("WL-255", "the operator could not write its {what} ({times}x, last at {at}): {message}")
     FOREIGN_GATE = RuleSentence(
         "WL-246", "scheduling gate {gate}, which Grove does not remove, keeps these pods from being scheduled: {names}"
     )
