@@ -145,9 +145,9 @@ class TestFilesThatHoldNoObjects:
 
 
 class TestIN026:
-    """A directory MUST be read as its ``*.yaml``, ``*.yml`` and ``*.json`` files in the order of their names, each
-    once, including subdirectories and links. ``-`` is standard input. Hidden files are skipped. Any other file, and any
-    unreadable path, is a fault.
+    """A directory MUST be read as its ``*.yaml``, ``*.yml`` and ``*.json`` files by name, each once, including
+    subdirectories and links. ``-`` is standard input. Other files are skipped, except that those named like a copy of a
+    manifest, and unreadable paths, are faults.
     """
 
     def test_in_order_and_below(self, tmp_path: Path) -> None:
