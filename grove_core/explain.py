@@ -21,7 +21,7 @@ from grove_core.areas.gang_termination.termination_findings import (
 )
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import DEFECT, FOREIGN_GATE
+from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
@@ -116,7 +116,8 @@ class ForecastExplanation:
         available, replicas: of the set (GT-044); 0 and 0 where they are not known.
         unpredicted: what the rule set does not predict about the set, a sentence each (GF-134).
         lost: pods on nodes that do not answer, by PodClique (GF-015).
-        scaled: PodCliques that are below their minimum on purpose, or that a termination scales back (GF-125, GF-126).
+        scaled: PodCliques that are below their minimum on purpose, or that a termination scales back (GT-110, GF-125).
+        failed_writes: objects of which a write failed that is still to be done (WL-255).
         defects: what the Go operator does wrong in an update, and what to do instead (WF-170).
         foreign_gates: PodCliques with pods that a foreign scheduling gate holds (WL-246).
         late_starts: parts that would be terminated when their pods start at last (GF-124).
@@ -135,11 +136,14 @@ class ForecastExplanation:
     scaled: tuple[Finding, ...] = ()
     foreign_gates: tuple[Finding, ...] = ()
     defects: tuple[Finding, ...] = ()
+    failed_writes: tuple[Finding, ...] = ()
 
     @property
     def needs_no_attention(self) -> bool:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
-        if self.unpredicted or self.misplaced or self.lost or self.late_starts or self.available < self.replicas:
+        if self.unpredicted or self.misplaced or self.lost or self.late_starts or self.scaled:
+            return False
+        if self.failed_writes or self.available < self.replicas:
             return False
         return not any(
             entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
@@ -175,6 +179,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
         scaled=tuple(one for one in forecast.findings if one.question == SCALED),
         foreign_gates=tuple(one for one in forecast.findings if one.question == FOREIGN_GATE),
         defects=tuple(one for one in forecast.findings if one.question == DEFECT),
+        failed_writes=tuple(one for one in forecast.findings if one.question == FAILED_WRITE),
         late_starts=tuple(one for one in forecast.findings if one.question == LATE_START),
         lost=tuple(one for one in forecast.findings if one.question == LOST_NODE),
     )

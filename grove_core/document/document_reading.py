@@ -67,6 +67,7 @@ def plan_document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSO
             forecasts=tuple(_forecast_from_json(plan) for plan in require_list(raw["plans"])),
             configuration=_configuration(raw["configuration"]) if "configuration" in raw else DEFAULT_CONFIGURATION,
             rules_from=_rules_source(raw["rulesFrom"]) if "rulesFrom" in raw else None,
+            as_of_from=require_text(raw.get("asOfFrom", "")),
         )
     except _MALFORMED as fault:
         raise MalformedObject((ObjectProblem(path="", expected="a whole plan", got=_got(raw, fault)),)) from fault

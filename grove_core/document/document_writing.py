@@ -10,11 +10,12 @@ from grove_core.areas.gang_termination.termination_findings import (
     LATE_START,
     LOST_NODE,
     PREDICTION,
+    SCALED,
     TerminationAssumption,
     termination_assumptions_by_round,
 )
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import DEFECT
+from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE
 from grove_core.document.edit_format import edit_as_json
 from grove_core.document.hint_format import hints_as_json
 from grove_core.document.plan_document import (
@@ -47,7 +48,9 @@ _QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "misplaced": MISPLACEMENT,
         "lateStarts": LATE_START,
         "defects": DEFECT,
+        "failedWrites": FAILED_WRITE,
         "lostNodes": LOST_NODE,
+        "scaled": SCALED,
     }
 )
 """Field of a forecast -> the question whose reasons it has."""
@@ -62,6 +65,7 @@ def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
         **({} if document.rules_from is None else {"rulesFrom": rule_set_source_as_json(document.rules_from)}),
         **_configuration_as_json(document.configuration),
         "asOf": format_time(document.as_of),
+        **({"asOfFrom": document.as_of_from} if document.as_of_from else {}),
         "notCollected": list(document.not_collected),
         "summary": {
             **step_counts_by_action(document.forecasts),

@@ -15,6 +15,8 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configurat
 from grove_core.resources.json_field_reader import short_json
 
 FORMAT_VERSION: Final = "1.4"
+NEWEST_IN_INPUT: Final = "input"
+"""Source of a time to decide at: the newest time in the input."""
 FOREGROUND: Final = "Foreground"
 AUTO: Final = "auto"  # the cluster decides the shape of ComputeDomains
 # No step has the action ``holdFinalizer``; leaving it out of the summary would be a new major version.
@@ -46,6 +48,7 @@ class PlanDocument:
         forecasts: one for each root, sorted by namespace and name.
         configuration: of the planned operator.
         rules_from: what chose the rule set; None in plans of formats before 1.4.
+        as_of_from: ``input`` where the time is the newest one in the input (IN-081); else empty.
     """
 
     rules: str
@@ -54,6 +57,7 @@ class PlanDocument:
     forecasts: tuple[Forecast, ...]
     configuration: Configuration = DEFAULT_CONFIGURATION
     rules_from: RuleSetSource | None = None
+    as_of_from: str = ""
 
 
 def step_counts_by_action(forecasts: Iterable[Forecast]) -> Json:

@@ -25,6 +25,7 @@ FORMER_CODES: Final[Mapping[str, str]] = MappingProxyType(
         "OddAnnotation": "AnnotationInvalid",
         "OddOnClique": "CliqueAnnotationInvalid",
         "Remains": "OutdatedCliqueRemains",
+        "ScaledBelowMinimum": "ScaledBelowMinAvailable",
         "Stamped": "GangAnnotated",
         "StrangerSeen": "OtherAddressOnNode",
         "TopologyLeaving": "TopologyBeingDeleted",

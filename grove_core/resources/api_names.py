@@ -3,6 +3,7 @@
 Labels that have several keys are declared in ``labels``.
 """
 
+from types import MappingProxyType
 from typing import Final
 
 GROVE: Final = "grove.io/v1alpha1"
@@ -15,6 +16,9 @@ COMPOSITES: Final = "scheduling.k8s.io/v1alpha3"
 CLAIMS: Final = "resource.k8s.io/v1"
 CLAIM_VERSIONS: Final = (CLAIMS, "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")  # the newest first
 NVIDIA: Final = "resource.nvidia.com/v1beta1"
+
+RENAMED_KINDS: Final = MappingProxyType({"PodGangSet": "PodCliqueSet"})
+"""Earlier names of kinds of Grove."""
 
 PREFIX: Final = "grove.io/"
 MANAGED_BY: Final = "app.kubernetes.io/managed-by"

@@ -24,6 +24,7 @@ from grove_shell.actions.configuration_files import (
     OperatorConfigurationFile,
     read_operator_configuration,
 )
+from grove_shell.actions.decision_time import DecisionTime, Now, decision_time, times_to_collect
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
@@ -63,6 +64,7 @@ class InputSource:
     """The input options of a command.
 
     Attributes:
+        now: the value of ``--now``.
         complete: kinds of which the files have every object, as the user says (IN-054).
         old: files with the manifests of sets that count as rolled out (ED-008).
     """
@@ -70,7 +72,7 @@ class InputSource:
     filenames: tuple[str, ...] = ()
     live: LiveClusterOptions | None = None
     namespace: str | None = None
-    now: datetime | None = None
+    now: Now = None
     attempts: str | None = None
     config: str | None = None
     keep_going: bool = False
@@ -139,6 +141,7 @@ class CommandInput:
 
     Attributes:
         problems: everything that is wrong with the input.
+        newest: the newest time in the input; None where it was not needed, or there is none.
         usable: whether to decide: there are no problems, or ``--keep-going`` was given.
         rules: the rule set that the configuration names; None where it names none.
         recognised_by: the objects that show which operator runs; none where they are those of ``--old``.
@@ -147,22 +150,23 @@ class CommandInput:
 
     loaded: LoadedInput
     problems: tuple[InputFault, ...]
-    now: datetime
+    time: DecisionTime
+    newest: datetime | None
     attempts: tuple[Attempt, ...]
     usable: bool
     rules: str | None
     recognised_by: IndexedCluster
     note: str = ""
 
+    @property
+    def now(self) -> datetime:
+        """The time to decide at."""
+        return self.time.now
+
     def snapshots_of_selected_sets(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
         """Yield a snapshot of each selected PodCliqueSet, sorted by namespace and name."""
         for root in selected_sets(self.loaded.cluster, names, namespace):
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
-
-
-def decision_time(source: InputSource, loaded: LoadedInput) -> datetime:
-    """Return the time to decide at: that of ``--now``, else that of the capture, else the computer's clock."""
-    return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
 def read_command_input(
@@ -176,7 +180,7 @@ def read_command_input(
         of_policies: problems of policy files; ``--keep-going`` does not go on without a policy (PO-001).
 
     Raises:
-        CommandFailed: the cluster of ``--live`` cannot be read.
+        CommandFailed: the cluster of ``--live`` cannot be read, or ``--now dump`` finds no time.
     """
     configured = read_operator_configuration(source.config)
     collected = None
@@ -185,7 +189,7 @@ def read_command_input(
     if source.live is not None:
         from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
-        collected = list_objects_of_all_kinds(source.live)
+        collected = list_objects_of_all_kinds(source.live, with_events=True)
 
     def choose(cluster: IndexedCluster, newer: tuple[str, ...]) -> RuleSet:
         return choose_rule_set(rules, configured.rules, index_cluster(sets=()) if source.old else cluster, newer)[0]
@@ -194,10 +198,11 @@ def read_command_input(
     if source.old:
         collected = CollectedObjects(origin="", complete=frozenset((kind, EVERYWHERE) for kind in EVERY_KIND))
     with progress_counter("reading", "object") as count:
+        times, on_item = times_to_collect(source.now, count, is_live=source.live is not None)
         loaded = load(
             source.filenames,
             standard_input_stream(),
-            count,
+            on_item,
             collected,
             configured.configuration,
             namespace=source.namespace,
@@ -205,14 +210,20 @@ def read_command_input(
             admission=AdmissionOptions(choose_rules=choose, running=earlier),
         )
     attempts, problems = _attempts(source.attempts) if source.attempts else ((), ())
+    time = decision_time(source.now, loaded.taken_at if source.live is None else None, times)
     faults += (*_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
     if source.old:
         faults += tuple(_stored_sets(loaded, earlier))
+    if loaded.topology_edits:
+        from grove_shell.actions.topology_edits import topology_edit_faults  # noqa: PLC0415 - few inputs have one (P11)
+
+        faults += tuple(topology_edit_faults(loaded, choose(loaded.cluster, loaded.newer), time.now))
     every = (*of_policies, *configured.problems, *faults)
     return CommandInput(
         loaded=loaded,
         problems=every,
-        now=decision_time(source, loaded),
+        time=time,
+        newest=times.newest if times is not None else None,
         attempts=attempts,
         usable=not every or (source.keep_going and not of_policies),
         rules=configured.rules,
@@ -229,7 +240,7 @@ def _earlier_sets(
         return (), ()
     from grove_shell.actions.earlier_manifests import read_earlier_sets  # noqa: PLC0415 - few commands have one (P11)
 
-    now = source.now or datetime.now(UTC)
+    now = source.now if isinstance(source.now, datetime) else datetime.now(UTC)
     return read_earlier_sets(source.old, source.namespace, configured.configuration, choose, now)
 
 

@@ -84,6 +84,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         rules_from=(choices[0][1], choices[1][1]),
         nothing_judged=nothing,
         as_of=inputs.now,
+        as_of_from=inputs.time.source,
         until=until,
         not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps),
         comparisons=found,
@@ -122,6 +123,7 @@ def _as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
         "rules": list(report.rules),
         "rulesFrom": [rule_set_source_as_json(source) for source in report.rules_from],
         "asOf": format_time(report.as_of),
+        **({"asOfFrom": report.as_of_from} if report.as_of_from else {}),
         "until": format_time(report.until) if report.until is not None else None,
         "notCollected": list(report.not_collected),
         "sets": [

@@ -12,6 +12,7 @@ from grove_core.object_explanation import ObjectExplanation, root_has_object
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -62,13 +63,14 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     found = inputs.snapshots_of_selected_sets(source.namespace)
     snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
     nodes = nodes_in_input(inputs.loaded)
-    plans = _Plans(rule_set, nodes, recognition)
+    plans = _Plans(rule_set, nodes, recognition, inputs.loaded.failed_writes)
     objects = plans.existing_objects(snapshots, kind, name) or plans.created_objects(snapshots, kind, name)
     print_warnings(inputs.loaded.foreign_objects)
     if not objects:
         print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{plans.hint(snapshots, kind, name)}")
         return USAGE
-    header = ExplainHeader(inputs.now, rule_set.name, rules_from, operator_rule_set_note(recognition, rule_set.name))
+    other = operator_rule_set_note(recognition, rule_set.name)
+    header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source)
     only_guards = why_not is not None
     RENDERERS[output].print_result(
         page=lambda: explain_page(objects, header, only_guards=only_guards),
@@ -76,6 +78,7 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
             "rules": rule_set.name,
             "rulesFrom": rule_set_source_as_json(rules_from),
             "asOf": format_time(inputs.now),
+            **({"asOfFrom": inputs.time.source} if inputs.time.source else {}),
             "answers": [explanation_as_json(one, only_guards=only_guards) for one in objects],
         },
     )
@@ -85,8 +88,14 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
 class _Plans:
     """The plans of one command, and the objects that they explain."""
 
-    def __init__(self, rules: RuleSet, nodes: InputNodes, shown: RecognisedOperator | None) -> None:
-        self._rules, self._nodes, self._shown = rules, nodes, shown
+    def __init__(
+        self,
+        rules: RuleSet,
+        nodes: InputNodes,
+        shown: RecognisedOperator | None,
+        failed: Sequence[FailedWrite],
+    ) -> None:
+        self._rules, self._nodes, self._shown, self._failed = rules, nodes, shown, failed
         self._played: dict[Ref, PlayedRounds] = {}
 
     def existing_objects(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
@@ -145,7 +154,9 @@ class _Plans:
         return self._played[ref]
 
     def _with_findings(self, plan: Plan, snapshot: Snapshot) -> Plan:
-        found = with_input_findings(plan.findings, snapshot, self._nodes, self._rules, self._shown)
+        found = with_input_findings(
+            plan.findings, snapshot, self._nodes, self._rules, self._shown, failed=self._failed, steps=plan.steps
+        )
         return replace(plan, findings=found)
 
 

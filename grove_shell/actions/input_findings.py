@@ -7,10 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
+from grove_core.areas.workload.failed_writes import failed_write_findings
 from grove_core.areas.workload.pods.foreign_gates import foreign_gate_findings
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.steps import Step
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
+from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.node import Node
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.topology_usage import SET_KIND
@@ -61,15 +64,27 @@ def _does_something(forecast: Forecast) -> bool:
 
 
 def with_input_findings(
-    findings: Sequence[Finding], snapshot: Snapshot, nodes: InputNodes, rules: RuleSet, shown: RecognisedOperator | None
+    findings: Sequence[Finding],
+    snapshot: Snapshot,
+    nodes: InputNodes,
+    rules: RuleSet,
+    shown: RecognisedOperator | None,
+    *,
+    failed: Sequence[FailedWrite] = (),
+    steps: Sequence[Step] = (),
 ) -> tuple[Finding, ...]:
-    """Return the findings of a plan, with those by the input's nodes (TP-131, GF-015) and on a newer release (GF-134).
+    """Return the findings of a plan, with those by the input.
+
+    They are about its nodes (TP-131, GF-015), failed writes (WL-255) and a newer release (GF-134).
 
     Args:
+        failed: writes that failed before.
+        steps: of the plan.
         shown: the operator that the input shows; None where there is nothing to recognise one by.
     """
     more = [*misplaced_gang_findings(snapshot, nodes.labels)] if nodes.labels else []
     more += foreign_gate_findings(snapshot)
+    more += failed_write_findings(snapshot, failed, steps) if failed else ()
     if rules.lost_nodes is not None:
         more += rules.lost_nodes(snapshot, nodes.readiness).findings
     newer = unpredicted_set_finding(shown, snapshot.root.ref) if shown is not None else None
@@ -86,10 +101,22 @@ def forecasts_with_input_findings(
     nodes: InputNodes,
     rules: RuleSet,
     shown: RecognisedOperator | None,
+    failed: Sequence[FailedWrite] = (),
 ) -> tuple[Forecast, ...]:
     """Return the forecasts of some snapshots with the findings of `with_input_findings`."""
     return tuple(
-        replace(forecast, findings=with_input_findings(forecast.findings, snapshot, nodes, rules, shown))
+        replace(
+            forecast,
+            findings=with_input_findings(
+                forecast.findings,
+                snapshot,
+                nodes,
+                rules,
+                shown,
+                failed=failed,
+                steps=[step for round_ in forecast.rounds for step in round_.steps] if failed else (),
+            ),
+        )
         for forecast, snapshot in zip(planned, snapshots, strict=True)
     )
 

@@ -4,10 +4,11 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from grove_core.resources.api_names import CORE
+from grove_core.resources.api_names import CORE, GROVE
 from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs
 from grove_core.resources.object_metadata import metadata_in
@@ -52,19 +53,24 @@ Json = dict[str, Any]
 T = TypeVar("T")
 NODES: Final = ApiKind("Node", CORE, "nodes", clustered=True)
 """Listed where a set has topology constraints, whose labels show which of them hold (TP-131), or a node seems lost."""
+EVENTS: Final = ApiKind("Event", CORE, "events", fields=f"type=Warning,involvedObject.apiVersion={GROVE}")
+"""Warnings about Grove's objects, which report failed writes (WL-255)."""
 _CLIQUE: Final = "PodClique"
 _POD: Final = "Pod"
 _RELISTED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
 
 
-def list_objects_of_all_kinds(live: LiveClusterOptions) -> CollectedObjects:
+def list_objects_of_all_kinds(live: LiveClusterOptions, *, with_events: bool = False) -> CollectedObjects:
     """List every kind at the same time.
+
+    Args:
+        with_events: whether to list Events about Grove's objects too, where that is allowed.
 
     Raises:
         NoClusterAccess: it cannot be reached, does not answer, or does not serve PodCliqueSets.
     """
     with progress_counter("asking", "object") as count:
-        return run_cluster_requests(_collect(live, count or (lambda _item: None)))
+        return run_cluster_requests(_collect(live, count or (lambda _item: None), with_events=with_events))
 
 
 def run_cluster_requests(requests: Coroutine[Any, Any, T]) -> T:
@@ -79,7 +85,7 @@ def run_cluster_requests(requests: Coroutine[Any, Any, T]) -> T:
         raise NoClusterAccess(connection_error_advice(fault)) from fault
 
 
-async def _collect(live: LiveClusterOptions, count: Callable[[Any], None]) -> CollectedObjects:
+async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, with_events: bool) -> CollectedObjects:
     connection = await read_connection_settings(live.kubeconfig, live.context)
     namespace = EVERYWHERE if live.everywhere else live.namespace or connection.namespace
     async with ApiSession(connection) as api:
@@ -111,6 +117,9 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None]) -> Co
                 items += map(_node_in_capture, await _listed(api, NODES, EVERYWHERE, count))
             except KindNotListed as fault:
                 not_listed[NODES.kind, EVERYWHERE] = str(fault)
+        if with_events:
+            with suppress(KindNotListed):  # they say why a write failed, and decide nothing
+                items += await _listed(api, EVENTS, namespace, count)
     return CollectedObjects(
         origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, not_listed=not_listed
     )

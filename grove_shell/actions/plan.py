@@ -100,6 +100,7 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
         nodes,
         rules,
         recognition,
+        inputs.loaded.failed_writes,
     )
     with progress_counter("planning updates", "stage", every=1) as count:
         planned = tuple(
@@ -117,6 +118,7 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
         forecasts=planned,
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
+        as_of_from=inputs.time.source,
     )
     return PlannedInput(document=document, snapshots=snapshots, recognition=recognition, until=until)
 
@@ -135,8 +137,8 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         nothing_judged=nothing_decided_message(inputs.loaded, plan.document.forecasts),
         sets_with_unknown_nodes=sets_with_unknown_nodes(plan.snapshots, inputs.loaded.nodes),
         operator_note=operator_rule_set_note(plan.recognition, plan.document.rules),
-        newest_time=newest_condition_transition_time(inputs.loaded.cluster),
-        is_now_given=source.now is not None,
+        newest_time=inputs.newest or newest_condition_transition_time(inputs.loaded.cluster),
+        is_now_given=isinstance(source.now, datetime),
         has_old_manifests=bool(source.old),
         verbose=options.verbose,
         decisions=options.decisions,

@@ -2,20 +2,17 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
-from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.topology_snapshot import incomplete_topology_user_kinds
-from grove_core.areas.topology.usage_report import TopologyUsage, count_sets_without_topology, topology_usage_report
+from grove_core.areas.topology.usage_report import count_sets_without_topology, topology_usage_report
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.gang_fit import check_gang_fit
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.reconcile_topology import topology_impacts_on_sets
-from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
     TOPOLOGY_KIND,
@@ -24,15 +21,15 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
-from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import (
     InputSource,
-    decision_time,
     selected_sets,
     selected_sets_not_found,
 )
 from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.decision_time import decision_time
+from grove_shell.actions.topology_edits import raw_topology, topology_change_view
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
@@ -145,12 +142,9 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
     if not usable:
         raise CommandFailed(page)
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
+    now = decision_time(source.now, loaded.taken_at if source.live is None else None, None).now
     return TopologyCommandInput(
-        cluster=cluster,
-        capacity=capacity,
-        problems=problems,
-        now=decision_time(source, loaded),
-        node_labels=loaded.nodes,
+        cluster=cluster, capacity=capacity, problems=problems, now=now, node_labels=loaded.nodes
     )
 
 
@@ -195,13 +189,13 @@ def print_topology_change_impact(source: InputSource, name: str, changed: str | 
     decision: Decision[AdmissionVerdict] | None = None
     if changed is None:
         if one.not_validated is None:
-            decision = admit_topology_deletion(_raw_of(name, old), _topology_view(one, found.cluster))
+            decision = admit_topology_deletion(raw_topology(name, old), topology_change_view(one, found.cluster))
         what = TopologyChangeImpact(one, old, None, decision, (), again)
     else:
         new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
-        raw = _raw_of(name, old) if old is not None else None
+        raw = raw_topology(name, old) if old is not None else None
         if one.not_validated is None:
-            around = _topology_view(one, found.cluster, by_placed=True)
+            around = topology_change_view(one, found.cluster, by_placed=True)
             decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
         sets = topology_impacts_on_sets(found.cluster, topology, found.now) if topology is not None else ()
@@ -218,31 +212,6 @@ def _as_configured(loaded: LoadedInput) -> IndexedCluster:
     found = loaded.cluster.topologies.get(DEFAULT_TOPOLOGY)
     configured = TopologyAwareSettings(enabled=True, levels=found.levels if found is not None else ())
     return replace(loaded.cluster, configuration=Configuration(topology=configured))
-
-
-def _topology_view(
-    one: TopologyUsage, cluster: IndexedCluster, *, by_placed: bool = False
-) -> KnownTopologiesForAdmission:
-    """Return what admission would know of the users of a topology.
-
-    Args:
-        by_placed: whether admission needs to know the placed pods of each user. Without, it needs the users alone;
-            where not all that it needs is in the input, the view holds no users.
-    """
-    users = tuple(TopologyUser(user.namespace, user.name, user.bound or 0) for user in one.users)
-    known = not (one.not_collected if by_placed else not one.users_are_known)
-    counted = not by_placed or all(user.bound is not None for user in one.users)
-    return KnownTopologiesForAdmission(
-        topologies=cluster.topologies, users={one.name: users} if known and counted else None
-    )
-
-
-def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
-    """Return a topology as raw JSON, with the fields that admission reads."""
-    levels = [level._asdict() for level in topology.levels] if topology is not None else []
-    kind = topology.ref.kind if topology is not None else TOPOLOGY_KIND
-    metadata = {"name": name, "finalizers": list(topology.finalizers if topology is not None else ())}
-    return {"apiVersion": GROVE, "kind": kind, "metadata": metadata, "spec": {"levels": levels}}
 
 
 def _changed(path: str, name: str, kind: str) -> InputItem:

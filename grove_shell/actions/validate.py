@@ -1,5 +1,6 @@
 """``grove validate``: the webhook's verdict offline, or with ``--preflight`` whether an operator would start."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -27,6 +28,7 @@ from grove_shell.actions.command_input import (
     read_command_input,
 )
 from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.validate_autoscalers import judged_autoscalers
 from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.field_positions import FieldPositions
@@ -84,23 +86,32 @@ def validate_manifests(
         earlier = by_name.get(metadata_in(item.value).name)
         judged.append((item, admit_topology(item.value, earlier, around, settings.configuration)))
     faults.sort(key=lambda fault: fault.sort_key)
+    autoscalers = {id(item): warned for item, warned in judged_autoscalers(given)}
+    unknown = Counter(str(item.value["kind"]) for item in given.autoscalers if id(item) not in autoscalers)
+    others = dict(sorted((given.others + unknown).items()))
+    warned = [*filter(None, autoscalers.values())]
     if output in ANNOTATION_FORMATS:
-        _print_annotations(judged, faults, output)
+        _print_annotations([*judged, *warned], faults, output)
     else:
-        _print_verdicts(judged, faults, dict(sorted(given.others.items())), output)
+        _print_verdicts(judged, warned, faults, others, output)
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
     return ERROR if faults or refused or not judged else DONE
 
 
 def _print_verdicts(
-    judged: Sequence[JudgedManifest], faults: Sequence[InputFault], others: Mapping[str, int], output: str
+    judged: Sequence[JudgedManifest],
+    warned: Sequence[JudgedManifest],
+    faults: Sequence[InputFault],
+    others: Mapping[str, int],
+    output: str,
 ) -> None:
+    """Print the verdicts on manifests, and the warnings about autoscalers."""
     if faults:
         print_error(input_problems_page(faults, REST_JUDGED if judged else NOTHING_CHECKED))
     positions = FieldPositions()
     RENDERERS[output].print_result(
-        page=lambda: validation_page(judged, others, positions, is_reported=bool(faults)),
-        document=lambda: validation_as_json(judged, others, positions),
+        page=lambda: validation_page(judged, others, positions, warned=warned, is_reported=bool(faults)),
+        document=lambda: validation_as_json([*judged, *warned], others, positions),
     )
 
 

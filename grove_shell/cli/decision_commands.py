@@ -77,7 +77,7 @@ def plan_command(**options: Any) -> int:
     \b
     Examples:
       kubectl get pcs,pcsg,pclq,pods,podgangs -n ml -o json | grove plan -f -
-      grove plan -f cluster.yaml --now 2026-11-21T09:38:48Z --until 6h
+      grove plan -f cluster.yaml --now dump --until 6h
       grove plan -f cluster.json -o json --decisions ml/llama
       grove plan -f cluster.json --fail-on terminate        # in CI
       grove plan -f cluster.json --until 6h --max-terminated-gpus 8
@@ -87,7 +87,10 @@ def plan_command(**options: Any) -> int:
       grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
 
     With a manifest of a set that the input has, the plan shows what the edit does: the fields that change, every pod
-    that restarts, and what serves meanwhile.
+    that restarts, and what serves meanwhile.  A manifest of a topology beside the stored one is followed into the sets
+    that use it.
+
+    Writes that failed before are shown with the message of the API server, by Events and statuses in the input.
 
     JSON loads about ten times faster than YAML; use it for big clusters.
 
@@ -201,6 +204,9 @@ def validate_command(**options: Any) -> int:
 
     Unknown fields and pod templates are checked as strictly as kubectl apply has them checked; in stored objects (with
     a uid) they are not.  Two sets that would share the name of an object are both refused.
+
+    A HorizontalPodAutoscaler or ScaledObject in the input is warned of if it may scale a PodClique or scaling group
+    below its minAvailable.
 
     --preflight also reports names of Grove's CRDs that another CRD of the same API group has or asks for.
 

@@ -28,6 +28,24 @@ class TimeOption(click.ParamType[datetime]):
         return moment or self.fail(f"{value!r} is not a time such as 2026-11-20T09:00:00Z", param, ctx)
 
 
+class NowOption(TimeOption):
+    """An RFC 3339 time, ``dump`` or ``clock`` (IN-081)."""
+
+    name = "time|dump|clock"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse the text; a text that is neither fails with an example."""
+        from grove_shell.actions.decision_time import NowWord
+
+        words = {word.value: word for word in NowWord}
+        if not isinstance(value, str) or value in words:
+            return words.get(value, value)
+        from grove_core.kernel.time_formats import parse_time
+
+        moment = parse_time(value)
+        return moment or self.fail(f"{value!r} is not dump, clock or a time such as 2026-11-20T09:00:00Z", param, ctx)
+
+
 class DurationOption(click.ParamType[timedelta]):
     """A Go duration greater than zero."""
 
@@ -141,8 +159,9 @@ source_options = combine_options_in_order(
     click.option("-n", "--namespace", metavar="NS", help="Namespace to plan; also for manifests that name none."),
     click.option(
         "--now",
-        type=TimeOption(),
-        help="Time to decide at, e.g. when the dump was taken.  [default: the computer's clock]",
+        type=NowOption(),
+        help="Time to decide at: a time, dump (the newest time in the input) or clock (the computer's).  [default: the"
+        " clock, or dump where the input is files and nothing in them is newer than an hour]",
     ),
     click.option(
         "--attempts",
@@ -232,12 +251,15 @@ def input_source_from_options(options: dict[str, Any]) -> "InputSource":
         click.UsageError: the options contradict each other.
     """
     from grove_shell.actions.command_input import InputSource, LiveClusterOptions
+    from grove_shell.actions.decision_time import NowWord
 
     named = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
     filenames, live, namespace = options.pop("filenames"), options.pop("live"), options.pop("namespace")
     if not live and any(named.values()):
         raise click.UsageError("--kubeconfig, --context and -A work only with --live: add --live")
     complete = options.pop("complete", None) or ()
+    if live and options["now"] is NowWord.DUMP:
+        raise click.UsageError("--now dump is about files: leave it out, or leave --live out")
     if live and complete:
         raise click.UsageError("--complete is about files: leave it out, or leave --live out")
     old = options.pop("old", ())

@@ -40,6 +40,7 @@ class ApiKind:
         metadata_only: whether only metadata is requested, as of Secrets.
         optional: whether a cluster need not serve it; then there are no objects of it.
         clustered: whether it is cluster-scoped.
+        fields: the field selector of lists; empty for all objects.
         name: of the only object that is listed and watched; empty for all.
     """
 
@@ -51,6 +52,7 @@ class ApiKind:
     optional: bool = False
     clustered: bool = False
     name: str = ""
+    fields: str = ""
 
     @property
     def group(self) -> str:

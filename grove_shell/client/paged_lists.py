@@ -112,9 +112,12 @@ async def list_all_objects_of_kind(
 
 
 def list_selector_query(kind: ApiKind) -> dict[str, str]:
-    """Return the query parameters that select objects by label, or the one object of a name."""
-    by_name = {"fieldSelector": f"metadata.name={kind.name}"} if kind.name else {}
-    return {**by_name, **({"labelSelector": kind.selector} if kind.selector else {})}
+    """Return the query parameters that select objects by label or fields, or the one object of a name."""
+    fields = f"metadata.name={kind.name}" if kind.name else kind.fields
+    return {
+        **({"fieldSelector": fields} if fields else {}),
+        **({"labelSelector": kind.selector} if kind.selector else {}),
+    }
 
 
 def accept_header_for_kind(kind: ApiKind, *, a_list: bool) -> str:

@@ -15,7 +15,7 @@ from grove_core.kernel.admission import AdmissionVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import parse_time
-from grove_core.resources.api_names import GROVE, SCHEDULER
+from grove_core.resources.api_names import GROVE, RENAMED_KINDS, SCHEDULER
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.newer_release_fields import NEWEST_KNOWN, is_newer_release_field
@@ -196,7 +196,7 @@ _GROUPS_ALIKE: Final = 0.6
 
 
 class Misspelling(NamedTuple):
-    """A field of an object that is probably misspelled.
+    """A field of an object that is probably misspelled, or has an earlier name.
 
     Attributes:
         kind: the kind that was probably meant.
@@ -212,12 +212,18 @@ class Misspelling(NamedTuple):
 def misspelled_kind_or_version_in(raw: Mapping[str, Any]) -> Misspelling | None:
     """Return the misspelling in the kind or version of an object; None if it is correct or not similar to Grove's.
 
-    An object with a ``uid`` is never misspelled, and other API groups may have kinds of the same name.
+    An object with a ``uid`` is never misspelled, except in a kind that was renamed. Other API groups may have kinds of
+    the same name.
     """
     kind, version, meta = raw.get("kind"), raw.get("apiVersion"), raw.get("metadata")
-    if not isinstance(kind, str) or not isinstance(version, str) or (isinstance(meta, Mapping) and meta.get("uid")):
+    if not isinstance(kind, str) or not isinstance(version, str):
         return None
     group = version.rpartition("/")[0]
+    if kind in RENAMED_KINDS and group in _GROUPS:
+        now = RENAMED_KINDS[kind]
+        return Misspelling(now, "kind", f"{now}, as the kind is called now", f'"{kind}"')
+    if isinstance(meta, Mapping) and meta.get("uid"):
+        return None
     if kind in _VERSIONS and version == _VERSIONS[kind]:
         return None
     if "." in group and not get_close_matches(group, _GROUPS, n=1, cutoff=_GROUPS_ALIKE):

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION, constituents_behind
+from grove_core.areas.gang_termination.scaled_cliques import BELOW_MIN_AVAILABLE
+from grove_core.areas.gang_termination.termination_findings import BREACH, SCALED, TERMINATION, constituents_behind
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
@@ -66,8 +67,8 @@ class KubernetesEvent:
 def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Iterator[KubernetesEvent]:
     """Yield the Events about a plan.
 
-    They report scheduled and executed terminations (no withheld ones), refused writes, writes that are withheld because
-    a kind cannot be read, and withheld writes to a topology.
+    They report scheduled and executed terminations (no withheld ones), PodCliques that are scaled below their minimum,
+    refused writes, writes that are withheld because a kind cannot be read, and withheld writes to a topology.
 
     Args:
         plan: of one set, or of one topology.
@@ -84,6 +85,10 @@ def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LIS
     breaches = {one.subject: one for one in plan.findings if one.question == BREACH} if ending else {}
     for finding in ending:
         yield _of_termination(plan, finding, breaches)
+    for finding in plan.findings:
+        if (finding.question, finding.verdict) == (SCALED, BELOW_MIN_AVAILABLE):
+            note = f"{finding.subject.short}: {'; '.join(reason.sentence for reason in finding.because)}"
+            yield KubernetesEvent(plan.root, plan.root_uid, BELOW_MIN_AVAILABLE, "Scale", note, note)
     unreadable: dict[StepObstacle, list[Withheld]] = {}
     for held in plan.withheld:
         rule = held.because[0].rule

@@ -9,12 +9,14 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
+from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.node import Node
 from grove_core.resources.node_loss import NodesByName
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_topologies import TopologyEdit
 
 SNAPSHOT_VERSION: Final = "snapshot.grove.io/v1"
 SNAPSHOT_KIND: Final = "Snapshot"
@@ -167,6 +169,8 @@ class LoadedInput:
         free_nodes: the Nodes in it without the GPUs in use; empty where the amounts of one of them are not known.
         definitions: names of the custom resource definitions in it.
         new_sets: ``namespace/name`` of each set that a manifest in the input creates -> the manifest.
+        topology_edits: manifests that change stored topologies (IN-082); the cluster has them applied.
+        failed_writes: of operators, by the Events and statuses in it (WL-255).
     """
 
     cluster: IndexedCluster
@@ -189,6 +193,8 @@ class LoadedInput:
     free_nodes: tuple[Node, ...] = ()
     definitions: tuple[CrdNames, ...] = ()
     new_sets: Mapping[str, NewSetManifest] = field(default_factory=dict)
+    failed_writes: tuple[FailedWrite, ...] = ()
+    topology_edits: tuple[TopologyEdit, ...] = ()
 
     @property
     def edited(self) -> tuple[str, ...]:

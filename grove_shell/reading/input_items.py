@@ -1,11 +1,9 @@
 """Items, the objects of an input before parsing: size limits, lists, and names in faults."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import MOST_LEVELS
-from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.json_field_reader import short_json
 from grove_shell.reading.input_faults import InputFault
 
@@ -140,27 +138,3 @@ def item_problem_as_fault(
         got=got,
         lost=lost,
     )
-
-
-def newest_timestamp_in_object(raw: Mapping[str, Any]) -> datetime | None:
-    """Return the newest time of creation, of a managed field or in the status of an object; None without one. Total.
-
-    The spec, annotations and ``deletionTimestamp`` are ignored: their times may lie in the future.
-    """
-    metadata = raw.get("metadata")
-    known = metadata if isinstance(metadata, Mapping) else {}
-    times = _times_in([known.get("creationTimestamp"), known.get("managedFields"), raw.get("status")])
-    return max(times, default=None)
-
-
-def _times_in(value: object) -> Iterator[datetime]:
-    if isinstance(value, str):
-        found = parse_time(value)
-        if found is not None:
-            yield found
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _times_in(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _times_in(one)

@@ -16,12 +16,13 @@ from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.json_input_items import input_items_from_json
 from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
-__all__ = ["STDIN", "InputItem", "input_items_in_path", "standard_input_stream"]
+__all__ = ["STDIN", "STDIN_NAME", "InputItem", "input_items_in_path", "standard_input_stream"]
 
 STDIN: Final = "-"
-_STDIN_NAME: Final = "stdin"
+STDIN_NAME: Final = "stdin"
 _CLUSTERED: Final = (*TOPOLOGY_KINDS, "Node")
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
+_LIKE_A_MANIFEST: Final = re.compile(r"\.(?:yaml|yml|json)(?![a-z])", re.IGNORECASE)
 _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\{[ \t\n\r]*["}])')
 
 _BEGINS_LIKE_A_TABLE: Final = re.compile(r"NAME(?:SPACE)? {2,}[A-Z]")
@@ -44,7 +45,7 @@ def input_items_in_path(path: str, faults: list[InputFault], stdin: BinaryIO) ->
         Nothing for any path or content.
     """
     if path == STDIN:
-        yield from _stream_items(stdin, _STDIN_NAME, faults)
+        yield from _stream_items(stdin, STDIN_NAME, faults)
     elif os.path.isdir(path):  # noqa: PTH112 - unlike a Path it takes any text and never raises
         before, empty = len(faults), True
         for file in _files(path, faults):
@@ -59,7 +60,9 @@ def input_items_in_path(path: str, faults: list[InputFault], stdin: BinaryIO) ->
 
 
 def _files(directory: str, faults: list[InputFault]) -> Iterator[str]:
-    """Yield the input files under a directory, in order of their names; other visible files are faults (IN-026).
+    """Yield the input files under a directory, in order of their names; other files are skipped (IN-026).
+
+    A file whose name has a suffix of manifests at another place, such as ``pods.yaml.bak``, is a fault.
 
     Iterative, since the input decides the depth.
     """
@@ -70,9 +73,9 @@ def _files(directory: str, faults: list[InputFault]) -> Iterator[str]:
         name = os.path.basename(path)  # noqa: PTH119 - paths stay as the user writes them
         if os.path.isdir(path):  # noqa: PTH112 - as above
             todo.extend(reversed(_entries(path, faults, entered)))
-        elif name.endswith(_SUFFIXES):
-            yield path
-        else:
+        elif name.endswith(_SUFFIXES) or not os.path.exists(path):  # noqa: PTH110 - as above
+            yield path  # a link to nowhere cannot be read
+        elif _LIKE_A_MANIFEST.search(name):
             expected = "a name that ends in .yaml, .yml or .json, or begins with a dot"
             faults.append(InputFault(file=path, expected=expected, got=name, lost=False))
 

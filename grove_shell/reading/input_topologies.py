@@ -1,6 +1,7 @@
 """The topologies and nodes of an input: one effective topology for each name; nodes, and the pods on them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
@@ -60,13 +61,27 @@ class _Place(NamedTuple):
         return f"{file}document {self.document}{f', items[{self.item}]' if self.item >= 0 else ''}{here}"
 
 
+class TopologyEdit(NamedTuple):
+    """A manifest that changes the levels of a stored topology.
+
+    Attributes:
+        before: as stored.
+        item: the manifest.
+    """
+
+    before: ClusterTopology
+    item: InputItem
+
+
 class InputTopologies:
-    """The topologies that were read so far."""
+    """The topologies that were read so far; a manifest beside the stored topology of its name is an edit (IN-082)."""
 
     def __init__(self, *, judging: bool = True) -> None:
         """Begin empty; ``judging``: whether manifests are admitted by these topologies."""
         self._judging = judging
-        self._found: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
+        self._stored: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
+        self._manifests: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
+        self._items: dict[tuple[str, str], InputItem] = {}  # of the manifests
 
     def add_topology(self, item: InputItem, shared: dict[str, str]) -> tuple[ObjectProblem, ...]:
         """Add a topology; return its problems (IN-032)."""
@@ -76,7 +91,10 @@ class InputTopologies:
             return fault.problems
         key = (topology.ref.kind, topology.ref.name)
         here = _Place(item.file, item.document, item.index)
-        before, place = self._found.setdefault(key, (topology, here))
+        if not topology.uid:
+            self._items.setdefault(key, item)
+        alike = self._stored if topology.uid else self._manifests
+        before, place = alike.setdefault(key, (topology, here))
         if before == topology:
             return ()
         got = f"another one in {place.seen_from(here)}"
@@ -85,17 +103,34 @@ class InputTopologies:
     @property
     def topologies_for_admission(self) -> FrozenDict[str, ClusterTopology] | None:
         """The topologies that manifests are admitted by; None if the input has none."""
-        return self.effective_topologies_by_name if self._judging and self._found else None
+        return self.effective_topologies_by_name if self._judging and self._every else None
 
     @property
     def effective_topologies_by_name(self) -> FrozenDict[str, ClusterTopology]:
         """The effective topology of each name."""
-        return effective_topologies(topology for topology, _ in self._found.values())
+        return effective_topologies(self._every)
 
     @property
     def shadowed_bindings(self) -> FrozenDict[str, ClusterTopology]:
         """The bindings that another topology of their name shadows."""
-        return shadowed_topology_bindings(topology for topology, _ in self._found.values())
+        return shadowed_topology_bindings(self._every)
+
+    @property
+    def edits(self) -> tuple[TopologyEdit, ...]:
+        """The manifests that change the levels of a stored topology, sorted by kind and name."""
+        pairs = (
+            (key, self._stored[key][0], self._manifests[key][0])
+            for key in sorted(self._manifests.keys() & self._stored)
+        )
+        return tuple(TopologyEdit(old, self._items[key]) for key, old, new in pairs if old.levels != new.levels)
+
+    @property
+    def _every(self) -> list[ClusterTopology]:
+        """Every topology: manifests without a stored one, and stored ones with the levels of their manifests."""
+        manifests = {key: one for key, (one, _) in self._manifests.items()}
+        stored = {key: one for key, (one, _) in self._stored.items()}
+        edited = {key: replace(one, levels=manifests.get(key, one).levels) for key, one in stored.items()}
+        return [*(manifests | edited).values()]
 
 
 T = TypeVar("T")

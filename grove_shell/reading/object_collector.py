@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA
+from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA, RENAMED_KINDS
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration
 from grove_core.resources.crd_names import crd_names_in
+from grove_core.resources.failed_write import FailedWrite, failed_write_in_event, failed_writes_in_status
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
 from grove_core.resources.node import Node, measured_node_in
@@ -81,6 +82,7 @@ class ObjectCollector:
         self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
         self.warnings: list[str] = []
         self.server_errors: list[str] = []
+        self.failed_writes: list[FailedWrite] = []
         self.nodes: dict[str, dict[str, str]] = {}
         self.node_readiness: dict[str, NodeReadiness] = {}
         self.measured_nodes: dict[str, Node] = {}  # those whose amounts are known
@@ -131,7 +133,7 @@ class ObjectCollector:
                 self.found.put_object(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))
             if (names := crd_names_in(item.value)) is not None:
                 self.found.definitions.append(names)
-        if not metadata_in(item.value).uid:
+        if not metadata_in(item.value).uid or kind in RENAMED_KINDS:
             from grove_shell.manifests.schema_validation import misspelled_kind_or_version_in  # noqa: PLC0415 - dumps of clusters have none of these
 
             misspelling = misspelled_kind_or_version_in(item.value)
@@ -146,10 +148,12 @@ class ObjectCollector:
             self.newer[f"kind {kind}"] += 1
         if (kind, item.value.get("apiVersion")) == ("Node", CORE):
             self._take_node(item.value)
+        if kind == "Event":
+            self.failed_writes += filter(None, (failed_write_in_event(item.value),))
         self.ignored[kind] += 1
 
     def _take_node(self, raw: Mapping[str, Any]) -> None:
-        """Take what a Node shows: its labels, whether it answers, and its amounts."""
+        """Take what a Node shows: its labels, whether it answers, and its amounts (TP-131, GF-015)."""
         node = metadata_in(raw)
         self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
         if (readiness := node_readiness_from_json(raw)) is not None:
@@ -219,6 +223,7 @@ class ObjectCollector:
             return
         if kind == "PodCliqueSet" and resource.uid:
             self.found.running.setdefault(key, item.value)
+        self.failed_writes += failed_writes_in_status(item.value)
         if kind != "PodGang":
             self.newer.update(f"field {path} of {kind}" for path in newer_release_fields_in(item.value))
         self.found.put_object(item, kind, store, key, resource)

@@ -226,6 +226,8 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         newer=tuple(sorted(collector.newer)),
         definitions=tuple(found.definitions),
         new_sets=collector.new_sets,
+        failed_writes=tuple(collector.failed_writes),
+        topology_edits=collector.topologies.edits,
     )
 
 

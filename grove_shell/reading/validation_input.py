@@ -3,14 +3,17 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from grove_core.areas.workload.admission.autoscaler_minimum import is_autoscaler
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.podclique import PodClique, podclique_from_json
+from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.manifests.schema_validation import misspelled_kind_or_version_in
 from grove_shell.reading.input_faults import InputFault
@@ -27,6 +30,8 @@ class ValidationInput:
         sets, topologies: PodCliqueSets and ClusterTopologies, to be judged.
         bindings: topologies of the newer kind, which are not judged.
         cliques: they show which pods are bound (TP-062).
+        groups: stored scaling groups.
+        autoscalers: HorizontalPodAutoscalers and ScaledObjects (WL-250).
         partial: kinds of which one cannot be read that others would be judged by.
         others: kind -> how many objects of other kinds.
         headings: kind and metadata of those others that have names to collide with.
@@ -37,6 +42,8 @@ class ValidationInput:
     topologies: list[InputItem] = field(default_factory=list)
     bindings: list[InputItem] = field(default_factory=list)
     cliques: list[PodClique] = field(default_factory=list)
+    groups: list[ScalingGroup] = field(default_factory=list)
+    autoscalers: list[InputItem] = field(default_factory=list)
     partial: set[str] = field(default_factory=set)
     others: Counter[str] = field(default_factory=Counter)
     headings: list[Mapping[str, Any]] = field(default_factory=list)
@@ -51,7 +58,10 @@ class ValidationInput:
         if (kind, version) == (TOPOLOGY_KIND, GROVE):
             self.topologies.append(item)
             return
-        self.others[kind] += 1
+        if is_autoscaler(kind, version):
+            self.autoscalers.append(item)
+        else:
+            self.others[kind] += 1
         if (kind, version) == (BINDING_KIND, GROVE):
             self.bindings.append(item)
         if kind == "PodClique":
@@ -59,6 +69,9 @@ class ValidationInput:
                 self.cliques.append(podclique_from_json(raw))
             except MalformedObject:
                 self.partial.add(kind)
+        if kind == GROUP_KIND:
+            with suppress(MalformedObject):
+                self.groups.append(scaling_group_from_json(raw))
         if kind == "DeviceClass":
             self.classes.add(metadata_in(raw).name)
         if kind != "Pod":

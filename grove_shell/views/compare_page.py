@@ -21,6 +21,7 @@ from grove_shell.views.formatting import (
     padded_entry_label,
     relative_time,
 )
+from grove_shell.views.plan_headline import time_source_note
 from grove_shell.views.upgrade_restart_lines import add_upgrade_restart, upgrade_headline
 
 _STYLES: Final[Mapping[TerminationChangeKind, str]] = {
@@ -50,6 +51,7 @@ class RuleSetComparisonReport:
         rules: names of the two rule sets: the present one and the other one.
         rules_from: what chose each of them (CL-055).
         nothing_judged: why nothing was decided; empty where something was (CL-056).
+        as_of_from: ``input`` where the time is the newest one in the input; else empty (IN-081).
         until: the end of the compared time; None without ``--until``.
     """
 
@@ -60,6 +62,7 @@ class RuleSetComparisonReport:
     until: datetime | None
     not_collected: Sequence[str]
     comparisons: Sequence[RuleSetComparison]
+    as_of_from: str = ""
 
 
 def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> StyledTextPage:
@@ -71,7 +74,8 @@ def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> 
             changes[one.change] += len(one.cliques)
     page.add_line(*_verdict(changes, report))
     until = f", until {clock_time(report.until, now)}" if report.until is not None else ""
-    page.add_line((f"as of {now.date().isoformat()} {clock_time(now, now)}{until}", "dim"))
+    source = time_source_note(report.as_of_from)
+    page.add_line((f"as of {now.date().isoformat()} {clock_time(now, now)}{source}{until}", "dim"))
     because = next((f": {source.because}" for source in report.rules_from if source.because), "")
     page.add_line((f"rules '{report.rules[0]}' compared with rules '{report.rules[1]}'{because}", "dim"))
     for kind in report.not_collected:

@@ -55,6 +55,7 @@ class ExplainHeader(NamedTuple):
 
     Attributes:
         source: what chose the rule set (CL-055).
+        time_from: ``input`` where the time is the newest one in the input; else empty (IN-081).
         other: which operator runs the cluster, where the rule set is that of another one (GF-111); else empty.
     """
 
@@ -62,6 +63,7 @@ class ExplainHeader(NamedTuple):
     rules: str
     source: RuleSetSource
     other: str
+    time_from: str = ""
 
 
 class ExplainedObject(NamedTuple):
@@ -85,7 +87,7 @@ def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only
         only_guards: whether to show only why nothing is terminated (CL-015).
     """
     page = StyledTextPage()
-    page.add_line((time_and_rules_line(top.now, top.rules, top.source), "dim"))
+    page.add_line((time_and_rules_line(top.now, top.rules, top.source, top.time_from), "dim"))
     if top.other:
         page.add_line(("note: ", "bold"), top.other)
     for index, (inquiry, placements, course) in enumerate(objects):

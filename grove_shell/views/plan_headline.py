@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import TerminationAssumption
-from grove_core.document.plan_document import PlanDocument, RuleSetSource
+from grove_core.document.plan_document import NEWEST_IN_INPUT, PlanDocument, RuleSetSource
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.refs import is_placeholder_uid
 from grove_core.kernel.steps import Step, total_deletion_impact
@@ -58,13 +58,18 @@ def add_plan_headline(
     if nothing:
         verdicts = [(nothing, "bold red")]
     page.add_line(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add_line((time_and_rules_line(now, document.rules, document.rules_from), "dim"))
+    page.add_line((time_and_rules_line(now, document.rules, document.rules_from, document.as_of_from), "dim"))
 
 
-def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None) -> str:
-    """Return the time, the rule set, and the evidence for it in the cluster (CL-055)."""
+def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None, time_from: str = "") -> str:
+    """Return the time with its source, the rule set, and the evidence for it in the cluster (CL-055, IN-081)."""
     shown = f": {source.because}" if source is not None and source.because else ""
-    return f"as of {now.date().isoformat()} {clock_time(now, now)}, rules '{rules}'{shown}"
+    return f"as of {now.date().isoformat()} {clock_time(now, now)}{time_source_note(time_from)}, rules '{rules}'{shown}"
+
+
+def time_source_note(time_from: str) -> str:
+    """Return what to add to a time that is the newest one in the input (IN-081); empty for every other one."""
+    return " (the newest time in the input; --now clock for the computer's)" if time_from == NEWEST_IN_INPUT else ""
 
 
 def _on_predictions(stories: Sequence[ForecastExplanation]) -> list[Span]:
@@ -139,6 +144,8 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
     found: list[Span] = []
     if lost := sum(len(story.lost) for story in stories):
         found.append((f"pods of {count_with_noun(lost, 'PodClique')} on nodes that do not answer", "bold red"))
+    if failed := sum(len(story.failed_writes) for story in stories):
+        found.append((f"writes failed before for {count_with_noun(failed, 'object')}", "bold red"))
     if misplaced := len({why.subject for story in stories for why in story.misplaced}):
         found.append(
             (f"pods of {count_with_noun(misplaced, 'gang')} outside their required topology domain", "bold red")
@@ -243,16 +250,18 @@ def add_plan_notes(
 
 
 def _manifest_notes(page: StyledTextPage, context: PlanPageContext) -> None:
-    """Add what the manifests of the input are planned as: edits, or new sets beside ``--old``."""
+    """Add what the manifests of the input are planned as: edits, or new sets beside ``--old``; and what they leave."""
     loaded = context.loaded
-    if loaded.edited:
-        names = comma_separated_names(list(loaded.edited), MAX_NAMES)
+    if edited := [*(edit.before.ref.short for edit in loaded.topology_edits), *loaded.edited]:
+        names = comma_separated_names(edited, MAX_NAMES)
         of_old = (
             ", as --old has it and with every pod ready (pod names are examples)" if context.has_old_manifests else ""
         )
         page.add_line(
             ("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}{of_old}"
         )
+    if loaded.topology_edits and not loaded.cluster.configuration.topology.enabled:
+        page.add_line("  Topology-aware scheduling is off, so the levels of topologies have no effect: give --config.")
     if context.has_old_manifests and loaded.new_sets:
         names = comma_separated_names(list(loaded.new_sets), MAX_NAMES)
         page.add_line(("note: ", "bold"), f"not in --old, so planned as new: {names}")
@@ -294,7 +303,7 @@ def _clock(
         page.add_line(
             ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, give its time with"
         )
-        page.add_line("  --now; otherwise delays that were still running look expired.")
+        page.add_line("  --now, or --now dump; otherwise delays that were still running look expired.")
 
 
 def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) -> None:

@@ -97,6 +97,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
             (object_display_name(why.subject), "bold"),
             f": {why.sentence}",
         )
+    _warnings(page, "FAILED", story.failed_writes)
     _warnings(page, "LOST NODE", story.lost)
     _warnings(page, "RISK", story.late_starts)
     _warnings(page, "DEFECT", story.defects)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from grove_core.kernel.admission import AdmissionVerdict, Deny, FieldRemark
+from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny, FieldRemark
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.crd_names import CrdNames, crd_name_clashes
@@ -17,13 +17,19 @@ JudgedManifest: TypeAlias = tuple[InputItem, Decision[AdmissionVerdict]]
 
 
 def validation_page(
-    judged: Sequence[JudgedManifest], others: Mapping[str, int], positions: FieldPositions, *, is_reported: bool
+    judged: Sequence[JudgedManifest],
+    others: Mapping[str, int],
+    positions: FieldPositions,
+    *,
+    warned: Sequence[JudgedManifest] = (),
+    is_reported: bool,
 ) -> StyledTextPage:
     """Return the page of verdicts.
 
     Args:
         others: kind -> how many objects were not judged.
         positions: of the fields in their files.
+        warned: objects that no operator of Grove admits, with warnings (WL-250).
         is_reported: whether problems of the input are printed already.
     """
     page = StyledTextPage()
@@ -39,12 +45,22 @@ def validation_page(
         for objection in refusals:
             line = _line_text(item, objection, positions)
             page.add_line("  ", str(objection), rule_citation(objection.reason), line)
-        for warning in warnings:
-            line = _line_text(item, warning, positions)
-            page.add_line("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason), line)
+        _add_warnings(page, item, warnings, positions)
+    for item, decision in warned:
+        warnings = decision.verdict.warnings
+        page.add_line(f"{item.file}: {item_display_name(item)}: {count_with_noun(len(warnings), 'warning')}")
+        _add_warnings(page, item, warnings, positions)
     if others:
         page.add_line((f"not checked: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page
+
+
+def _add_warnings(
+    page: StyledTextPage, item: InputItem, warnings: Iterable[AdmissionWarning], positions: FieldPositions
+) -> None:
+    for warning in warnings:
+        line = _line_text(item, warning, positions)
+        page.add_line("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason), line)
 
 
 def _line_text(item: InputItem, remark: FieldRemark, positions: FieldPositions) -> Span:

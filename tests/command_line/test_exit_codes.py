@@ -249,7 +249,7 @@ def test_cl010_a_clock_before_the_input_is_reported(capsys: pytest.CaptureFixtur
     assert message in capsys.readouterr().out.splitlines()
     run_command_line([*words, "2026-11-20T08:41:00Z"], "grove")
     assert "newest time in the input" not in capsys.readouterr().out
-    run_command_line(["plan", "-f", DEGRADED, "inference/llama-70b"], "grove")
+    run_command_line([*words, "clock", "inference/llama-70b"], "grove")
     said = capsys.readouterr().out
     assert "otherwise delays that were still running look expired" in said
     assert "before the newest" not in said

@@ -240,3 +240,28 @@ def test_in033_a_clique_whose_scaling_group_is_gone_holds_its_set(
         said = [(one["target"]["name"], [why["sentence"] for why in one["because"]]) for one in round_["withheld"]]
         assert (round_["steps"], said) == ([], reported)
     assert any("PodCliques, scaling groups and pods are gone: 1" in words for _, (words, *_) in reported)
+
+
+def test_wl255_events_say_why_a_pod_is_missing(
+    server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clique = next(one for one in server.items if one["metadata"]["name"] == "gemma-0-router")
+    server.items = [one for one in server.items if not one["metadata"]["name"].startswith("gemma-0-router-")]
+    about = {key: clique["metadata"][key] for key in ("namespace", "name", "uid")}
+    about |= {"apiVersion": clique["apiVersion"], "kind": clique["kind"]}
+    meta = {"name": "e", "namespace": "inference", "creationTimestamp": NOW}
+    words = {"reason": "PodCreateFailed", "message": "exceeded quota: gpus"}
+    server.items.append({"kind": "Event", "metadata": meta, "involvedObject": about, **words})
+    where = ["--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", NOW]
+    for command in (["plan", "gemma"], ["explain", "pclq/gemma-0-router"]):
+        server.refused = set()
+        assert run_command_line([*command, *where], "grove") == 0
+        assert "exceeded quota: gpus" in capsys.readouterr().out
+        server.refused = {"events"}
+        assert run_command_line([*command, *where], "grove") == 0, "they are not needed for a decision"
+        assert "exceeded quota" not in capsys.readouterr().out
+    asked = [one for one in server.asked if "/events?" in one]
+    assert run_command_line(["snapshot", *where[1:3], "--out", str(tmp_path / "s.json")], "grove") == 0
+    assert [one for one in server.asked if "/events?" in one] == asked, (
+        "a snapshot has none, as their texts are not redacted"
+    )

@@ -146,11 +146,11 @@ class TestIN034:
         self, tmp_path: Path, items: list[Json], capsys: pytest.CaptureFixture[str]
     ) -> None:
         write(tmp_path / "cluster.json", items)
-        (tmp_path / "shot.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+        (tmp_path / "shot.json.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
         assert run_command_line(["plan", "-f", str(tmp_path), *NOW], "grove") == 1
         said = capsys.readouterr()
         assert said.out == ""
-        assert "shot.png" in said.err
+        assert "shot.json.png" in said.err
         assert run_command_line(["plan", "-f", str(tmp_path), *NOW, "-o", "json", "--keep-going"], "grove") == 1
         document = json.loads(capsys.readouterr().out)
         assert (document["notCollected"], document["summary"]["delete"]) == ([], 9)
@@ -307,3 +307,20 @@ def test_cl005_nothing_is_decided_on_bad_input(
     assert said.out == ""
     assert f"{path}: document 1, PodClique inference/qwen-0-decode, spec.replicas" in said.err
     assert "--keep-going" in said.err
+
+
+@pytest.mark.req("IN-032")
+@pytest.mark.parametrize("uid", ["", "u"])
+@pytest.mark.parametrize("command", ["plan", "validate"])
+def test_in032_the_earlier_name_of_a_kind_is_reported_with_the_present_one(
+    command: str, uid: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    meta = {"name": "llm", "namespace": "ml", **({"uid": uid, "resourceVersion": "1"} if uid else {})}
+    old = {"apiVersion": "grove.io/v1alpha1", "kind": "PodGangSet", "metadata": meta, "spec": {}}
+    write(tmp_path / "old.json", [old])
+    assert run_command_line([command, "-f", str(tmp_path)], "grove") == 1
+    expected = 'PodGangSet ml/llm, kind: expected PodCliqueSet, as the kind is called now, got "PodGangSet"\n'
+    assert expected in capsys.readouterr().err
+    write(tmp_path / "old.json", [{**old, "apiVersion": "example.com/v1"}])
+    run_command_line([command, "-f", str(tmp_path)], "grove")
+    assert "as the kind is called now" not in capsys.readouterr().err

@@ -145,9 +145,9 @@ class TestFilesThatHoldNoObjects:
 
 
 class TestIN026:
-    """A directory MUST be read as its ``*.yaml``, ``*.yml`` and ``*.json`` files in the order of their names, each
-    once, including subdirectories and links. ``-`` is standard input. Hidden files are skipped. Any other file, and any
-    unreadable path, is a fault.
+    """A directory MUST be read as its ``*.yaml``, ``*.yml`` and ``*.json`` files by name, each once, including
+    subdirectories and links. ``-`` is standard input. Other files are skipped, except that those named like a copy of a
+    manifest, and unreadable paths, are faults.
     """
 
     def test_in_order_and_below(self, tmp_path: Path) -> None:
@@ -162,8 +162,15 @@ class TestIN026:
             (tmp_path / name).write_text(f"id: {name}", encoding="utf-8")
         assert names(tmp_path) == ["a.yaml"]
 
-    @pytest.mark.parametrize("name", ["README.md", "pods.yaml.bak", "yaml", "a.YAML", "Makefile"])
-    def test_other_files_are_faults(self, tmp_path: Path, name: str) -> None:
+    @pytest.mark.parametrize("name", ["README.md", "yaml", "Makefile", "shot.png", "list.jsonl", "values.yamlish"])
+    def test_other_files_are_skipped(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
+        (tmp_path / name).write_text("id: [", encoding="utf-8")
+        items, faults = read(tmp_path)
+        assert ([item.value for item in items], faults) == ([{"id": "a"}], [])
+
+    @pytest.mark.parametrize("name", ["pods.yaml.bak", "a.YAML", "a.yml~", "pods.json.gz"])
+    def test_files_named_like_a_copy_of_a_manifest_are_faults(self, tmp_path: Path, name: str) -> None:
         (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
         (tmp_path / name).write_text("id: b", encoding="utf-8")
         items, faults = read(tmp_path)

@@ -12,7 +12,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_shell.cli.main import run_command_line as grove
-from grove_shell.reading.input_items import newest_timestamp_in_object
+from grove_shell.reading.newest_time import newest_timestamp_in_object
 from grove_shell.simulator.recording.simulation_history import WriteKind
 from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec, ScenarioPodTimings
 from grove_shell.simulator.scenario.scenario_reader import read_scenario

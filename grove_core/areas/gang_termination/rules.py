@@ -57,6 +57,15 @@ class TerminationReason(Rule):
         "GT-066",
         "{lost} more replicas count as breached: of its replica of the set only breached cliques of it are left",
     )
+    SCALED_BELOW_MIN_AVAILABLE = RuleSentence("GT-110", "scaled to {replicas}, below its minAvailable of {needed}")
+    SCALED_DOWN_IS_A_LOSS = RuleSentence(
+        "GT-111",
+        "its missing pods count as lost: after {delay} with fewer than {needed} ready pods its replica is terminated "
+        "as a whole, healthy PodCliques too; scaled to {needed} before that, it is kept",
+    )
+    SCALED_BACK = RuleSentence(
+        "GT-112", "scaled to {replicas} at run time; once terminated it comes back with the {template} of the template"
+    )
     DELEGATED_TO_SET = RuleSentence(
         "GT-052",
         "{left} of {replicas} replicas not breached, {needed} needed: the group can spare none, the set decides",

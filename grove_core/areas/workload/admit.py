@@ -9,6 +9,7 @@ from grove_core.areas.workload.admission.name_validation import (
     metadata_violations,
     name_length_violations,
 )
+from grove_core.areas.workload.admission.refused_pods import refused_pod_warnings
 from grove_core.areas.workload.admission.resource_sharing_validation import resource_sharing_violations
 from grove_core.areas.workload.admission.template_validation import (
     pod_placement_violations,
@@ -77,7 +78,7 @@ def workload_warnings(
 ) -> Iterator[AdmissionWarning]:
     """Return every warning about a set and, on an update, about the change."""
     of_change = _change_warnings(old, new) if old is not None else ()
-    for found in (pod_spec_warnings(new), startup_order_warnings(new.spec), of_change):
+    for found in (pod_spec_warnings(new), refused_pod_warnings(new), startup_order_warnings(new.spec), of_change):
         yield from (fault.as_warning(subject) for fault in found)
 
 

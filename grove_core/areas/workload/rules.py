@@ -92,6 +92,7 @@ class WorkloadReason(Rule):
         "WL-234", "it is being deleted and waits for {finalizers}; Grove's finalizer is removed"
     )
 
+    WRITE_FAILED = RuleSentence("WL-255", "the operator could not write its {what} ({times}x, last at {at}): {message}")
     FOREIGN_GATE = RuleSentence(
         "WL-246", "scheduling gate {gate}, which Grove does not remove, keeps these pods from being scheduled: {names}"
     )
@@ -231,6 +232,23 @@ class WorkloadWarning(Rule):
     STARTS_AFTER_UNUSED = RuleSentence("WL-182", "has no effect without CliqueStartupTypeExplicit")
     CONTAINERS_MISSING = RuleSentence(
         "WL-185", "should have at least one container: the API server refuses a pod without"
+    )
+    IMAGE_MISSING = RuleSentence("WL-252", "should be an image: the API server refuses a pod without")
+    LIMIT_NOT_AS_REQUEST = RuleSentence(
+        "WL-253",
+        "should be the same under limits, with {limit} there: the API server refuses a pod whose request of devices or "
+        "huge pages is not its limit",
+    )
+    REQUEST_ABOVE_LIMIT = RuleSentence(
+        "WL-254", "should be at most the limit of {limit}: the API server refuses a pod that requests more"
+    )
+    AUTOSCALER_BELOW_MIN_AVAILABLE = RuleSentence(
+        "WL-250",
+        "should be at least {needed}, the minAvailable of {target}: scaled below it, its missing pods count as lost, "
+        "and its whole replica is terminated after the delay",
+    )
+    GROUP_AUTOSCALER_BELOW_MIN_AVAILABLE = RuleSentence(
+        "WL-251", "should be at least {needed}, the minAvailable of {target}: its gang needs that many replicas"
     )
     FEWER_START_TOGETHER = RuleSentence(
         "WL-186",

@@ -12,6 +12,7 @@ from grove_core.snapshot.expected_replicas import ExpectedReplica
 
 FOREIGN_GATE: Final = "foreignGate"
 DEFECT: Final = "defect"
+FAILED_WRITE: Final = "failedWrite"
 
 
 class WorkloadInputs(NamedTuple):

@@ -23,9 +23,10 @@ from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.input_faults import COMMAND_LINE, InputFault
-from grove_shell.reading.input_items import item_problem_as_fault, newest_timestamp_in_object
+from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_stream
 from grove_shell.reading.manifest_admission import objection_as_expectation
+from grove_shell.reading.newest_time import newest_timestamp_in_object
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.dump_scenario import DumpScenario
 from grove_shell.simulator.scenario.possible_object_names import PossibleObjectNames

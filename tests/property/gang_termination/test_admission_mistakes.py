@@ -35,7 +35,9 @@ def sound_sets(draw: st.DrawFn) -> Json:
     for name in names:
         replicas = draw(st.integers(1, 4))
         spec = {"replicas": replicas, "minAvailable": draw(st.none() | st.integers(1, replicas))}
-        cliques.append({"name": name, "spec": {**spec, "podSpec": {"containers": [{"name": "main"}]}}})
+        cliques.append(
+            {"name": name, "spec": {**spec, "podSpec": {"containers": [{"name": "main", "image": "main:1"}]}}}
+        )
     delay = draw(st.sampled_from((None, "4h", "90s")))
     override = st.none() if delay is None else st.sampled_from((None, "1h", "30m"))
     free = draw(st.permutations(names[1:]))

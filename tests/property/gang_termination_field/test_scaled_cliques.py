@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from grove_core.areas.gang_termination.termination_findings import SCALED
+from grove_core.areas.gang_termination.termination_findings import BREACH, SCALED
+from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
@@ -20,15 +21,21 @@ def scaled(generated: RandomCluster) -> dict[str, tuple[Reason, ...]]:
 
 
 @given(field_storms())
-def test_gf125_a_clique_below_its_minimum_is_named_if_it_is_breached(generated: RandomCluster) -> None:
-    emptied = replace(generated, pods=(), cliques=tuple(replace(one, replicas=0) for one in generated.cliques))
-    breached = {
-        one.subject.name
-        for one in reconcile(emptied.snapshot, FIELD).findings
-        if (one.question, one.verdict, one.subject.kind) == ("breach", "True", "PodClique")
-    }
-    found = scaled(emptied)
-    assert {name for name, because in found.items() if because[0].rule.requirement == "GF-125"} == breached
+def test_gf125_every_clique_below_its_minimum_is_named(generated: RandomCluster) -> None:
+    """Also before it is breached, while its last pods still end."""
+    emptied = replace(generated, cliques=tuple(replace(one, replicas=0) for one in generated.cliques))
+    judged = {one.subject.name for one in findings(emptied) if one.question == BREACH and is_clique(one)}
+    low = {one.ref.name for one in emptied.cliques if one.min_available} & judged
+    found = {one.subject.name for one in findings(emptied) if one.verdict == "ScaledBelowMinAvailable"}
+    assert found == low
+
+
+def findings(generated: RandomCluster) -> tuple[Finding, ...]:
+    return reconcile(generated.snapshot, FIELD).findings
+
+
+def is_clique(finding: Finding) -> bool:
+    return finding.subject.kind == "PodClique"
 
 
 @given(field_storms())

@@ -14,7 +14,7 @@ OF_GROUP: Final = "spec.template.podCliqueScalingGroups[0].topologyConstraint"
 
 def a_set(name: str = "", top: Any = None, group: Any = None, clique: Any = None) -> Json:
     """A valid set with constraints at some levels and a scheduler that reads PodGangs."""
-    pod = {"containers": [{"name": "main"}], "schedulerName": "kai-scheduler"}
+    pod = {"containers": [{"name": "main", "image": "main:1"}], "schedulerName": "kai-scheduler"}
     member = clique_raw("b", pod_spec=pod)
     raw = set_raw(member, clique_raw("alone", pod_spec=pod), groups=({"name": "pool", "cliqueNames": ["b"]},))
     raw["apiVersion"], raw["kind"] = "grove.io/v1alpha1", "PodCliqueSet"

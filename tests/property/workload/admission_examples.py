@@ -27,7 +27,7 @@ class Found(NamedTuple):
 
 
 def _clique(name: str, **more: object) -> Json:
-    containers = [{"name": "main", "env": [{"name": "MODE", "value": "x"}, {"name": "_PORT.a-1"}]}]
+    containers = [{"name": "main", "image": "main:1", "env": [{"name": "MODE", "value": "x"}, {"name": "_PORT.a-1"}]}]
     pod = {"schedulerName": "kai-scheduler", "containers": containers, "initContainers": deepcopy(containers)}
     spec = {"roleName": name, "replicas": 3, "minAvailable": 2, "podSpec": pod}
     return {

@@ -284,7 +284,7 @@ def test_wl132_what_does_not_read_in_a_pod_is_reported_once(field: str, value: o
 
 def _able(name: str) -> Json:
     """A clique whose pods can be made (WL-185)."""
-    return clique_template(name, podSpec={"containers": [{"name": "main"}]})
+    return clique_template(name, podSpec={"containers": [{"name": "main", "image": "main:1"}]})
 
 
 def partial_starts(raw: Json) -> list[AdmissionWarning]:
@@ -345,10 +345,10 @@ class TestWarnings:
     @pytest.mark.parametrize("nothing", [[], None, ...])
     def test_wl185_a_pod_that_cannot_be_created(self, nothing: object) -> None:
         place = (*POD, "containers")
-        new = changed((*POD, "initContainers"), [{"name": "main"}], changed(place, nothing))
+        new = changed((*POD, "initContainers"), [{"name": "main", "image": "main:1"}], changed(place, nothing))
         assert objections(new) == []
         assert warnings(new) == [Found(path_of(place), WorkloadWarning.CONTAINERS_MISSING, "nothing")]
-        assert warnings(changed(place, [{"name": "main"}], new)) == []
+        assert warnings(changed(place, [{"name": "main", "image": "main:1"}], new)) == []
 
     @pytest.mark.parametrize(
         ("replicas", "least", "more", "started"),

@@ -7,6 +7,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design, replica_fate_reasons
+from grove_core.areas.gang_termination.design.scaled_cliques import scaled_clique_findings_by_design
 from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     scaling_group_breach_reasons,
     scaling_group_fate_reasons,
@@ -112,7 +113,10 @@ def gang_termination_by_design(
     return TerminationResult(
         statuses=DesiredChanges(tuple(statuses_to_write(snapshot, judgement, counts))),
         deletions=tuple(terminated_clique_deletions(root.ref, cliques.values(), ends, reasons)),
-        findings=tuple(gang_termination_findings(snapshot, judgement, counts)),
+        findings=(
+            *gang_termination_findings(snapshot, judgement, counts),
+            *scaled_clique_findings_by_design(root, judgement, fates),
+        ),
         wake_at=earliest_breach_wake_time(fates),
         terminating=fates.replicas_to_terminate,
     )

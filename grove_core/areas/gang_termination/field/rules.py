@@ -142,7 +142,7 @@ class GoOperatorReason(Rule):
         "once: {names}; a longer terminationDelay prevents that",
     )
 
-    SCALED_BELOW_MINIMUM = RuleSentence(
+    SCALED_BELOW_MIN_AVAILABLE = RuleSentence(
         "GF-125",
         "scaled to {replicas}, below its minAvailable of {needed}: the operator takes that for a loss, and "
         "terminates the whole replica, healthy PodCliques too, once the delay is over",

@@ -13,7 +13,7 @@ from grove_core.areas.gang_termination.field.judge import (
 )
 from grove_core.areas.gang_termination.field.late_starts import late_start_findings
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaled_cliques import scaled_clique_findings
+from grove_core.areas.gang_termination.field.scaled_cliques import scaled_clique_findings_by_go_operator
 from grove_core.areas.gang_termination.field.wanted_statuses import statuses_to_write
 from grove_core.areas.gang_termination.termination_deletions import (
     gang_terminations_among_fates,
@@ -53,7 +53,7 @@ def gang_termination_by_go_operator(snapshot: Snapshot, generation: GoOperatorRu
             *go_operator_termination_findings(snapshot, judgement, stored),
             *warnings_about_running_set(root, delay),
             *clique_and_group_warnings(snapshot, judgement, delay),
-            *scaled_clique_findings(snapshot, judgement),
+            *scaled_clique_findings_by_go_operator(snapshot, judgement),
             *late_start_findings(snapshot, judgement, stored, delay),
         ),
         wake_at=earliest_breach_wake_time(fates),  # GF-085

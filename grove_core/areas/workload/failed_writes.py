@@ -1,0 +1,57 @@
+"""Findings about writes that failed before and that the plan has again (WL-255)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.areas.workload.verdicts import FAILED_WRITE
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import SetStatus, Step
+from grove_core.kernel.time_formats import format_time
+from grove_core.resources.failed_write import FailedWrite
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import Snapshot
+
+_POD: Final = "Pod"
+
+
+def failed_write_findings(
+    snapshot: Snapshot, failed: Iterable[FailedWrite], steps: Sequence[Step]
+) -> Iterator[Finding]:
+    """Yield a finding on each object of a set with a failed write that is still to be done, with the newest failure.
+
+    Args:
+        failed: of any objects; one of an earlier object of the same name does not count.
+        steps: of the plan of the set.
+    """
+    uids = {one.ref: one.uid for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
+    kinds = {step.target.kind for step in steps if not isinstance(step.action, SetStatus)}
+    newest: dict[Ref, FailedWrite] = {}
+    for one in failed:
+        if one.about in uids and one.uid in {"", uids[one.about]}:
+            newest[one.about] = max(one, newest.get(one.about, one), key=_rank)
+    for ref, one in sorted(newest.items(), key=lambda pair: pair[0].sort_key):
+        reporting = [clique for clique in snapshot.cliques if ref in {clique.ref, snapshot.root.ref}]
+        is_of_pod = one.kind == _POD or (one.kind, ref.kind) == ("", "PodClique")
+        if any(_lacks_pods(snapshot, clique) for clique in reporting) if is_of_pod else _is_planned(one, kinds):
+            yield Finding(ref, FAILED_WRITE, "Failed", (_reason(one),))
+
+
+def _rank(one: FailedWrite) -> tuple[bool, str]:
+    """Rank failures of one object: an Event, which names the kind, before a status; then the newer one."""
+    return bool(one.kind), format_time(one.at)
+
+
+def _is_planned(one: FailedWrite, kinds: set[str]) -> bool:
+    return one.kind in kinds if one.kind else bool(kinds)
+
+
+def _lacks_pods(snapshot: Snapshot, clique: PodClique) -> bool:
+    return sum(not pod.deleting for pod in snapshot.pods_of.get(clique.uid, ())) < clique.replicas
+
+
+def _reason(one: FailedWrite) -> Reason:
+    facts = {"what": one.kind or "objects", "at": format_time(one.at), "message": one.message}
+    return WorkloadReason.WRITE_FAILED.because(one.about, times=one.times, **facts)

@@ -1,0 +1,102 @@
+"""The newest time in an input, by which an old dump is decided at the time it was taken (IN-080)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from grove_core.kernel.time_formats import parse_time
+from grove_shell.reading.input_items import InputItem
+from grove_shell.reading.input_sources import STDIN_NAME
+
+STATUS_TIMES: Final = frozenset(
+    {
+        "completionTime",
+        "finishedAt",
+        "lastHeartbeatTime",
+        "lastProbeTime",
+        "lastScaleTime",
+        "lastTransitionTime",
+        "lastUpdateTime",
+        "observedAt",
+        "startTime",
+        "startedAt",
+        "updateEndedAt",
+        "updateStartedAt",
+    }
+)
+"""Fields of a status that report something past, at any depth."""
+EVENT_TIMES: Final = ("eventTime", "firstTimestamp", "lastTimestamp")
+LEASE_TIMES: Final = ("acquireTime", "renewTime")
+
+
+class InputTimes:
+    """Collects the newest time of an input.
+
+    Attributes:
+        newest: None where no item had a time.
+        is_of_files: whether no item with a time came from standard input.
+    """
+
+    def __init__(self, count: Callable[[InputItem], None] | None = None) -> None:
+        """Collect nothing yet; ``count`` is called for every item, for a progress bar."""
+        self.newest: datetime | None = None
+        self.is_of_files = True
+        self._count = count
+
+    def add_item(self, item: InputItem) -> None:
+        """Take the times of one item."""
+        if self._count is not None:
+            self._count(item)
+        found = newest_timestamp_in_object(item.value)
+        if found is None:
+            return
+        self.newest = found if self.newest is None else max(found, self.newest)
+        if item.file == STDIN_NAME:
+            self.is_of_files = False
+
+
+def newest_timestamp_in_object(raw: Mapping[str, Any]) -> datetime | None:
+    """Return the newest time at which an object was created, changed or observed; None without one. Total.
+
+    Times that may lie in the future, such as ``deletionTimestamp`` or the end of a certificate, do not count.
+    """
+    newest, best = "", None
+    for text in _past_times(raw):
+        if not isinstance(text, str) or (text.endswith("Z") and text < newest):
+            continue
+        found = parse_time(text)
+        if found is not None and (best is None or found > best):
+            best, newest = found, text[: len("2026-11-20T09:00:00")]
+    return best
+
+
+def _past_times(raw: Mapping[str, Any]) -> Iterator[object]:
+    """Yield the values of all fields of an object that hold a time of the past, valid or not."""
+    metadata = raw.get("metadata")
+    if isinstance(metadata, Mapping):
+        yield metadata.get("creationTimestamp")
+        fields = metadata.get("managedFields")
+        for entry in fields if isinstance(fields, list) else ():
+            yield entry.get("time") if isinstance(entry, Mapping) else None
+    if raw.get("kind") == "Event":
+        yield from map(raw.get, EVENT_TIMES)
+        series = raw.get("series")
+        yield series.get("lastObservedTime") if isinstance(series, Mapping) else None
+    elif raw.get("kind") == "Lease":
+        spec = raw.get("spec")
+        yield from map(spec.get, LEASE_TIMES) if isinstance(spec, Mapping) else ()
+    yield from _times_of_status(raw.get("status"))
+
+
+def _times_of_status(status: object) -> Iterator[object]:
+    todo = [status]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                if isinstance(inner, Mapping | list):
+                    todo.append(inner)
+                elif key in STATUS_TIMES:
+                    yield inner
+        elif isinstance(value, list):
+            todo.extend(value)
