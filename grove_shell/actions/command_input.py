@@ -1,30 +1,22 @@
 """The input of a command: files or a live cluster, earlier attempts, configuration, clock, sets, rule set (CL-055)."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import takewhile
-from typing import Any, Final
 
-from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
-from grove_core.operator_recognition import RecognisedOperator, recognised
-from grove_core.resources.naming_rules import most_similar_name
-from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.configuration_files import (
-    FIELD,
     OperatorConfigurationFile,
     read_operator_configuration,
 )
 from grove_shell.actions.decision_time import DecisionTime, Now, decision_time, times_to_collect
+from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.selected_sets import selected_sets
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
@@ -34,10 +26,8 @@ from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules
 from grove_shell.reading.objects import load
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import (
-    MAX_NAMES,
     NOTHING_DECIDED,
     REST_UNKNOWN,
-    comma_separated_names,
     input_problems_closing_line,
     input_problems_page,
 )
@@ -78,61 +68,6 @@ class InputSource:
     keep_going: bool = False
     complete: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
-
-
-def selected_sets(
-    cluster: IndexedCluster, names: Collection[str], namespace: str | None = None
-) -> Iterator[PodCliqueSet]:
-    """Yield the selected sets, sorted by namespace and name.
-
-    Args:
-        names: ``set`` or ``namespace/set``; empty for all.
-        namespace: only sets of this namespace; None for all.
-    """
-    wanted = set(names)
-    for root in cluster.sets:
-        if namespace in {None, root.ref.namespace} and (not wanted or wanted & {root.ref.name, _full(root)}):
-            yield root
-
-
-def selected_sets_not_found(cluster: IndexedCluster, names: Collection[str], namespace: str | None = None) -> str:
-    """Return the selected names that are not there, with the known ones (CL-009); empty where nothing is missing."""
-    present = [*selected_sets(cluster, (), namespace)]
-    if namespace is not None and not present and not names:
-        others = {root.ref.namespace for root in cluster.sets}
-        return f"a PodCliqueSet in namespace {namespace}{known_names_hint(namespace, others)}"
-    known = {name: _full(root) for root in present for name in (root.ref.name, _full(root))}
-    lacking = sorted(name for name in names if name not in known)
-    if not lacking:
-        return ""
-    guesses = (known.get(most_similar_name(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
-    meant = dict.fromkeys(filter(None, guesses))
-    return ", ".join(f"PodCliqueSet {name}" for name in lacking) + _names_hint(meant, sorted({*known.values()}))
-
-
-def known_names_hint(name: str, known: Collection[str]) -> str:
-    """Return the known name that is most similar to one that is not there, and the known names (CL-083)."""
-    meant = most_similar_name(name, sorted(known)[:_MOST_COMPARED])
-    nearest = sorted(known, key=lambda one: (-_shared_letter_count(name, one), one))
-    return _names_hint([meant] if meant else [], nearest)
-
-
-def _shared_letter_count(one: str, other: str) -> int:
-    """Return how many letters two names begin with in common."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
-def _names_hint(meant: Iterable[str], known: Collection[str]) -> str:
-    names = comma_separated_names([*known], MAX_NAMES) if known else "none"
-    guess = ", ".join(meant)
-    return f"; did you mean {guess}? Known: {names}" if guess else f"; known: {names}"
-
-
-_MOST_COMPARED: Final = 5_000
-
-
-def _full(root: PodCliqueSet) -> str:
-    return f"{root.ref.namespace}/{root.ref.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,43 +242,3 @@ def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[InputFault, ...]]:
             problems = ((one.path or "attempts", one.expected, one.got) for one in fault.problems)
             faults.extend(item_problem_as_fault(item, "", problem, None) for problem in problems)
     return tuple(found), tuple(faults)
-
-
-AUTO: Final = "auto"
-_OF_FILE: Final = "the configuration file is the Go operator's"
-
-
-def choose_rule_set(
-    option: str | None, configured: str | None, cluster: IndexedCluster | None, newer: Iterable[str] = ()
-) -> tuple[RuleSet, RuleSetSource, RecognisedOperator | None]:
-    """Return the rule set, what chose it, and the operator that the cluster shows.
-
-    Args:
-        option: the value of ``--rules``; None or ``auto`` where none is named.
-        configured: the rule set that the file of ``--config`` names; None where it names none. A file of the Go
-            operator stands for the release that the cluster shows, else for the newest (IN-073).
-        newer: marks of a newer release that are in the input and not in the cluster.
-    """
-    shown = recognised(cluster, newer) if cluster is not None else None
-    named, source = (
-        configured if option is None else option,
-        RuleSetSource("configuration" if option is None else "option"),
-    )
-    if option is None and configured == FIELD:
-        shows_release = shown is not None and shown.go_operator is not None
-        named, source = AUTO if shows_release else FIELD, RuleSetSource("configuration", _OF_FILE)
-    if named not in {None, AUTO}:
-        shown = replace(shown, doubtful=frozenset()) if shown is not None else None  # the user named it
-        return rule_set(str(named)), source, shown
-    if shown is None:
-        return rule_set("design"), RuleSetSource("default"), shown
-    return rule_set(shown.rules), RuleSetSource("cluster" if shown.is_shown else "default", shown.because), shown
-
-
-def cluster_for_operator_recognition(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> IndexedCluster:
-    """Return a cluster of the objects that an operator is recognised by; malformed PodCliqueSets are left out."""
-    found = []
-    for raw in sets:
-        with suppress(MalformedObject):
-            found.append(podcliqueset_from_json(raw))
-    return index_cluster(sets=found, cliques=cliques)

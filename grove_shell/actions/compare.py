@@ -17,16 +17,11 @@ from grove_core.document.step_writing import reason_as_json, ref_as_json
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
-from grove_shell.actions.command_input import (
-    AUTO,
-    CommandInput,
-    InputSource,
-    choose_rule_set,
-    read_input_and_print_problems,
-    selected_sets_not_found,
-)
+from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
 from grove_shell.actions.plan import time_after, uncollected_kind_names
+from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
+from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.styled_text_page import print_error, print_warnings

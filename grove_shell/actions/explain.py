@@ -17,14 +17,11 @@ from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hints.hints import termination_hints
-from grove_shell.actions.command_input import (
-    InputSource,
-    choose_rule_set,
-    known_names_hint,
-    read_input_and_print_problems,
-)
+from grove_shell.actions.command_input import InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
+from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.exit_codes import DONE, ERROR, USAGE
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
 from grove_shell.in_memory.planned_objects import PlayedRounds, may_create_object_named, played_rounds_of_set

@@ -15,13 +15,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hints.hints import termination_hints
-from grove_shell.actions.command_input import (
-    CommandInput,
-    InputSource,
-    choose_rule_set,
-    read_input_and_print_problems,
-    selected_sets_not_found,
-)
+from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import (
     InputNodes,
     forecasts_with_input_findings,
@@ -30,6 +24,8 @@ from grove_shell.actions.input_findings import (
     sets_with_unknown_nodes,
 )
 from grove_shell.actions.plan_checks import plan_objections
+from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_shell.in_memory.update_forecasts import with_edit_forecast

@@ -13,7 +13,8 @@ from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_shell.actions.command_input import choose_rule_set, known_names_hint
+from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
 from grove_shell.simulator.checks.all_checks import PROMISES
 from grove_shell.simulator.cluster.simulated_admission import admission_by_rules

@@ -22,13 +22,10 @@ from grove_core.resources.cluster_topology import (
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_shell.actions.command_input import (
-    InputSource,
-    selected_sets,
-    selected_sets_not_found,
-)
+from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.actions.decision_time import decision_time
+from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
 from grove_shell.actions.topology_edits import raw_topology, topology_change_view
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.collected_objects import LoadedInput

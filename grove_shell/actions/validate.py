@@ -21,13 +21,9 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_shell.actions.command_input import (
-    InputSource,
-    choose_rule_set,
-    cluster_for_operator_recognition,
-    read_command_input,
-)
+from grove_shell.actions.command_input import InputSource, read_command_input
 from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_for_operator_recognition
 from grove_shell.actions.validate_autoscalers import judged_autoscalers
 from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections

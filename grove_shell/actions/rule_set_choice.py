@@ -1,0 +1,56 @@
+"""The rule set of a command: that of ``--rules``, of the configuration, or of the operator in the input (CL-055)."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from grove_core.document.plan_document import RuleSetSource
+from grove_core.kernel.errors import MalformedObject
+from grove_core.operator_recognition import RecognisedOperator, recognised
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import podcliqueset_from_json
+from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.cluster import IndexedCluster
+from grove_core.snapshot.cluster_index import index_cluster
+from grove_shell.actions.configuration_files import FIELD
+
+AUTO: Final = "auto"
+_OF_FILE: Final = "the configuration file is the Go operator's"
+
+
+def choose_rule_set(
+    option: str | None, configured: str | None, cluster: IndexedCluster | None, newer: Iterable[str] = ()
+) -> tuple[RuleSet, RuleSetSource, RecognisedOperator | None]:
+    """Return the rule set, what chose it, and the operator that the cluster shows.
+
+    Args:
+        option: the value of ``--rules``; None or ``auto`` where none is named.
+        configured: the rule set that the file of ``--config`` names; None where it names none. A file of the Go
+            operator stands for the release that the cluster shows, else for the newest (IN-073).
+        newer: marks of a newer release that are in the input and not in the cluster.
+    """
+    shown = recognised(cluster, newer) if cluster is not None else None
+    named, source = (
+        configured if option is None else option,
+        RuleSetSource("configuration" if option is None else "option"),
+    )
+    if option is None and configured == FIELD:
+        shows_release = shown is not None and shown.go_operator is not None
+        named, source = AUTO if shows_release else FIELD, RuleSetSource("configuration", _OF_FILE)
+    if named not in {None, AUTO}:
+        shown = replace(shown, doubtful=frozenset()) if shown is not None else None  # the user named it
+        return rule_set(str(named)), source, shown
+    if shown is None:
+        return rule_set("design"), RuleSetSource("default"), shown
+    return rule_set(shown.rules), RuleSetSource("cluster" if shown.is_shown else "default", shown.because), shown
+
+
+def cluster_for_operator_recognition(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> IndexedCluster:
+    """Return a cluster of the objects that an operator is recognised by; malformed PodCliqueSets are left out."""
+    found = []
+    for raw in sets:
+        with suppress(MalformedObject):
+            found.append(podcliqueset_from_json(raw))
+    return index_cluster(sets=found, cliques=cliques)
