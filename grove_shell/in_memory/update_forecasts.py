@@ -1,7 +1,7 @@
 """Forecasts of updates: rounds until the operator waits, then every created pod becomes ready, until the end (ED)."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -40,6 +40,10 @@ _NODE: Final = "(a node)"
 _NEEDED: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup"})
 
 
+def _never() -> bool:
+    return False
+
+
 class _Deletion(NamedTuple):
     """Why a pod is deleted, and its place in the order of deletions."""
 
@@ -56,11 +60,13 @@ def with_edit_forecast(
     snapshot: Snapshot,
     rules: RuleSet,
     changes: Mapping[str, tuple[ManifestChange, ...]],
+    is_over: Callable[[], bool] = _never,
 ) -> Forecast:
     """Return the forecast of a set with what its manifest in the input does; as it is where there is none.
 
     Args:
         changes: ``namespace/name`` of an edited set -> the fields that change.
+        is_over: as in :func:`forecast_update`.
     """
     root = snapshot.root
     if not root.uid:
@@ -68,7 +74,7 @@ def with_edit_forecast(
     if root.edit is PlannedManifestChange.NONE:
         return forecast
     found = tuple(_changes_as_stored(changes.get(f"{root.ref.namespace}/{root.ref.name}", ()), rules))
-    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found))
+    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), is_over=is_over)
     return replace(forecast, edit=EditForecast(found, update))
 
 
@@ -82,7 +88,11 @@ def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Ite
 
 
 def forecast_update(
-    given: Snapshot, rules: RuleSet, changed: frozenset[str] = frozenset(), work: int = MOST_WORK
+    given: Snapshot,
+    rules: RuleSet,
+    changed: frozenset[str] = frozenset(),
+    work: int = MOST_WORK,
+    is_over: Callable[[], bool] = _never,
 ) -> UpdateForecast | None:
     """Return the update of a set that was just edited, to its end or to the limit of the work.
 
@@ -91,6 +101,7 @@ def forecast_update(
         rules: the operator that acts.
         changed: names of the cliques whose pods depend on a changed field.
         work: the most work (ED-006).
+        is_over: called after each stage; whether the forecast ends there, as at the limit of the work (WH-036).
 
     Returns:
         None where pods, PodCliques, scaling groups or PodGroups of the set were not collected.
@@ -106,7 +117,7 @@ def forecast_update(
             return None
         stages.append(_stage(forecast, earlier, seen, there))
         work -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
-        is_cut = work <= 0 and stages[-1].created.pods > 0
+        is_cut = stages[-1].created.pods > 0 and (work <= 0 or is_over())
         if is_cut:
             break
     return UpdateForecast(
