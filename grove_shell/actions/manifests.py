@@ -22,11 +22,10 @@ PARTS: Final[Mapping[str, Callable[[InstallationOptions], Iterator[dict[str, Any
     "rbac": namespace_and_role_manifests,
     "operator": operator_manifests,
     "webhooks": webhook_manifests,
-    "preview": preview_manifests,
 }
 """In the order in which they are applied."""
-_ON_REQUEST: Final = "preview"
-"""The part that is printed on request only: the program that previews updates (MF-030)."""
+PREVIEW_PART: Final = "preview"
+"""The program that previews updates, which is printed last, and on request only (MF-030)."""
 
 
 MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
@@ -41,8 +40,8 @@ def installation_objects(
 ) -> list[dict[str, Any]]:
     """Return the objects of these parts, or of all; as copies, so that YAML has no anchors."""
     made = [one for name, make_more in MORE.items() if name in more for one in make_more()]
-    wanted = parts or tuple(part for part in PARTS if part != _ON_REQUEST or part in more)
-    made += [one for part, make in PARTS.items() if part in wanted for one in make(installation)]
+    made += [one for part, make in PARTS.items() if not parts or part in parts for one in make(installation)]
+    made += preview_manifests(installation) if PREVIEW_PART in {*parts, *more} else ()
     return [json.loads(json.dumps(one)) for one in made]
 
 
@@ -74,7 +73,7 @@ def print_installation_manifests(
     if configured.problems:
         raise CommandFailed(input_problems_page(configured.problems, NOTHING_PRINTED))
     features = configured.configuration
-    if features.topology.enabled and not features.topology.levels and parts != (_ON_REQUEST,):
+    if features.topology.enabled and not features.topology.levels and parts != (PREVIEW_PART,):
         raise CommandFailed(input_problems_page([_no_levels(config)], NOTHING_PRINTED))
     if configured.note:
         print_error(configured.note)

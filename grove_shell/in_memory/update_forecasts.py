@@ -1,7 +1,7 @@
 """Forecasts of updates: rounds until the operator waits, then every created pod becomes ready, until the end (ED)."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -25,8 +25,8 @@ from grove_core.plan.update_forecast import (
     pods_of_new_set,
 )
 from grove_core.resources.manifest_changes import ManifestChange
-from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_with_set_as_stored
@@ -38,10 +38,6 @@ _DELAY: Final = "spec.template.terminationDelay"
 _FIXED_WORK: Final = 20
 _NODE: Final = "(a node)"
 _NEEDED: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup"})
-
-
-def _never() -> bool:
-    return False
 
 
 class _Deletion(NamedTuple):
@@ -60,13 +56,13 @@ def with_edit_forecast(
     snapshot: Snapshot,
     rules: RuleSet,
     changes: Mapping[str, tuple[ManifestChange, ...]],
-    is_over: Callable[[], bool] = _never,
+    work: int = MOST_WORK,
 ) -> Forecast:
     """Return the forecast of a set with what its manifest in the input does; as it is where there is none.
 
     Args:
         changes: ``namespace/name`` of an edited set -> the fields that change.
-        is_over: as in :func:`forecast_update`.
+        work: the most work for its update (ED-006).
     """
     root = snapshot.root
     if not root.uid:
@@ -74,7 +70,7 @@ def with_edit_forecast(
     if root.edit is PlannedManifestChange.NONE:
         return forecast
     found = tuple(_changes_as_stored(changes.get(f"{root.ref.namespace}/{root.ref.name}", ()), rules))
-    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), is_over=is_over)
+    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), work)
     return replace(forecast, edit=EditForecast(found, update))
 
 
@@ -88,11 +84,7 @@ def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Ite
 
 
 def forecast_update(
-    given: Snapshot,
-    rules: RuleSet,
-    changed: frozenset[str] = frozenset(),
-    work: int = MOST_WORK,
-    is_over: Callable[[], bool] = _never,
+    given: Snapshot, rules: RuleSet, changed: frozenset[str] = frozenset(), work: int = MOST_WORK
 ) -> UpdateForecast | None:
     """Return the update of a set that was just edited, to its end or to the limit of the work.
 
@@ -101,7 +93,6 @@ def forecast_update(
         rules: the operator that acts.
         changed: names of the cliques whose pods depend on a changed field.
         work: the most work (ED-006).
-        is_over: called after each stage; whether the forecast ends there, as at the limit of the work (WH-036).
 
     Returns:
         None where pods, PodCliques, scaling groups or PodGroups of the set were not collected.
@@ -117,7 +108,7 @@ def forecast_update(
             return None
         stages.append(_stage(forecast, earlier, seen, there))
         work -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
-        is_cut = stages[-1].created.pods > 0 and (work <= 0 or is_over())
+        is_cut = work <= 0 and stages[-1].created.pods > 0
         if is_cut:
             break
     return UpdateForecast(
@@ -126,7 +117,8 @@ def forecast_update(
         available=available_set_replicas(start, before),
         stages=tuple(_with_fates(stages, _created_slots(seen, there))),
         waits=() if is_cut or not stages else stages[-1].waits,
-        unreached=PodsAndGpus.of_pods(_pods_of_cliques(seen, there, changed)) if is_cut else NO_PODS,
+        unreached=_unreached(seen, there, changed) if is_cut else NO_PODS,
+        is_cut=is_cut,
     )
 
 
@@ -235,6 +227,17 @@ def _with_fates(stages: Iterable[UpdateStage], created: frozenset[tuple[str, int
         )
 
 
-def _pods_of_cliques(seen: Snapshot, there: frozenset[str], changed: frozenset[str]) -> list[Pod]:
-    """Return the pods from before the update in PodCliques of some cliques of the template."""
-    return [pod for clique, pod in seen.pods() if pod.uid in there and clique.template_name in changed]
+def _unreached(seen: Snapshot, there: frozenset[str], changed: frozenset[str]) -> PodsAndGpus:
+    """Return the pods from before the update that the rest of the update restarts (ED-006).
+
+    They are the pods of changed cliques, and of other cliques in their scaling groups, whose replicas are replaced as
+    a whole.
+    """
+    if seen.root.spec.update_strategy.type == ON_DELETE:
+        return NO_PODS
+    groups = seen.root.spec.template.pod_clique_scaling_groups
+    members = (name for group in groups if changed.intersection(group.clique_names) for name in group.clique_names)
+    restarted = changed.union(members)
+    return PodsAndGpus.of_pods(
+        pod for clique, pod in seen.pods() if pod.uid in there and clique.template_name in restarted
+    )

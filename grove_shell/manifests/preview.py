@@ -9,7 +9,6 @@ from grove_shell.manifests.deployments import (
     disruption_budget_manifest,
     feature_settings,
     service_manifest,
-    webhook_registration,
 )
 from grove_shell.manifests.installation import (
     InstallationOptions,
@@ -17,6 +16,7 @@ from grove_shell.manifests.installation import (
     preview_role_manifests,
     program_manifest,
 )
+from grove_shell.manifests.webhook_registrations import webhook_registration
 from grove_shell.settings.shared_settings import API_VERSION
 from grove_shell.settings.webhook_settings import (
     KIND,

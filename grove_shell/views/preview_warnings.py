@@ -29,13 +29,8 @@ def preview_warnings(forecast: Forecast, rules: str) -> list[str]:
     found = _packed([*parts, f"rules {rules}"])
     waits = update.waits if update is not None else ()
     found += _some((f"it waits: {held.target.short}: {held.because[0].sentence}" for held in waits), len(waits))
-    if update is not None and update.unreached.pods:
-        found.append(
-            one_warning(
-                f"{pods_with_gpus(update.unreached)} of these were not followed to their end; "
-                "grove plan --live -f FILE shows every stage"
-            )
-        )
+    if update is not None and update.is_cut:
+        found.append(one_warning(_end_of_forecast(update)))
     defects = explanation_of_forecast(forecast).defects
     texts = (f"defect: {one.subject.short}: {_BETWEEN.join(why.sentence for why in one.because)}" for one in defects)
     return found + _some(texts, len(defects))
@@ -50,6 +45,11 @@ def _further_verdicts(update: UpdateForecast) -> Iterator[str]:
     terminated = PodsAndGpus.of_pods(update.deleted(DeletedPodFate.TERMINATED))
     if terminated.pods:
         yield f"terminates {pods_with_gpus(terminated)}"
+
+
+def _end_of_forecast(update: UpdateForecast) -> str:
+    rest = f": {pods_with_gpus(update.unreached)} restart after it" if update.unreached.pods else ""
+    return f"followed to stage {len(update.stages)} only{rest}; grove plan --live -f FILE shows every stage"
 
 
 def _packed(parts: Iterable[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Forecasts the update of a set from its listed objects and its manifest, as ``grove plan --live -f`` does (WH-030)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -31,7 +31,7 @@ def forecast_of_edit(
     rules_name: str,
     configuration: Configuration,
     now: datetime,
-    is_over: Callable[[], bool],
+    work: int,
 ) -> tuple[Forecast, RuleSet]:
     """Return the forecast of a stored set with its manifest as it will be stored, and the rules that it follows.
 
@@ -41,7 +41,7 @@ def forecast_of_edit(
         rules_name: ``auto`` for the operator that the objects show.
         configuration: of the operator.
         now: the time of the edit.
-        is_over: called after each stage; whether the forecast ends there.
+        work: the most work of the forecast (ED-006).
 
     Raises:
         NotPredicted: an object cannot be read, or no rules predict the set.
@@ -56,7 +56,7 @@ def forecast_of_edit(
     snapshot = loaded.cluster.snapshot_of(edited, now)
     plan = reconcile(snapshot_with_set_as_stored(snapshot, rules), rules)
     changes = {f"{root.ref.namespace}/{root.ref.name}": manifest_changes(collected.items[0], manifest)}
-    return with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, is_over), rules
+    return with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, work), rules
 
 
 def _predicting_rules(name: str, loaded: LoadedInput, root: PodCliqueSet) -> RuleSet:

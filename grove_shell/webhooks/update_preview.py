@@ -1,7 +1,6 @@
 """Answers an update of a PodCliqueSet with warnings of what it restarts; it blocks nothing without a limit (WH-030)."""
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
@@ -28,8 +27,8 @@ from grove_shell.webhooks.preview_policy import PreviewPolicy, preview_policy
 
 REQUEST_SECONDS: Final = 1.0
 """For all requests of one preview (WH-036)."""
-FORECAST_SECONDS: Final = 0.06
-"""After which a forecast ends with its stage (WH-036)."""
+MOST_WORK: Final = 1_000
+"""Rounds, each times the pods of the set plus 20, after which the forecast of a preview ends (WH-036)."""
 _NO_LABELS: Final[Mapping[str, object]] = {}
 
 
@@ -45,7 +44,6 @@ class UpdatePreview:
         report: Callable[..., None],
         *,
         request_seconds: float = REQUEST_SECONDS,
-        forecast_seconds: float = FORECAST_SECONDS,
     ) -> None:
         """Send no request yet.
 
@@ -53,7 +51,7 @@ class UpdatePreview:
             api, settings, report: of the process.
             configuration: of the operator that acts.
             served: what the API server serves.
-            request_seconds, forecast_seconds: see the constants.
+            request_seconds: after which a preview fails.
         """
         self._api = api
         self._settings = settings
@@ -61,7 +59,6 @@ class UpdatePreview:
         self._served = served
         self._report = report
         self._request_seconds = request_seconds
-        self._forecast_seconds = forecast_seconds
 
     async def respond(self, request: AdmissionRequest) -> Json:
         """Return the response for a PodCliqueSet; every failure allows the request with one warning (WH-031)."""
@@ -88,14 +85,13 @@ class UpdatePreview:
             if not policy.is_on:
                 return allow_admission(request, notes)
             collected = await list_objects_of_set(self._api, request.old or {}, self._served)
-        ends = time.monotonic() + self._forecast_seconds
         forecast, rules = forecast_of_edit(
             collected,
             request.new,
             self._settings.rules,
             self._configuration,
             datetime.now(UTC),
-            lambda: time.monotonic() >= ends,
+            MOST_WORK,
         )
         update = forecast.edit.update if forecast.edit is not None else None
         if update is None:

@@ -1,0 +1,196 @@
+"""``kubectl apply`` prints what an update restarts: a preview with the rights that are printed for it."""
+
+import copy
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from grove_shell.manifests.installation import InstallationOptions
+from grove_shell.manifests.preview import preview_manifests
+from grove_shell.settings.webhook_settings import PREVIEW_LABELS
+from tests.cluster.api import Json, wait_until
+from tests.cluster.installing import RBAC, Program, apply, remove_cluster_wide
+from tests.cluster.operators import Starting, grove
+from tests.cluster.plane import REVIEWER, ControlPlane
+from tests.cluster.programs import HOST
+from tests.cluster.scenes import Scene, clique, group
+from tests.cluster.webhooks import on_loopback
+
+pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")
+WARNING: Final = "Warning: "
+APPLIED: Final = frozenset({"ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"})
+
+
+class Preview:
+    """The preview for one namespace, and a user with kubectl there."""
+
+    def __init__(self, plane: ControlPlane, scene: Scene, folder: Path, **settings: Any) -> None:
+        self.plane = plane
+        self.scene = scene
+        self.folder = folder
+        installation = InstallationOptions(home=scene.namespace, watched=scene.namespace)
+        printed = list(preview_manifests(installation))
+        user = {"subjects": [{"apiGroup": RBAC, "kind": "User", "name": REVIEWER}]}
+        self.roles = [{**one, **(user if "subjects" in one else {})} for one in printed if one["kind"] in APPLIED]
+        self.objects = [*self.roles, *(on_loopback(one) for one in printed if "webhooks" in one)]
+        config = {
+            "kind": "WebhookConfiguration",
+            "certificates": {"checkEvery": "300ms", "settle": "1s"},
+            "listening": {"host": HOST, "port": 0},
+            "farewell": "300ms",
+            "preview": settings,
+        }
+        words = ["webhooks", "--only", "preview", "--kubeconfig", str(plane.kubeconfig(REVIEWER))]
+        words += ["-n", scene.namespace, "--watch-namespace", scene.namespace, "--url-host", HOST]
+        self.program = Program(words, config, folder / "preview.log")
+
+    def kubectl(self, *words: str, manifest: Json | None = None) -> "subprocess.CompletedProcess[str]":
+        command = ["kubectl", "--kubeconfig", str(self.plane.kubeconfig("admin")), "-n", self.scene.namespace, *words]
+        text = json.dumps(manifest) if manifest is not None else ""
+        return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60)
+
+    def applied(self, manifest: Json, *, dry: bool = False) -> list[str]:
+        """Return the warnings of ``kubectl apply``, which must succeed."""
+        ran = self.kubectl("apply", "-f", "-", *(["--dry-run=server"] if dry else []), manifest=manifest)
+        assert ran.returncode == 0, ran.stderr
+        return [line.removeprefix(WARNING) for line in ran.stderr.splitlines() if line.startswith(WARNING)]
+
+    def refusal(self, manifest: Json) -> str:
+        """Return what ``kubectl apply`` says where the edit is refused."""
+        ran = self.kubectl("apply", "-f", "-", "--dry-run=server", manifest=manifest)
+        assert ran.returncode == 1, ran.stdout
+        return ran.stderr
+
+    def label(self, **labels: str | None) -> None:
+        """Label the namespace; the API server and the preview see it with the next request."""
+        found = {f"{PREVIEW_LABELS}{key.replace('_', '-')}": value for key, value in labels.items()}
+        self.scene.api.patch("namespaces", self.scene.namespace, patch={"metadata": {"labels": found}})
+
+    def plan(self, manifest: Json) -> tuple[str, Json]:
+        """Return the first line of ``grove plan --live -f``, and its edit as JSON."""
+        file = self.folder / "new.json"
+        file.write_text(json.dumps(manifest), encoding="utf-8")
+        asked = ("plan", "--live", "-n", self.scene.namespace, "-f", str(file))
+        page, document = (
+            grove(*asked, *more, kubeconfig=self.plane.kubeconfig("admin")) for more in ((), ("-o", "json"))
+        )
+        edit: Json = json.loads(document.stdout)["plans"][0]["edit"]
+        return page.stdout.splitlines()[0], edit
+
+
+def new_image(manifest: Json, *names: str) -> Json:
+    """The manifest with another image for some cliques."""
+    edited = copy.deepcopy(manifest)
+    for one in edited["spec"]["template"]["cliques"]:
+        if one["name"] in names:
+            one["spec"]["podSpec"]["containers"][0]["image"] = "example.com/main:2"
+    return edited
+
+
+@pytest.fixture
+def preview(grove_plane: ControlPlane, scene: Scene, tmp_path: Path) -> Iterator[Preview]:
+    """The preview, called by the API server; no other webhook is registered."""
+    found = Preview(grove_plane, scene, tmp_path)
+    apply(scene.api, found.objects)
+    with found.program.running() as process:
+        found.program.await_ready(process)
+        wait_until(lambda: found.program.said("authority registered"), bool, "the API server trusts the preview")
+        yield found
+    remove_cluster_wide(scene.api, found.objects)
+
+
+def stored_set(preview: Preview, starting: Starting, rules: str) -> Json:
+    """Apply a set, and return its manifest once an operator with these rules has made its ten pods ready."""
+    scene = preview.scene
+    operator = starting()
+    operator.rules = rules
+    operator.start()
+    pool = group("pool", "leader", "worker", replicas=2)
+    manifest = scene.set_of(
+        clique("router", 4, minimum=3), clique("leader"), clique("worker", 2), podCliqueScalingGroups=[pool]
+    )
+    assert preview.applied(manifest) == []
+    scene.await_ready(10)
+    scene.await_status(availableReplicas=1)
+    operator.await_rest()
+    return manifest
+
+
+def called(preview: Preview, manifest: Json) -> list[str]:
+    """Return the warnings of a dry run once the API server calls the preview; that takes it a moment."""
+    return wait_until(lambda: preview.applied(manifest, dry=True), bool, "the preview is called")
+
+
+@pytest.mark.req("MF-031")
+@pytest.mark.req("WH-037")
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_wh030_an_apply_prints_the_verdict_of_the_plan(preview: Preview, starting: Starting, rules: str) -> None:
+    """And a dry run prints the same; then exactly these pods restart."""
+    manifest, scene = stored_set(preview, starting, rules), preview.scene
+    edited = new_image(manifest, "router", "worker")
+    said = called(preview, edited)
+    verdict, edit = preview.plan(edited)
+    restarted = edit["update"]["restarted"]
+    assert f"restarts {restarted['pods']} pods with {restarted['gpus']} GPUs" in said[0]
+    shown = "; ".join(said).replace("update preview: ", "")
+    for part in verdict.split("; nothing to terminate")[0].split("; "):
+        assert part in shown
+    assert f"rules {'design' if rules == 'design' else 'field@'}" in shown
+    before = {pod["metadata"]["uid"] for pod in scene.pods()}
+    assert preview.applied(edited) == said
+    wait_until(
+        lambda: len(before - {pod["metadata"]["uid"] for pod in scene.pods()}),
+        lambda gone: gone == restarted["pods"],
+        "as many pods as were previewed are gone",
+        seconds=120,
+    )
+    scene.await_ready(10)
+    asked = preview.plane.audit(REVIEWER)
+    refused = [one for one in asked if one["responseStatus"]["code"] == 403 and scene.namespace in one["requestURI"]]
+    assert not refused
+
+
+@pytest.mark.req("WH-033")
+@pytest.mark.req("WH-035")
+@pytest.mark.req("WH-031")
+def test_wh032_labels_of_the_namespace_limit_and_switch_off(preview: Preview, starting: Starting) -> None:
+    manifest, scene = stored_set(preview, starting, "design"), preview.scene
+    edited = new_image(manifest, "router")
+    said = called(preview, edited)
+    preview.label(deny_above_pods="3")
+    refused = wait_until(
+        lambda: preview.kubectl("apply", "-f", "-", "--dry-run=server", manifest=edited),
+        lambda ran: ran.returncode == 1,
+        "the label is seen",
+    ).stderr
+    assert 'admission webhook "preview.podcliquesets.grove.io" denied the request: this update is too large' in refused
+    assert "it restarts 4 pods, and at most 3 may" in refused
+    assert f"raise the label {PREVIEW_LABELS}deny-above-pods of namespace {scene.namespace}" in refused
+    assert all(f"{WARNING}{one}" in refused for one in said)
+    preview.label(deny_above_pods="4")
+    assert preview.applied(edited, dry=True) == said
+    preview.label(deny_above_pods="many")
+    warned = preview.applied(edited, dry=True)
+    assert warned[:-1] == said
+    assert 'expected a number or none, got "many"' in warned[-1]
+    preview.label(mode="off", deny_above_pods="0")
+    wait_until(lambda: preview.applied(edited, dry=True), lambda warned: not warned, "the namespace is switched off")
+    preview.label(mode=None, deny_above_pods="0")
+    wait_until(lambda: preview.kubectl("apply", "-f", "-", "--dry-run=server", manifest=edited).returncode, bool, "on")
+    assert preview.applied(manifest, dry=True) == []  # nothing changes, so nothing is asked or refused
+    preview.kubectl("label", "--overwrite", "pcs", "llama", "a=b")
+    for one in preview.roles:
+        if one["kind"].endswith("Binding"):
+            scene.api.delete(one["kind"], one["metadata"]["name"], one["metadata"].get("namespace"))
+    (unknown,) = wait_until(
+        lambda: preview.kubectl("apply", "-f", "-", "--dry-run=server", manifest=edited),
+        lambda ran: "forbidden" in ran.stderr,
+        "the rights are gone",
+    ).stderr.splitlines()
+    assert unknown.startswith(f"{WARNING}update preview: the update was not previewed: ")
+    apply(scene.api, preview.roles)
