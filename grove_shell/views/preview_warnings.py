@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from grove_core.explain import explanation_of_forecast
+from grove_core.kernel.refs import Ref
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
 from grove_shell.views.edit_verdict import edit_verdicts, pods_with_gpus
@@ -28,11 +29,11 @@ def preview_warnings(forecast: Forecast, rules: str) -> list[str]:
         parts += _further_verdicts(update)
     found = _packed([*parts, f"rules {rules}"])
     waits = update.waits if update is not None else ()
-    found += _some((f"it waits: {held.target.short}: {held.because[0].sentence}" for held in waits), len(waits))
+    found += _some((f"it waits: {_named(held.target)}: {held.because[0].sentence}" for held in waits), len(waits))
     if update is not None and update.is_cut:
         found.append(one_warning(_end_of_forecast(update)))
     defects = explanation_of_forecast(forecast).defects
-    texts = (f"defect: {one.subject.short}: {_BETWEEN.join(why.sentence for why in one.because)}" for one in defects)
+    texts = (f"defect: {_named(one.subject)}: {_BETWEEN.join(why.sentence for why in one.because)}" for one in defects)
     return found + _some(texts, len(defects))
 
 
@@ -68,6 +69,10 @@ def _some(texts: Iterable[str], count: int) -> list[str]:
     """Return the first few texts as warnings, and how many there are besides."""
     found = [one_warning(text) for text, _ in zip(texts, range(_FEW), strict=False)]
     return [*found, one_warning(f"and {count - _FEW:,} more")] if count > _FEW else found
+
+
+def _named(ref: Ref) -> str:
+    return f"{ref.kind} {ref.name}"
 
 
 def _cut(text: str) -> str:

@@ -27,7 +27,7 @@ from grove_shell.webhooks.preview_policy import PreviewPolicy, preview_policy
 
 REQUEST_SECONDS: Final = 1.0
 """For all requests of one preview (WH-036)."""
-MOST_WORK: Final = 1_000
+MOST_WORK: Final = 500
 """Rounds, each times the pods of the set plus 20, after which the forecast of a preview ends (WH-036)."""
 _NO_LABELS: Final[Mapping[str, object]] = {}
 
@@ -44,6 +44,7 @@ class UpdatePreview:
         report: Callable[..., None],
         *,
         request_seconds: float = REQUEST_SECONDS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Send no request yet.
 
@@ -52,6 +53,7 @@ class UpdatePreview:
             configuration: of the operator that acts.
             served: what the API server serves.
             request_seconds: after which a preview fails.
+            clock: returns the present time.
         """
         self._api = api
         self._settings = settings
@@ -59,6 +61,7 @@ class UpdatePreview:
         self._served = served
         self._report = report
         self._request_seconds = request_seconds
+        self._clock = clock
 
     async def respond(self, request: AdmissionRequest) -> Json:
         """Return the response for a PodCliqueSet; every failure allows the request with one warning (WH-031)."""
@@ -90,7 +93,7 @@ class UpdatePreview:
             request.new,
             self._settings.rules,
             self._configuration,
-            datetime.now(UTC),
+            self._clock(),
             MOST_WORK,
         )
         update = forecast.edit.update if forecast.edit is not None else None

@@ -111,9 +111,8 @@ def stored_set(preview: Preview, starting: Starting, rules: str) -> Json:
     operator.rules = rules
     operator.start()
     pool = group("pool", "leader", "worker", replicas=2)
-    manifest = scene.set_of(
-        clique("router", 4, minimum=3), clique("leader"), clique("worker", 2), podCliqueScalingGroups=[pool]
-    )
+    cliques = (clique("router", 4, minimum=3), clique("leader"), clique("worker", 2))
+    manifest = scene.set_of(*cliques, podCliqueScalingGroups=[pool], terminationDelay="4h")
     assert preview.applied(manifest) == []
     scene.await_ready(10)
     scene.await_status(availableReplicas=1)

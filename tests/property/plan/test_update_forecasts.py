@@ -144,6 +144,16 @@ def test_ed006_a_long_update_ends_at_the_limit_of_its_work() -> None:
     assert whole.unreached == NO_PODS
 
 
+@SEEDS
+@RULES
+def test_ed006_what_restarts_after_the_limit_is_counted(seed: int, rules: str) -> None:
+    """Also the other pods of a scaling group with a changed clique, and none under OnDelete."""
+    start, before, after, whole = drawn_update(seed, rule_set(rules))
+    cut = update_of_edit(start, before, after, rule_set(rules), work=1)
+    assert cut.restarted == whole.restarted
+    assert cut.is_cut == (len(cut.stages) < len(whole.stages))
+
+
 def test_nothing_is_known_where_pods_or_groups_were_not_collected() -> None:
     rules = rule_set("design")
     assert forecast_update(replace(ready_set(PLAIN, rules), not_collected=frozenset({"Pod"})), rules) is None

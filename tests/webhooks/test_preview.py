@@ -1,0 +1,312 @@
+"""Previews of updates: the verdict of the plan as warnings, limits, labels, and what happens without an answer."""
+
+import asyncio
+import copy
+import io
+import json
+from collections.abc import Iterable
+from contextlib import redirect_stdout
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.plan.update_forecast import PodsAndGpus
+from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
+from grove_shell.actions.command_input import InputSource
+from grove_shell.actions.plan import PlanOptions, plan_and_print
+from grove_shell.client.api_session import ApiSession
+from grove_shell.settings.webhook_settings import PREVIEW_LABELS, PreviewSettings, parse_webhook_settings
+from grove_shell.views.preview_warnings import LONGEST
+from grove_shell.webhooks.admission_review import AdmissionRequest, parse_admission_review
+from grove_shell.webhooks.preview_policy import preview_policy
+from grove_shell.webhooks.update_preview import UpdatePreview
+from tests.webhooks.preview_server import PreviewServer
+from tests.webhooks.reviews import Json, review
+
+CLUSTER: Final = Path("examples/real-cluster.yaml")
+NOW: Final = datetime(2026, 11, 21, 9, 40, 15, tzinfo=UTC)
+NAME: Final = "qwen"
+PREFIX: Final = "update preview: "
+EDITED: Final = ("worker", "router")
+
+
+def objects() -> list[Json]:
+    """Every object of the cluster."""
+    loaded = yaml.load_all(CLUSTER.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    return [one for document in loaded for one in document.get("items", [document])]
+
+
+OBJECTS: Final = objects()
+
+
+def stored(name: str = NAME) -> Json:
+    (found,) = (one for one in OBJECTS if (one["kind"], one["metadata"]["name"]) == ("PodCliqueSet", name))
+    return copy.deepcopy(found)
+
+
+def with_image(*cliques: str, name: str = NAME, image: str = "example.com/other:2") -> Json:
+    edited = stored(name)
+    for one in edited["spec"]["template"]["cliques"]:
+        if one["name"] in cliques:
+            one["spec"]["podSpec"]["containers"][0]["image"] = image
+    return edited
+
+
+def request(new: Json, old: Json | None = None, **more: Any) -> AdmissionRequest:
+    asked = review(new, stored(new["metadata"]["name"]) if old is None else old, **more)
+    found, problems = parse_admission_review(json.dumps(asked).encode())
+    assert found is not None, problems
+    return found
+
+
+def answered(asked: AdmissionRequest, server: PreviewServer, seconds: float = 5.0, **settings: Any) -> Json:
+    """The response of a preview with these settings."""
+    parsed, problems = parse_webhook_settings({"preview": settings})
+    assert not problems
+
+    async def play() -> Json:
+        async with server.connection() as connection, ApiSession(connection, tries=1) as api:
+            preview = UpdatePreview(
+                api,
+                parsed.preview,
+                Configuration(),
+                NOT_DISCOVERED,
+                lambda *_words, **_fields: None,
+                request_seconds=seconds,
+                clock=lambda: NOW,
+            )
+            return dict((await preview.respond(asked))["response"])
+
+    return asyncio.run(play())
+
+
+def warnings(response: Json) -> list[str]:
+    assert response["allowed"]
+    found: list[str] = response.get("warnings", [])
+    assert all(one.startswith(PREFIX) and len(one) <= LONGEST for one in found)
+    return [one.removeprefix(PREFIX) for one in found]
+
+
+def verdict_of_plan(edited: Json, folder: Path, rules: str | None = None) -> list[str]:
+    """The parts of the first line of ``grove plan`` on the same edit."""
+    file = folder / "new.json"
+    metadata = {key: edited["metadata"][key] for key in ("name", "namespace")}
+    file.write_text(json.dumps({**edited, "metadata": metadata, "status": None}), encoding="utf-8")
+    out = io.StringIO()
+    with redirect_stdout(out):
+        plan_and_print(
+            InputSource(filenames=(str(CLUSTER), str(file)), now=NOW),
+            PlanOptions(sets=(edited["metadata"]["name"],), rules=rules),
+        )
+    line = out.getvalue().splitlines()[0]
+    return line.split("; nothing to terminate")[0].split("; 1 replica will be")[0].split("; ")
+
+
+@pytest.mark.parametrize("rules", ["auto", "design", "field"])
+@pytest.mark.parametrize("name", ["qwen", "deepseek", "embed"])
+def test_wh030_the_numbers_are_those_of_the_plan(name: str, rules: str, tmp_path: Path) -> None:
+    cliques = [one["name"] for one in stored(name)["spec"]["template"]["cliques"]]
+    edited = with_image(*cliques, name=name)
+    said = warnings(answered(request(edited), PreviewServer(OBJECTS), rules=rules))
+    shown = "; ".join(said).split("; ")
+    expected = verdict_of_plan(edited, tmp_path, None if rules == "auto" else rules)
+    is_cut = any("followed to stage" in one for one in said)
+    for part in expected if not is_cut else [part.split(", ")[0] for part in expected if part.startswith("restarts")]:
+        assert any(one == part or (is_cut and one.startswith(part)) for one in shown), (part, shown)
+    assert any(one.startswith("rules field@" if rules != "design" else "rules design") for one in shown)
+
+
+def test_wh030_what_goes_and_comes_without_a_restart_is_said() -> None:
+    fewer, more = stored(), stored()
+    fewer["spec"]["replicas"] -= 1
+    more["spec"]["replicas"] += 1
+    server = PreviewServer(OBJECTS)
+    assert "removes" in warnings(answered(request(fewer), server))[0]
+    assert "restarts no pod; creates" in warnings(answered(request(more), server))[0]
+
+
+@pytest.mark.req("WH-036")
+def test_wh030_a_dry_run_is_answered_alike_with_few_requests() -> None:
+    server = PreviewServer(OBJECTS)
+    edited = with_image(*EDITED)
+    said = warnings(answered(request(edited), server))
+    assert server.asked == {"namespaces": 1, "podcliques": 1, "podcliquescalinggroups": 1, "podgangs": 1, "pods": 1}
+    assert warnings(answered(request(edited, dryRun=True), server)) == said
+
+
+@pytest.mark.parametrize("plural", ["podcliques", "podcliquescalinggroups", "podgangs", "pods"])
+def test_wh031_what_may_not_be_listed_is_said_and_blocks_nothing(plural: str) -> None:
+    server = PreviewServer(OBJECTS)
+    server.refused.add(plural)
+    (said,) = warnings(answered(request(with_image(*EDITED)), server, denyAbove={"pods": 0}))
+    assert said.startswith("the update was not previewed: ")
+    assert f"{plural} is forbidden" in said
+
+
+def test_wh031_a_server_without_an_answer_blocks_nothing() -> None:
+    server = PreviewServer(OBJECTS)
+    server.pause = 1.0
+    (said,) = warnings(answered(request(with_image(*EDITED)), server, 0.1, denyAbove={"pods": 0}))
+    assert said == "the update was not previewed: the API server did not answer within 0.1 s"
+
+
+def without_labels(one: Json) -> Json:
+    """A PodClique of which the uid is not known."""
+    return {**one, "metadata": {key: part for key, part in one["metadata"].items() if key != "uid"}}
+
+
+def test_wh031_an_object_that_cannot_be_read_is_said() -> None:
+    broken = [without_labels(one) if one["kind"] == "PodClique" else one for one in OBJECTS]
+    (said,) = warnings(answered(request(with_image(*EDITED)), PreviewServer(broken)))
+    assert "a uid and a resourceVersion" in said
+
+
+def test_wh031_a_manifest_that_cannot_be_parsed_is_said() -> None:
+    wrong = stored()
+    wrong["spec"]["template"]["cliques"][0]["spec"]["replicas"] = "many"
+    (said,) = warnings(answered(request(wrong), PreviewServer(OBJECTS)))
+    assert said.startswith("the update was not previewed: ")
+    assert "replicas" in said
+
+
+def test_wh031_a_release_that_is_not_predicted_is_said() -> None:
+    newer = copy.deepcopy(OBJECTS)
+    for one in newer:
+        if one["kind"] == "PodClique":
+            one["status"]["conditions"] = [{"type": "UpdateInProgress", "status": "True"}]
+    (said,) = warnings(answered(request(with_image(*EDITED)), PreviewServer(newer), denyAbove={"pods": 0}))
+    assert "newer than" in said
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        ({"pods": 7}, "it restarts 8 pods, and at most 7 may"),
+        ({"gpus": 11}, "it restarts 12 GPUs, and at most 11 may"),
+        ({"pods": 8, "gpus": 12}, ""),
+        ({"pods": 0, "gpus": 0}, "it restarts 8 pods, and at most 0 may"),
+    ],
+)
+def test_wh032_a_limit_refuses_what_restarts_more(limit: Json, words: str) -> None:
+    edited = with_image("worker")
+    response = answered(request(edited), PreviewServer(OBJECTS), denyAbove=limit)
+    assert response["allowed"] == (not words)
+    assert "restarts 8 pods with 12 GPUs" in response["warnings"][0]
+    if words:
+        assert (response["status"]["code"], response["status"]["reason"]) == (403, "Forbidden")
+        assert words in response["status"]["message"]
+        assert "or raise preview.denyAbove." in response["status"]["message"]
+
+
+def test_wh032_nothing_is_refused_where_the_labels_are_not_known() -> None:
+    server = PreviewServer(OBJECTS)
+    server.labels = None
+    said = warnings(answered(request(with_image("worker")), server, denyAbove={"pods": 0}))
+    assert "restarts 8 pods" in said[0]
+    assert said[-1].startswith("no limit was checked: the labels of namespace llm-serving were not read")
+
+
+def labels(**values: str) -> Json:
+    return {f"{PREVIEW_LABELS}{key.replace('_', '-')}": value for key, value in values.items()}
+
+
+@pytest.mark.req("WH-032")
+def test_wh033_a_label_replaces_the_setting_of_its_name() -> None:
+    server, edited = PreviewServer(OBJECTS), request(with_image("worker"))
+    server.labels = labels(deny_above_gpus="11")
+    assert not answered(edited, server)["allowed"]
+    server.labels = labels(deny_above_gpus="12", deny_above_pods="none")
+    assert answered(edited, server, denyAbove={"pods": 0, "gpus": 0})["allowed"]
+    server.labels = labels(mode="off", deny_above_pods="0")
+    server.asked.clear()
+    assert warnings(answered(edited, server)) == []
+    assert set(server.asked) == {"namespaces"}
+    server.labels = labels(mode="warn")
+    assert len(warnings(answered(edited, server, mode="off"))) >= 1
+    server.labels = {}
+    assert warnings(answered(edited, server, mode="off")) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (labels(mode="on"), 'mode of namespace ml: expected off or warn, got "on"'),
+        (labels(deny_above_pods="-1"), 'deny-above-pods of namespace ml: expected a number or none, got "-1"'),
+        (labels(deny_above_gpus="8x"), 'deny-above-gpus of namespace ml: expected a number or none, got "8x"'),
+    ],
+)
+def test_wh033_a_value_that_is_not_understood_is_a_warning(found: Json, words: str) -> None:
+    settings = PreviewSettings.model_validate({"denyAbove": {"pods": 3, "gpus": 3}})
+    policy = preview_policy(settings, "ml", found)
+    assert words in policy.notes[0]
+    assert policy.is_on
+    assert [limit.most for limit in policy.limits] == [3, 3]
+    assert policy.limits[0].objection(PodsAndGpus(4, 0))
+    assert not policy.limits[0].objection(PodsAndGpus(3, 9))
+
+
+def with_finalizer(one: Json) -> Json:
+    one["metadata"]["finalizers"] = ["example.com/mine"]
+    return one
+
+
+def deleted(one: Json) -> Json:
+    one["metadata"]["deletionTimestamp"] = "2026-11-21T09:00:00Z"
+    return one
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        request(stored()),
+        request(with_finalizer(stored())),
+        request(with_image("worker"), deleted(stored())),
+        request(with_image("worker"), operation="CREATE"),
+    ],
+)
+def test_wh035_nothing_is_requested_where_nothing_is_previewed(asked: AdmissionRequest) -> None:
+    server = PreviewServer(OBJECTS)
+    response = answered(asked, server, denyAbove={"pods": 0})
+    assert warnings(response) == []
+    assert not server.asked
+
+
+def test_wh036_a_long_update_is_followed_for_a_while_and_counted_whole() -> None:
+    several = [*many_pods(60)]
+    edited = with_image("worker")
+    (first, *more) = warnings(answered(request(edited), PreviewServer(several)))
+    whole = sum(one["kind"] == "Pod" and "worker" in one["metadata"]["name"] for one in several)
+    assert f"restarts {whole} pods" in first
+    assert any(one.startswith("followed to stage") and "grove plan --live -f FILE" in one for one in more)
+
+
+def many_pods(count: int) -> Iterable[Json]:
+    """The objects, with so many more pods of one PodClique."""
+    (clique,) = (one for one in OBJECTS if (one["kind"], one["metadata"]["name"]) == ("PodClique", "qwen-0-worker"))
+    for one in OBJECTS:
+        if one is not clique:
+            yield one
+    yield {**clique, "spec": {**clique["spec"], "replicas": clique["spec"]["replicas"] + count}}
+    pod = next(one for one in OBJECTS if one["kind"] == "Pod" and one["metadata"]["name"].startswith("qwen-0-worker-"))
+    for number in range(count):
+        new = copy.deepcopy(pod)
+        new["metadata"] |= {"name": f"qwen-0-worker-x{number:04}", "uid": f"more-{number}"}
+        new["spec"]["hostname"] = f"qwen-0-worker-{number + 10}"
+        yield new
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        ({"mode": "deny"}, "preview.mode"),
+        ({"rules": "field@alpha.99"}, "preview.rules"),
+        ({"denyAbove": {"pods": -1}}, "preview.denyAbove.pods"),
+        ({"denyAbove": {"nodes": 1}}, "preview.denyAbove.nodes"),
+    ],
+)
+def test_wh033_a_wrong_setting_is_reported(raw: Json, path: str) -> None:
+    _, problems = parse_webhook_settings({"preview": raw})
+    assert [one.path for one in problems] == [path]
