@@ -12,6 +12,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.paged_lists import KindNotListed
 from grove_shell.log_lines import error_on_one_line
+from grove_shell.python_gc import python_gc_paused
 from grove_shell.settings.webhook_settings import PreviewSettings
 from grove_shell.views.preview_warnings import one_warning, preview_warnings
 from grove_shell.webhooks.admission_review import (
@@ -27,7 +28,7 @@ from grove_shell.webhooks.preview_policy import PreviewPolicy, preview_policy
 
 REQUEST_SECONDS: Final = 1.0
 """For all requests of one preview (WH-036)."""
-MOST_WORK: Final = 500
+MOST_WORK: Final = 250
 """Rounds, each times the pods of the set plus 20, after which the forecast of a preview ends (WH-036)."""
 _NO_LABELS: Final[Mapping[str, object]] = {}
 
@@ -88,14 +89,10 @@ class UpdatePreview:
             if not policy.is_on:
                 return allow_admission(request, notes)
             collected = await list_objects_of_set(self._api, request.old or {}, self._served)
-        forecast, rules = forecast_of_edit(
-            collected,
-            request.new,
-            self._settings.rules,
-            self._configuration,
-            self._clock(),
-            MOST_WORK,
-        )
+        with python_gc_paused():
+            forecast, rules = forecast_of_edit(
+                collected, request.new, self._settings.rules, self._configuration, self._clock(), MOST_WORK
+            )
         update = forecast.edit.update if forecast.edit is not None else None
         if update is None:
             raise NotPredicted("its groups of the Workload API were not listed")
