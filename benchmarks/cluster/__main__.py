@@ -25,7 +25,7 @@ from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.manifests.crd_definitions import grove_crd_manifests
 from tests.cluster import binaries
-from tests.cluster.plane import ControlPlane
+from tests.cluster.plane import STORE, ControlPlane
 
 _NODES: Final = 20
 _PODS_OF_A_NODE: Final = 100
@@ -53,6 +53,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if len(set(options.growth)) < 2:
         parser.error("growth is seen between two numbers of pods, or more")
     most = max(options.pods, *options.growth) if "growth" in options.parts else options.pods
+    if set(options.parts) != {"previews"}:
+        _measure_on_whole_plane(options, most)
+    if "previews" in options.parts:
+        _say(f"previews beside {options.sets:,} sets ...")
+        with ControlPlane(binaries.build(_say), parts=STORE) as plane, tempfile.TemporaryDirectory() as folder:
+            print(report.reviews_table(previews(plane, Path(folder), options.sets, options.reviews), 1), flush=True)
+    return 0
+
+
+def _measure_on_whole_plane(options: argparse.Namespace, most: int) -> None:
+    """Measure every part that needs scheduler, controllers and kubelet."""
     with ControlPlane(binaries.build(_say)) as plane, tempfile.TemporaryDirectory() as folder:
         plane.api().add_nodes([f"node-{number}" for number in range(max(_NODES, most // _PODS_OF_A_NODE))])
         if not set(options.parts) <= {"webhooks", "previews"}:
@@ -60,10 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "webhooks" in options.parts:
             _say("webhooks ...")
             print(report.reviews_table(reviews(plane, Path(folder), options.reviews)), flush=True)
-        if "previews" in options.parts:
-            _say(f"previews beside {options.sets:,} sets ...")
-            print(report.reviews_table(previews(plane, Path(folder), options.sets, options.reviews)), flush=True)
-    return 0
 
 
 async def _measure(kubeconfig: Path, folder: Path, options: argparse.Namespace) -> None:

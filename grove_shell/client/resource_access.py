@@ -197,7 +197,7 @@ PREVIEWED_KINDS: Final = ("PodClique", GROUP_KIND, "PodGang", "Pod")
 
 
 def preview_resource_access(suffix: str = "") -> tuple[ResourceAccess, ...]:
-    """Return the access of ``grove webhooks --only preview``; it only reads, and watches nothing (WH-037).
+    """Return the access of ``grove webhooks --only preview``; it only reads, and watches nothing (WH-047).
 
     Args:
         suffix: of the name of its webhook configuration.

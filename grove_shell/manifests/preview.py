@@ -27,7 +27,7 @@ from grove_shell.settings.webhook_settings import (
     webhook_settings_of_preview,
 )
 
-_TIMEOUT: Final = 3  # s; its requests have 1 s (WH-036)
+_TIMEOUT: Final = 3  # s; its requests have 1 s (WH-046)
 _CHANGED: Final = "object.spec != oldObject.spec"
 
 
@@ -65,7 +65,7 @@ def preview_manifests(installation: InstallationOptions, settings: Mapping[str, 
 
 
 def _registration(installation: InstallationOptions, service: str) -> Json:
-    """Return the webhook: for updates that change the spec, where the namespace is not switched off (WH-035)."""
+    """Return the webhook: for updates that change the spec, where the namespace is not switched off (WH-045)."""
     found = webhook_registration(installation, PREVIEW, service)
     (rule,) = found["rules"]
     switched_off = {"key": PREVIEW_MODE_LABEL, "operator": "NotIn", "values": ["off"]}

@@ -1,4 +1,4 @@
-"""The warnings that preview an update at admission, each short enough for ``kubectl`` (WH-030)."""
+"""The warnings that preview an update at admission, each short enough for ``kubectl`` (WH-040)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Forecasts the update of a set from its listed objects and its manifest, as ``grove plan --live -f`` does (WH-030)."""
+"""Forecasts the update of a set from its listed objects and its manifest, as ``grove plan --live -f`` does (WH-040)."""
 
 from collections.abc import Mapping
 from dataclasses import replace

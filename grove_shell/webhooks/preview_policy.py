@@ -1,4 +1,4 @@
-"""What the configuration and the labels of a namespace say about the preview of updates there (WH-033, WH-034)."""
+"""What the configuration and the labels of a namespace say about the preview of updates there (WH-043)."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""Answers an update of a PodCliqueSet with warnings of what it restarts; it blocks nothing without a limit (WH-030)."""
+"""Answers an update of a PodCliqueSet with warnings of what it restarts; it blocks nothing without a limit (WH-040)."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -27,9 +27,9 @@ from grove_shell.webhooks.preview_lists import NamespaceNotRead, list_objects_of
 from grove_shell.webhooks.preview_policy import PreviewPolicy, preview_policy
 
 REQUEST_SECONDS: Final = 1.0
-"""For all requests of one preview (WH-036)."""
+"""For all requests of one preview (WH-046)."""
 MOST_WORK: Final = 250
-"""Rounds, each times the pods of the set plus 20, after which the forecast of a preview ends (WH-036)."""
+"""Rounds, each times the pods of the set plus 20, after which the forecast of a preview ends (WH-046)."""
 _NO_LABELS: Final[Mapping[str, object]] = {}
 
 
@@ -65,7 +65,7 @@ class UpdatePreview:
         self._clock = clock
 
     async def respond(self, request: AdmissionRequest) -> Json:
-        """Return the response for a PodCliqueSet; every failure allows the request with one warning (WH-031)."""
+        """Return the response for a PodCliqueSet; every failure allows the request with one warning (WH-041)."""
         if request.operation != UPDATE or not _changes_spec(request):
             return allow_admission(request)
         try:
@@ -104,7 +104,7 @@ class UpdatePreview:
         return allow_admission(request, warnings)
 
     async def _policy(self, namespace: str) -> PreviewPolicy:
-        """Return the policy of a namespace; without its labels nothing is refused (WH-032)."""
+        """Return the policy of a namespace; without its labels nothing is refused (WH-042)."""
         try:
             return preview_policy(self._settings, namespace, await read_namespace_labels(self._api, namespace))
         except NamespaceNotRead as fault:
@@ -114,12 +114,12 @@ class UpdatePreview:
 
 
 def _restarts(update: UpdateForecast) -> PodsAndGpus:
-    """Return the pods that an update restarts or terminates, which limits count (WH-032)."""
+    """Return the pods that an update restarts or terminates, which limits count (WH-042)."""
     return PodsAndGpus.sum_of((update.restarted, PodsAndGpus.of_pods(update.deleted(DeletedPodFate.TERMINATED))))
 
 
 def _changes_spec(request: AdmissionRequest) -> bool:
-    """Return whether a set that is not being deleted gets another spec (WH-035)."""
+    """Return whether a set that is not being deleted gets another spec (WH-045)."""
     old = request.old or {}
     return not metadata_in(old).deleting and request.new.get("spec") != old.get("spec")
 

@@ -64,7 +64,7 @@ class WebhookProcess:
             watched: the namespace whose sets are admitted; empty for all.
             url_host: name or address by which an API server outside the cluster's network calls; empty inside.
             served: what the API server serves.
-            previews: whether it previews updates, and does nothing else (WH-037).
+            previews: whether it previews updates, and does nothing else (WH-047).
             out: where the log is written; standard error by default.
         """
         self._settings, self._namespace, self._url_host = settings, namespace, url_host

@@ -61,9 +61,9 @@ def called(preview: Preview, manifest: Json) -> list[str]:
 
 
 @pytest.mark.req("MF-031")
-@pytest.mark.req("WH-037")
+@pytest.mark.req("WH-047")
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_wh030_an_apply_prints_the_verdict_of_the_plan(preview: Preview, starting: Starting, rules: str) -> None:
+def test_wh040_an_apply_prints_the_verdict_of_the_plan(preview: Preview, starting: Starting, rules: str) -> None:
     """And a dry run prints the same; then exactly these pods restart."""
     manifest, scene = stored_set(preview, starting, rules), preview.scene
     edited = new_image(manifest, "router", "worker")
@@ -89,10 +89,10 @@ def test_wh030_an_apply_prints_the_verdict_of_the_plan(preview: Preview, startin
     assert not refused
 
 
-@pytest.mark.req("WH-033")
-@pytest.mark.req("WH-035")
-@pytest.mark.req("WH-031")
-def test_wh032_labels_of_the_namespace_limit_and_switch_off(preview: Preview, starting: Starting) -> None:
+@pytest.mark.req("WH-043")
+@pytest.mark.req("WH-045")
+@pytest.mark.req("WH-041")
+def test_wh042_labels_of_the_namespace_limit_and_switch_off(preview: Preview, starting: Starting) -> None:
     manifest, scene = stored_set(preview, starting, "design"), preview.scene
     edited = new_image(manifest, "router")
     said = called(preview, edited)

@@ -28,6 +28,7 @@ from tests.webhooks.reviews import Json, review
 
 CLUSTER: Final = Path("examples/real-cluster.yaml")
 NOW: Final = datetime(2026, 11, 21, 9, 40, 15, tzinfo=UTC)
+SINCE: Final = {"reason": "Any", "lastTransitionTime": "2026-11-21T09:00:00Z"}
 NAME: Final = "qwen"
 PREFIX: Final = "update preview: "
 EDITED: Final = ("worker", "router")
@@ -107,7 +108,7 @@ def verdict_of_plan(edited: Json, folder: Path, rules: str | None = None) -> lis
 
 @pytest.mark.parametrize("rules", ["auto", "design", "field"])
 @pytest.mark.parametrize("name", ["qwen", "deepseek", "embed"])
-def test_wh030_the_numbers_are_those_of_the_plan(name: str, rules: str, tmp_path: Path) -> None:
+def test_wh040_the_numbers_are_those_of_the_plan(name: str, rules: str, tmp_path: Path) -> None:
     cliques = [one["name"] for one in stored(name)["spec"]["template"]["cliques"]]
     edited = with_image(*cliques, name=name)
     said = warnings(answered(request(edited), PreviewServer(OBJECTS), rules=rules))
@@ -119,7 +120,7 @@ def test_wh030_the_numbers_are_those_of_the_plan(name: str, rules: str, tmp_path
     assert any(one.startswith("rules field@" if rules != "design" else "rules design") for one in shown)
 
 
-def test_wh030_what_goes_and_comes_without_a_restart_is_said() -> None:
+def test_wh040_what_goes_and_comes_without_a_restart_is_said() -> None:
     fewer, more = stored(), stored()
     fewer["spec"]["replicas"] -= 1
     more["spec"]["replicas"] += 1
@@ -128,8 +129,8 @@ def test_wh030_what_goes_and_comes_without_a_restart_is_said() -> None:
     assert "restarts no pod; creates" in warnings(answered(request(more), server))[0]
 
 
-@pytest.mark.req("WH-036")
-def test_wh030_a_dry_run_is_answered_alike_with_few_requests() -> None:
+@pytest.mark.req("WH-046")
+def test_wh040_a_dry_run_is_answered_alike_with_few_requests() -> None:
     server = PreviewServer(OBJECTS)
     edited = with_image(*EDITED)
     said = warnings(answered(request(edited), server))
@@ -138,7 +139,7 @@ def test_wh030_a_dry_run_is_answered_alike_with_few_requests() -> None:
 
 
 @pytest.mark.parametrize("plural", ["podcliques", "podcliquescalinggroups", "podgangs", "pods"])
-def test_wh031_what_may_not_be_listed_is_said_and_blocks_nothing(plural: str) -> None:
+def test_wh041_what_may_not_be_listed_is_said_and_blocks_nothing(plural: str) -> None:
     server = PreviewServer(OBJECTS)
     server.refused.add(plural)
     (said,) = warnings(answered(request(with_image(*EDITED)), server, denyAbove={"pods": 0}))
@@ -146,7 +147,7 @@ def test_wh031_what_may_not_be_listed_is_said_and_blocks_nothing(plural: str) ->
     assert f"{plural} is forbidden" in said
 
 
-def test_wh031_a_server_without_an_answer_blocks_nothing() -> None:
+def test_wh041_a_server_without_an_answer_blocks_nothing() -> None:
     server = PreviewServer(OBJECTS)
     server.pause = 1.0
     (said,) = warnings(answered(request(with_image(*EDITED)), server, 0.1, denyAbove={"pods": 0}))
@@ -158,13 +159,13 @@ def without_labels(one: Json) -> Json:
     return {**one, "metadata": {key: part for key, part in one["metadata"].items() if key != "uid"}}
 
 
-def test_wh031_an_object_that_cannot_be_read_is_said() -> None:
+def test_wh041_an_object_that_cannot_be_read_is_said() -> None:
     broken = [without_labels(one) if one["kind"] == "PodClique" else one for one in OBJECTS]
     (said,) = warnings(answered(request(with_image(*EDITED)), PreviewServer(broken)))
     assert "a uid and a resourceVersion" in said
 
 
-def test_wh031_a_manifest_that_cannot_be_parsed_is_said() -> None:
+def test_wh041_a_manifest_that_cannot_be_parsed_is_said() -> None:
     wrong = stored()
     wrong["spec"]["template"]["cliques"][0]["spec"]["replicas"] = "many"
     (said,) = warnings(answered(request(wrong), PreviewServer(OBJECTS)))
@@ -172,11 +173,11 @@ def test_wh031_a_manifest_that_cannot_be_parsed_is_said() -> None:
     assert "replicas" in said
 
 
-def test_wh031_a_release_that_is_not_predicted_is_said() -> None:
+def test_wh041_a_release_that_is_not_predicted_is_said() -> None:
     newer = copy.deepcopy(OBJECTS)
     for one in newer:
         if one["kind"] == "PodClique":
-            one["status"]["conditions"] = [{"type": "UpdateInProgress", "status": "True"}]
+            one["status"]["conditions"].append({"type": "UpdateInProgress", "status": "True", **SINCE})
     (said,) = warnings(answered(request(with_image(*EDITED)), PreviewServer(newer), denyAbove={"pods": 0}))
     assert "newer than" in said
 
@@ -190,7 +191,7 @@ def test_wh031_a_release_that_is_not_predicted_is_said() -> None:
         ({"pods": 0, "gpus": 0}, "it restarts 8 pods, and at most 0 may"),
     ],
 )
-def test_wh032_a_limit_refuses_what_restarts_more(limit: Json, words: str) -> None:
+def test_wh042_a_limit_refuses_what_restarts_more(limit: Json, words: str) -> None:
     edited = with_image("worker")
     response = answered(request(edited), PreviewServer(OBJECTS), denyAbove=limit)
     assert response["allowed"] == (not words)
@@ -201,7 +202,7 @@ def test_wh032_a_limit_refuses_what_restarts_more(limit: Json, words: str) -> No
         assert "or raise preview.denyAbove." in response["status"]["message"]
 
 
-def test_wh032_nothing_is_refused_where_the_labels_are_not_known() -> None:
+def test_wh042_nothing_is_refused_where_the_labels_are_not_known() -> None:
     server = PreviewServer(OBJECTS)
     server.labels = None
     said = warnings(answered(request(with_image("worker")), server, denyAbove={"pods": 0}))
@@ -213,8 +214,8 @@ def labels(**values: str) -> Json:
     return {f"{PREVIEW_LABELS}{key.replace('_', '-')}": value for key, value in values.items()}
 
 
-@pytest.mark.req("WH-032")
-def test_wh033_a_label_replaces_the_setting_of_its_name() -> None:
+@pytest.mark.req("WH-042")
+def test_wh043_a_label_replaces_the_setting_of_its_name() -> None:
     server, edited = PreviewServer(OBJECTS), request(with_image("worker"))
     server.labels = labels(deny_above_gpus="11")
     assert not answered(edited, server)["allowed"]
@@ -238,7 +239,7 @@ def test_wh033_a_label_replaces_the_setting_of_its_name() -> None:
         (labels(deny_above_gpus="8x"), 'deny-above-gpus of namespace ml: expected a number or none, got "8x"'),
     ],
 )
-def test_wh033_a_value_that_is_not_understood_is_a_warning(found: Json, words: str) -> None:
+def test_wh043_a_value_that_is_not_understood_is_a_warning(found: Json, words: str) -> None:
     settings = PreviewSettings.model_validate({"denyAbove": {"pods": 3, "gpus": 3}})
     policy = preview_policy(settings, "ml", found)
     assert words in policy.notes[0]
@@ -267,14 +268,14 @@ def deleted(one: Json) -> Json:
         request(with_image("worker"), operation="CREATE"),
     ],
 )
-def test_wh035_nothing_is_requested_where_nothing_is_previewed(asked: AdmissionRequest) -> None:
+def test_wh045_nothing_is_requested_where_nothing_is_previewed(asked: AdmissionRequest) -> None:
     server = PreviewServer(OBJECTS)
     response = answered(asked, server, denyAbove={"pods": 0})
     assert warnings(response) == []
     assert not server.asked
 
 
-def test_wh036_a_long_update_is_followed_for_a_while_and_counted_whole() -> None:
+def test_wh046_a_long_update_is_followed_for_a_while_and_counted_whole() -> None:
     several = [*many_pods(60)]
     edited = with_image("worker")
     (first, *more) = warnings(answered(request(edited), PreviewServer(several)))
@@ -307,6 +308,6 @@ def many_pods(count: int) -> Iterable[Json]:
         ({"denyAbove": {"nodes": 1}}, "preview.denyAbove.nodes"),
     ],
 )
-def test_wh033_a_wrong_setting_is_reported(raw: Json, path: str) -> None:
+def test_wh043_a_wrong_setting_is_reported(raw: Json, path: str) -> None:
     _, problems = parse_webhook_settings({"preview": raw})
     assert [one.path for one in problems] == [path]
