@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import ObjectProblem
@@ -33,7 +33,7 @@ class CertificateSettings(StrictSettingsModel):
 
     Attributes:
         mode: ``auto``: made by the webhooks and kept in a Secret; ``manual``: files that something else renews.
-        secret: name of the Secret (``auto``).
+        secret: name of the Secret (``auto``); ``grove-preview-certs`` with ``--only preview``.
         directory: with ``tls.crt`` and ``tls.key`` (``manual``).
         valid_for, authority_valid_for: lifetimes (``auto``); renewed when a third is left.
         check_every: interval of checks of Secret, registration or files.
@@ -85,12 +85,13 @@ class PreviewSettings(StrictSettingsModel):
     """The preview of updates (``--only preview``); labels of a namespace replace ``mode`` and ``denyAbove`` there.
 
     Attributes:
-        mode: ``warn``: an update is answered with what it restarts; ``off``: only where a namespace has the label.
+        mode: ``warn``: an update is answered with what it restarts; ``off``, which YAML reads as false: only where a
+            namespace has the label.
         rules: of the operator that acts; ``auto``: as the objects of the set show.
         deny_above: an update that restarts more is refused.
     """
 
-    mode: Literal["warn", "off"] = "warn"
+    mode: Annotated[Literal["warn", "off"], BeforeValidator(lambda mode: "off" if mode is False else mode)] = "warn"
     rules: Annotated[str, AfterValidator(lambda name: name if name == AUTO else full_rule_set_name(name))] = AUTO
     deny_above: PreviewLimits = PreviewLimits()
 

@@ -13,7 +13,7 @@ from grove_core.resources.owned_object import GROUP_KINDS
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind
+from grove_shell.client.paged_lists import FROM_CACHE, KindNotListed, list_all_objects_of_kind
 from grove_shell.client.resource_access import PREVIEWED_KINDS
 from grove_shell.client.response_check import is_api_object
 from grove_shell.reading.collected_objects import CollectedObjects
@@ -32,7 +32,7 @@ async def read_namespace_labels(api: ApiSession, namespace: str) -> Mapping[str,
         NamespaceNotRead: the API server does not return it.
         NoServerResponse: the API server did not respond.
     """
-    response = await api.request("GET", f"/api/v1/namespaces/{namespace}")
+    response = await api.request("GET", f"/api/v1/namespaces/{namespace}", query=FROM_CACHE)
     raw = response.json_body() if response.is_success else None
     if not is_api_object(raw):
         raise NamespaceNotRead(response.error_message)
@@ -72,7 +72,7 @@ def _topology_kinds(stored: Mapping[str, Any]) -> Iterator[ApiKind]:
 
 async def _listed(api: ApiSession, kind: ApiKind, namespace: str) -> list[dict[str, Any]]:
     try:
-        found, _ = await list_all_objects_of_kind(api, kind, namespace)
+        found, _ = await list_all_objects_of_kind(api, kind, namespace, from_cache=True)
     except KindNotListed as fault:
         if kind.optional and fault.is_absent:
             return []

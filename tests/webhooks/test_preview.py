@@ -249,6 +249,12 @@ def test_wh043_a_value_that_is_not_understood_is_a_warning(found: Json, words: s
     assert not policy.limits[0].objection(PodsAndGpus(3, 9))
 
 
+@pytest.mark.parametrize("mode", ["off", False])
+def test_wh043_off_in_yaml_is_off(mode: object) -> None:
+    settings, problems = parse_webhook_settings({"preview": {"mode": mode}})
+    assert (settings.preview.mode, problems) == ("off", ())
+
+
 def with_finalizer(one: Json) -> Json:
     one["metadata"]["finalizers"] = ["example.com/mine"]
     return one
