@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "previews" in options.parts:
         _say(f"previews beside {options.sets:,} sets ...")
         with ControlPlane(binaries.build(_say), parts=STORE) as plane, tempfile.TemporaryDirectory() as folder:
-            print(report.reviews_table(previews(plane, Path(folder), options.sets, options.reviews), 1), flush=True)
+            rows, spent = previews(plane, Path(folder), options.sets, options.reviews)
+            print(report.reviews_table(rows, 1))
+            print(f"processor time of one preview: {1000 * spent:.0f} ms", flush=True)
     return 0
 
 

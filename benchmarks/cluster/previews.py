@@ -5,6 +5,7 @@ The edited set is that of the recorded cluster in ``examples``: 16 pods with 80 
 
 import asyncio
 import copy
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,11 +33,14 @@ _EDITED: Final = "deepseek"
 _IN_FLIGHT: Final = 32
 
 
-def previews(plane: ControlPlane, folder: Path, sets: int, many: int) -> list[Latency]:
+def previews(plane: ControlPlane, folder: Path, sets: int, many: int) -> tuple[list[Latency], float]:
     """Measure on a control plane on which nothing else happens, so many updates of each kind, as dry runs.
 
     Args:
         sets: stored in the same namespace, each with a PodClique and a pod.
+
+    Returns:
+        How long they take, and the seconds of the processor that the program spends on one preview.
     """
     api = plane.api()
     apply(api, grove_crd_manifests())
@@ -51,7 +55,14 @@ def previews(plane: ControlPlane, folder: Path, sets: int, many: int) -> list[La
         wait_until(lambda: preview.program.said("authority registered"), bool, "it is trusted")
         edit = _edits(scene)
         wait_until(lambda: _warned(preview, edit), bool, "it is called")
-        return asyncio.run(_taken(plane, edit, many, sets))
+        before = _processor_seconds(process.pid)
+        taken = asyncio.run(_taken(plane, edit, many, sets))
+        return taken, (_processor_seconds(process.pid) - before) / many
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def store_recorded_set(scene: Scene) -> None:
@@ -110,9 +121,7 @@ def _warned(preview: Preview, edit: Json) -> bool:
     whole = preview.scene.get("podcliquesets", _EDITED)
     whole["spec"]["template"] |= edit["spec"]["template"]
     kept = {key: whole["metadata"][key] for key in ("name", "namespace")}
-    said = preview.applied({**whole, "metadata": kept, "status": {}}, dry=True)
-    print("\n".join(said))
-    return bool(said)
+    return bool(preview.applied({**whole, "metadata": kept, "status": {}}, dry=True))
 
 
 async def _taken(plane: ControlPlane, edit: Json, many: int, sets: int) -> list[Latency]:

@@ -29,8 +29,9 @@ class RestartLimit(NamedTuple):
         count = restarts.pods if self.noun == "pod" else restarts.gpus
         if count <= self.most:
             return ""
+        what = count_with_noun(count, self.noun)
         return (
-            f"it restarts {count_with_noun(count, self.noun)}, and at most {self.most:,} may; "
+            f"{what if self.noun == 'pod' else f'pods with {what}'} restart, and at most {self.most:,} may; "
             f"make a smaller edit, or raise {self.setting}"
         )
 

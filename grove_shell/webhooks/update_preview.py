@@ -28,7 +28,7 @@ from grove_shell.webhooks.preview_policy import PreviewPolicy, preview_policy
 
 REQUEST_SECONDS: Final = 1.0
 """For all requests of one preview (WH-046)."""
-MOST_WORK: Final = 250
+MOST_WORK: Final = 500
 """Rounds, each times the pods of the set plus 20, after which the forecast of a preview ends (WH-046)."""
 _NO_LABELS: Final[Mapping[str, object]] = {}
 

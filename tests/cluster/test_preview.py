@@ -103,7 +103,7 @@ def test_wh042_labels_of_the_namespace_limit_and_switch_off(preview: Preview, st
         "the label is seen",
     ).stderr
     assert 'admission webhook "preview.podcliquesets.grove.io" denied the request: this update is too large' in refused
-    assert "it restarts 4 pods, and at most 3 may" in refused
+    assert "4 pods restart, and at most 3 may" in refused
     assert f"raise the label {PREVIEW_LABELS}deny-above-pods of namespace {scene.namespace}" in refused
     assert all(f"{WARNING}{one}" in refused for one in said)
     preview.label(deny_above_pods="4")

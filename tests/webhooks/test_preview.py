@@ -185,10 +185,10 @@ def test_wh041_a_release_that_is_not_predicted_is_said() -> None:
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        ({"pods": 7}, "it restarts 8 pods, and at most 7 may"),
-        ({"gpus": 11}, "it restarts 12 GPUs, and at most 11 may"),
+        ({"pods": 7}, "8 pods restart, and at most 7 may"),
+        ({"gpus": 11}, "pods with 12 GPUs restart, and at most 11 may"),
         ({"pods": 8, "gpus": 12}, ""),
-        ({"pods": 0, "gpus": 0}, "it restarts 8 pods, and at most 0 may"),
+        ({"pods": 0, "gpus": 0}, "8 pods restart, and at most 0 may"),
     ],
 )
 def test_wh042_a_limit_refuses_what_restarts_more(limit: Json, words: str) -> None:
