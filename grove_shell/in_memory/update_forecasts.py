@@ -92,7 +92,7 @@ def forecast_update(
         given: the snapshot with the edit.
         rules: the operator that acts.
         changed: names of the cliques whose pods depend on a changed field.
-        work: the most work (ED-006).
+        work: the most work; twice as much where no pod is left that restarts (ED-006).
 
     Returns:
         None where pods, PodCliques, scaling groups or PodGroups of the set were not collected.
@@ -102,13 +102,14 @@ def forecast_update(
         return None
     cluster, before, there = InMemoryCluster((start,)), serving_parts(start), _pod_uids(start)
     stages: list[UpdateStage] = []
-    seen, is_cut = start, False
+    seen, unreached, left, is_cut = start, NO_PODS, work, False
     for forecast, earlier, seen in _stages_of_update(cluster, start, rules, there):
         if any(held.obstacle is StepObstacle.GROUPS_NOT_COLLECTED for held in forecast.rounds[-1].withheld):
             return None
         stages.append(_stage(forecast, earlier, seen, there))
-        work -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
-        is_cut = work <= 0 and stages[-1].created.pods > 0
+        left -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
+        unreached = _unreached(seen, there, changed) if left <= 0 and stages[-1].created.pods else NO_PODS
+        is_cut = unreached.pods > 0 or (left <= -work and stages[-1].created.pods > 0)
         if is_cut:
             break
     return UpdateForecast(
@@ -117,7 +118,7 @@ def forecast_update(
         available=available_set_replicas(start, before),
         stages=tuple(_with_fates(stages, _created_slots(seen, there))),
         waits=() if is_cut or not stages else stages[-1].waits,
-        unreached=_unreached(seen, there, changed) if is_cut else NO_PODS,
+        unreached=unreached,
         is_cut=is_cut,
     )
 
