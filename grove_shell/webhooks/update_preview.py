@@ -28,7 +28,7 @@ from grove_shell.webhooks.preview_policy import PreviewPolicy, preview_policy
 
 REQUEST_SECONDS: Final = 1.0
 """For all requests of one preview (WH-046)."""
-MOST_WORK: Final = 500
+MOST_WORK: Final = 250
 """Rounds, each times the pods of the set plus 20, after which the forecast of a preview ends (WH-046)."""
 _NO_LABELS: Final[Mapping[str, object]] = {}
 
@@ -95,7 +95,7 @@ class UpdatePreview:
             )
         update = forecast.edit.update if forecast.edit is not None else None
         if update is None:
-            raise NotPredicted("its groups of the Workload API were not listed")
+            raise NotPredicted("objects that its forecast depends on were not listed")
         warnings = [*preview_warnings(forecast, rules.name), *notes]
         restarts = _restarts(update)
         objections = [words for limit in policy.limits if (words := limit.objection(restarts))]

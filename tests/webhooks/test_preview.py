@@ -1,94 +1,31 @@
 """Previews of updates: the verdict of the plan as warnings, limits, labels, and what happens without an answer."""
 
-import asyncio
 import copy
 import io
 import json
 from collections.abc import Iterable
 from contextlib import redirect_stdout
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
 
 import pytest
-import yaml
 
-from grove_core.plan.update_forecast import PodsAndGpus
-from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.plan import PlanOptions, plan_and_print
-from grove_shell.client.api_session import ApiSession
-from grove_shell.settings.webhook_settings import PREVIEW_LABELS, PreviewSettings, parse_webhook_settings
-from grove_shell.views.preview_warnings import LONGEST
-from grove_shell.webhooks.admission_review import AdmissionRequest, parse_admission_review
-from grove_shell.webhooks.preview_policy import preview_policy
-from grove_shell.webhooks.update_preview import UpdatePreview
+from grove_shell.webhooks.admission_review import AdmissionRequest
 from tests.webhooks.preview_server import PreviewServer
-from tests.webhooks.reviews import Json, review
-
-CLUSTER: Final = Path("examples/real-cluster.yaml")
-NOW: Final = datetime(2026, 11, 21, 9, 40, 15, tzinfo=UTC)
-SINCE: Final = {"reason": "Any", "lastTransitionTime": "2026-11-21T09:00:00Z"}
-NAME: Final = "qwen"
-PREFIX: Final = "update preview: "
-EDITED: Final = ("worker", "router")
-
-
-def objects() -> list[Json]:
-    """Every object of the cluster."""
-    loaded = yaml.load_all(CLUSTER.read_text(encoding="utf-8"), yaml.CSafeLoader)
-    return [one for document in loaded for one in document.get("items", [document])]
-
-
-OBJECTS: Final = objects()
-
-
-def stored(name: str = NAME) -> Json:
-    (found,) = (one for one in OBJECTS if (one["kind"], one["metadata"]["name"]) == ("PodCliqueSet", name))
-    return copy.deepcopy(found)
-
-
-def with_image(*cliques: str, name: str = NAME, image: str = "example.com/other:2") -> Json:
-    edited = stored(name)
-    for one in edited["spec"]["template"]["cliques"]:
-        if one["name"] in cliques:
-            one["spec"]["podSpec"]["containers"][0]["image"] = image
-    return edited
-
-
-def request(new: Json, old: Json | None = None, **more: Any) -> AdmissionRequest:
-    asked = review(new, stored(new["metadata"]["name"]) if old is None else old, **more)
-    found, problems = parse_admission_review(json.dumps(asked).encode())
-    assert found is not None, problems
-    return found
-
-
-def answered(asked: AdmissionRequest, server: PreviewServer, seconds: float = 5.0, **settings: Any) -> Json:
-    """The response of a preview with these settings."""
-    parsed, problems = parse_webhook_settings({"preview": settings})
-    assert not problems
-
-    async def play() -> Json:
-        async with server.connection() as connection, ApiSession(connection, tries=1) as api:
-            preview = UpdatePreview(
-                api,
-                parsed.preview,
-                Configuration(),
-                NOT_DISCOVERED,
-                lambda *_words, **_fields: None,
-                request_seconds=seconds,
-                clock=lambda: NOW,
-            )
-            return dict((await preview.respond(asked))["response"])
-
-    return asyncio.run(play())
-
-
-def warnings(response: Json) -> list[str]:
-    assert response["allowed"]
-    found: list[str] = response.get("warnings", [])
-    assert all(one.startswith(PREFIX) and len(one) <= LONGEST for one in found)
-    return [one.removeprefix(PREFIX) for one in found]
+from tests.webhooks.previewing import (
+    CLUSTER,
+    EDITED,
+    NOW,
+    OBJECTS,
+    SINCE,
+    answered,
+    request,
+    stored,
+    warnings,
+    with_image,
+)
+from tests.webhooks.reviews import Json
 
 
 def verdict_of_plan(edited: Json, folder: Path, rules: str | None = None) -> list[str]:
@@ -210,51 +147,6 @@ def test_wh042_nothing_is_refused_where_the_labels_are_not_known() -> None:
     assert said[-1].startswith("no limit was checked: the labels of namespace llm-serving were not read")
 
 
-def labels(**values: str) -> Json:
-    return {f"{PREVIEW_LABELS}{key.replace('_', '-')}": value for key, value in values.items()}
-
-
-@pytest.mark.req("WH-042")
-def test_wh043_a_label_replaces_the_setting_of_its_name() -> None:
-    server, edited = PreviewServer(OBJECTS), request(with_image("worker"))
-    server.labels = labels(deny_above_gpus="11")
-    assert not answered(edited, server)["allowed"]
-    server.labels = labels(deny_above_gpus="12", deny_above_pods="none")
-    assert answered(edited, server, denyAbove={"pods": 0, "gpus": 0})["allowed"]
-    server.labels = labels(mode="off", deny_above_pods="0")
-    server.asked.clear()
-    assert warnings(answered(edited, server)) == []
-    assert set(server.asked) == {"namespaces"}
-    server.labels = labels(mode="warn")
-    assert len(warnings(answered(edited, server, mode="off"))) >= 1
-    server.labels = {}
-    assert warnings(answered(edited, server, mode="off")) == []
-
-
-@pytest.mark.parametrize(
-    ("found", "words"),
-    [
-        (labels(mode="on"), 'mode of namespace ml: expected off or warn, got "on"'),
-        (labels(deny_above_pods="-1"), 'deny-above-pods of namespace ml: expected a number or none, got "-1"'),
-        (labels(deny_above_gpus="8x"), 'deny-above-gpus of namespace ml: expected a number or none, got "8x"'),
-    ],
-)
-def test_wh043_a_value_that_is_not_understood_is_a_warning(found: Json, words: str) -> None:
-    settings = PreviewSettings.model_validate({"denyAbove": {"pods": 3, "gpus": 3}})
-    policy = preview_policy(settings, "ml", found)
-    assert words in policy.notes[0]
-    assert policy.is_on
-    assert [limit.most for limit in policy.limits] == [3, 3]
-    assert policy.limits[0].objection(PodsAndGpus(4, 0))
-    assert not policy.limits[0].objection(PodsAndGpus(3, 9))
-
-
-@pytest.mark.parametrize("mode", ["off", False])
-def test_wh043_off_in_yaml_is_off(mode: object) -> None:
-    settings, problems = parse_webhook_settings({"preview": {"mode": mode}})
-    assert (settings.preview.mode, problems) == ("off", ())
-
-
 def with_finalizer(one: Json) -> Json:
     one["metadata"]["finalizers"] = ["example.com/mine"]
     return one
@@ -303,17 +195,3 @@ def many_pods(count: int) -> Iterable[Json]:
         new["metadata"] |= {"name": f"qwen-0-worker-x{number:04}", "uid": f"more-{number}"}
         new["spec"]["hostname"] = f"qwen-0-worker-{number + 10}"
         yield new
-
-
-@pytest.mark.parametrize(
-    ("raw", "path"),
-    [
-        ({"mode": "deny"}, "preview.mode"),
-        ({"rules": "field@alpha.99"}, "preview.rules"),
-        ({"denyAbove": {"pods": -1}}, "preview.denyAbove.pods"),
-        ({"denyAbove": {"nodes": 1}}, "preview.denyAbove.nodes"),
-    ],
-)
-def test_wh043_a_wrong_setting_is_reported(raw: Json, path: str) -> None:
-    _, problems = parse_webhook_settings({"preview": raw})
-    assert [one.path for one in problems] == [path]
