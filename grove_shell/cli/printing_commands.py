@@ -132,7 +132,8 @@ def manifests_command(
     """
     from grove_core.version import IMAGE
     from grove_shell.actions.manifests import print_installation_manifests
-    from grove_shell.manifests.installation import PREVIEW_PROGRAM, SYSTEM, InstallationOptions
+    from grove_shell.manifests.installation import SYSTEM, InstallationOptions
+    from grove_shell.settings.webhook_settings import PREVIEW_PROGRAM
 
     otherwise = PREVIEW_PROGRAM if parts == ("preview",) else SYSTEM  # which may be the Go operator's
     installation = InstallationOptions(home=home or watched or otherwise, watched=watched or "", image=image or IMAGE)
