@@ -3,7 +3,8 @@
 Each workload is made by the operator; the floor, right before it, is a bare loop that only makes as many pods. What
 counts is the ratio to the floor: seconds depend on the machine, and on what else it does. Parts: the peer's workloads
 W1 to W4, ``same`` (W1 beside a bare loop that posts exactly its pods, P15), ``first`` (first clique of a new set),
-``clients`` (P12 to P14), ``growth``, ``rest`` (P18), ``webhooks`` (median and p99 of admission).
+``clients`` (P12 to P14), ``growth``, ``rest`` (P18), ``webhooks`` (median and p99 of admission), ``previews`` (the same
+of updates that are previewed).
 """
 
 import argparse
@@ -17,19 +18,20 @@ from typing import Final
 from benchmarks.cluster import report, runs
 from benchmarks.cluster.admission import reviews
 from benchmarks.cluster.clients import clients
+from benchmarks.cluster.previews import previews
 from benchmarks.cluster.runs import Measured
 from benchmarks.cluster.stage import IN_FLIGHT, Stage
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.manifests.crd_definitions import grove_crd_manifests
 from tests.cluster import binaries
-from tests.cluster.plane import ControlPlane
+from tests.cluster.plane import STORE, ControlPlane
 
 _NODES: Final = 20
 _PODS_OF_A_NODE: Final = 100
 _WORKLOADS: Final = ("W1", "W2", "W3", "W4")
 _BACKENDS: Final = ("podgang", "kubernetes")
-_PARTS: Final = (*_WORKLOADS, "same", "first", "clients", "growth", "rest", "webhooks")
+_PARTS: Final = (*_WORKLOADS, "same", "first", "clients", "growth", "rest", "webhooks", "previews")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--growth", type=int, nargs="+", default=[100, 300, 1000, 3000], help="numbers of pods")
     parser.add_argument("--rest", type=float, default=600.0, help="seconds to watch the operator do nothing")
     parser.add_argument("--reviews", type=int, default=1000, help="answers of the webhooks of each kind")
+    parser.add_argument("--sets", type=int, default=10_000, help="beside which an update is previewed")
     options = parser.parse_args(arguments)
     if unknown := [part for part in options.parts if part not in _PARTS]:
         parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(_PARTS)}")
@@ -50,14 +53,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if len(set(options.growth)) < 2:
         parser.error("growth is seen between two numbers of pods, or more")
     most = max(options.pods, *options.growth) if "growth" in options.parts else options.pods
+    if set(options.parts) != {"previews"}:
+        _measure_on_whole_plane(options, most)
+    if "previews" in options.parts:
+        _say(f"previews beside {options.sets:,} sets ...")
+        with ControlPlane(binaries.build(_say), parts=STORE) as plane, tempfile.TemporaryDirectory() as folder:
+            rows, spent = previews(plane, Path(folder), options.sets, options.reviews)
+            print(report.reviews_table(rows, 1))
+            print(f"processor time of one preview: {1000 * spent:.0f} ms", flush=True)
+    return 0
+
+
+def _measure_on_whole_plane(options: argparse.Namespace, most: int) -> None:
+    """Measure every part that needs scheduler, controllers and kubelet."""
     with ControlPlane(binaries.build(_say)) as plane, tempfile.TemporaryDirectory() as folder:
         plane.api().add_nodes([f"node-{number}" for number in range(max(_NODES, most // _PODS_OF_A_NODE))])
-        if set(options.parts) != {"webhooks"}:
+        if not set(options.parts) <= {"webhooks", "previews"}:
             asyncio.run(_measure(plane.kubeconfig("admin"), Path(folder), options))
         if "webhooks" in options.parts:
             _say("webhooks ...")
             print(report.reviews_table(reviews(plane, Path(folder), options.reviews)), flush=True)
-    return 0
 
 
 async def _measure(kubeconfig: Path, folder: Path, options: argparse.Namespace) -> None:

@@ -66,10 +66,10 @@ def clients_table(rows: Iterable[Beside]) -> str:
     )
 
 
-def reviews_table(rows: Iterable[Latency]) -> str:
+def reviews_table(rows: Iterable[Latency], in_flight: int = IN_FLIGHT) -> str:
     """How long answers of the webhooks take."""
     return table(
-        (f"admission, {IN_FLIGHT} in flight", "asked through", "answers", "median", "p99", "a second"),
+        (f"admission, {in_flight} in flight", "asked through", "answers", "median", "p99", "a second"),
         (
             (
                 row.what,

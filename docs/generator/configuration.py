@@ -41,11 +41,14 @@ _MEANINGS: Final = {
     "scheduling.backend": "what places gangs: `kubernetes` for its Workload API, `podgang` for PodGangs, `auto` for the"
     " Workload API where it is served",
     "topologyAwareScheduling.enabled": "whether pods are placed by topology",
-    "registration.service": "Service that the API server calls; the certificate is issued for it",
+    "registration.service": "Service that the API server calls; the certificate is issued for it; `grove-preview` with"
+    " `--only preview`",
     "registration.mutating": "name of the MutatingWebhookConfiguration",
-    "registration.validating": "name of the ValidatingWebhookConfiguration",
+    "registration.validating": "name of the ValidatingWebhookConfiguration; `grove-preview` with `--only preview`",
     "listening.host": "address to listen on",
     "listening.port": "port that the API server calls",
+    "preview.denyAbove.pods": "the most pods that an update may restart; absent for no limit",
+    "preview.denyAbove.gpus": "the most GPUs that the pods may have that an update restarts; absent for no limit",
     "farewell": "how long requests are still accepted after SIGTERM",
 }
 """Meanings of fields whose models have no description; a test fails where a field is missing."""

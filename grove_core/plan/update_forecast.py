@@ -1,7 +1,7 @@
 """The update of a set from an edit to its end: which pods go, stage by stage, and what serves meanwhile (ED)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, unique
 from typing import Final, NamedTuple, Protocol
 
@@ -127,7 +127,8 @@ class UpdateForecast:
         stages: in order; the last one has no further stage because nothing is left to do, or because of ``waits`` or
             ``unreached``.
         waits: what it waits for although every created pod is ready (ED-005); empty where it ends.
-        unreached: pods of changed templates that the forecast did not reach (ED-006).
+        unreached: pods that restart after the end of the forecast (ED-006).
+        is_cut: whether the forecast ends before the update does.
     """
 
     before: tuple[ServingPart, ...]
@@ -136,6 +137,7 @@ class UpdateForecast:
     stages: tuple[UpdateStage, ...]
     waits: tuple[Withheld, ...] = ()
     unreached: PodsAndGpus = NO_PODS
+    is_cut: bool = field(default=False, compare=False)  # documents do not hold it
 
     def deleted(self, fate: DeletedPodFate) -> tuple[DeletedPod, ...]:
         """Return the deleted pods of one fate, in the order of their deletion."""

@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.configuration_files import FIELD, read_operator_configuration
 from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, grove_crd_manifests
 from grove_shell.manifests.deployments import operator_manifests, webhook_manifests
 from grove_shell.manifests.installation import InstallationOptions, daemon_rbac_roles, namespace_and_role_manifests
+from grove_shell.manifests.preview import preview_manifests
 from grove_shell.reading.input_faults import InputFault
+from grove_shell.settings.webhook_settings import AUTO
 from grove_shell.styled_text_page import print_error, write_stdout
 from grove_shell.views.formatting import NOTHING_PRINTED, input_problems_page
 from grove_shell.views.renderers import SERIALIZERS
@@ -22,6 +24,8 @@ PARTS: Final[Mapping[str, Callable[[InstallationOptions], Iterator[dict[str, Any
     "webhooks": webhook_manifests,
 }
 """In the order in which they are applied."""
+PREVIEW_PART: Final = "preview"
+"""The program that previews updates, which is printed last, and on request only (MF-030)."""
 
 
 MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
@@ -37,6 +41,7 @@ def installation_objects(
     """Return the objects of these parts, or of all; as copies, so that YAML has no anchors."""
     made = [one for name, make_more in MORE.items() if name in more for one in make_more()]
     made += [one for part, make in PARTS.items() if not parts or part in parts for one in make(installation)]
+    made += preview_manifests(installation) if PREVIEW_PART in {*parts, *more} else ()
     return [json.loads(json.dumps(one)) for one in made]
 
 
@@ -68,7 +73,7 @@ def print_installation_manifests(
     if configured.problems:
         raise CommandFailed(input_problems_page(configured.problems, NOTHING_PRINTED))
     features = configured.configuration
-    if features.topology.enabled and not features.topology.levels:
+    if features.topology.enabled and not features.topology.levels and parts != (PREVIEW_PART,):
         raise CommandFailed(input_problems_page([_no_levels(config)], NOTHING_PRINTED))
     if configured.note:
         print_error(configured.note)
@@ -78,6 +83,7 @@ def print_installation_manifests(
         topology=features.topology,
         gang_backend=features.gang_backend,
         operator=configured.raw,
+        previewed_rules=AUTO if configured.rules in {None, FIELD} else str(configured.rules),
     )
     objects = installation_objects(whole, parts, more)
     write_stdout(SERIALIZERS[output].objects(objects))

@@ -19,7 +19,7 @@ from grove_shell.operator.crd_name_clashes import find_crd_name_clashes
 from grove_shell.operator.operator_process import OperatorProcess
 from grove_shell.replay.decision_log_format import DecisionLog, NotADecisionLog, open_decision_log
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
-from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings
+from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings, webhook_settings_of_preview
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 from grove_shell.webhooks.webhook_process import WebhookProcess
@@ -75,7 +75,8 @@ async def _operate(
 
 def run_webhooks(config: str | None, **options: Any) -> int:  # noqa: ANN401 - as _serve has them
     """Run until a signal; return the exit code (CL-001). Options are those of ``grove webhooks``."""
-    return asyncio.run(_serve(_read_settings(config, parse_webhook_settings), **options))
+    settings = _read_settings(config, parse_webhook_settings)
+    return asyncio.run(_serve(webhook_settings_of_preview(settings) if options["previews"] else settings, **options))
 
 
 async def _serve(
@@ -86,10 +87,11 @@ async def _serve(
     namespace: str | None,
     watch_namespace: str,
     url_host: str,
+    previews: bool,
 ) -> int:
     connection = await read_connection_settings(kubeconfig, context)
     served = NOT_DISCOVERED
-    if settings.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
+    if previews or settings.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         async with ApiSession(connection) as api:
             served = await discover_optional_apis(api)
     return await WebhookProcess(
@@ -99,6 +101,7 @@ async def _serve(
         watched=watch_namespace,
         url_host=url_host,
         served=served,
+        previews=previews,
     ).run()
 
 

@@ -101,7 +101,10 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
     with progress_counter("planning updates", "stage", every=1) as count:
         planned = tuple(
             with_termination_hints(
-                with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes, count), snapshot, rules, nodes
+                with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes, progress=count),
+                snapshot,
+                rules,
+                nodes,
             )
             for forecast, snapshot in zip(planned, snapshots, strict=True)
         )

@@ -62,16 +62,17 @@ def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> s
 @click.option(
     "--only",
     "parts",
-    type=click.Choice(["crds", "rbac", "operator", "webhooks"]),
+    type=click.Choice(["crds", "rbac", "operator", "webhooks", "preview"]),
     multiple=True,
     help="Print only this part; may be repeated.",
 )
 @click.option(
     "--with",
     "more",
-    type=click.Choice(["compute-domains", "daemons"]),
+    type=click.Choice(["compute-domains", "daemons", "preview"]),
     multiple=True,
-    help="Also print CRDs of ComputeDomains, or roles for `grove daemon`; NVIDIA's driver normally installs both.",
+    help="Also print CRDs of ComputeDomains, or roles for `grove daemon`; NVIDIA's driver normally installs both."
+    " Or the preview of updates.",
 )
 @click.option("--image", metavar="IMAGE", callback=_image, help="Image of the containers.  [default: grove:VERSION]")
 @click.option(
@@ -87,7 +88,7 @@ def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> s
     "home",
     metavar="NS",
     callback=_namespace,
-    help="Namespace to run in.  [default: grove-system; with -n that namespace]",
+    help="Namespace to run in.  [default: grove-system; grove-preview for the preview alone; with -n that namespace]",
 )
 @config_option
 @document_output_option("yaml")
@@ -112,6 +113,11 @@ def manifests_command(
       grove manifests --only crds > crds.yaml
       grove manifests --only crds --with compute-domains             # without NVIDIA's driver
       grove manifests --config operator.yaml | kubectl apply --server-side -f -
+      grove manifests --only preview | kubectl apply --server-side -f -    # beside the Go operator
+
+    The preview is a program of its own, with its own account, roles and registration. It answers each update of a
+    PodCliqueSet with warnings of what restarts, under the rules that --config names, else those of the operator that
+    runs there.
 
     With --config the operator runs with that file, and the webhooks with its mnnvl and topologyAwareScheduling. In
     mnnvl mode `annotations` the webhooks are also registered for PodCliques and PodGangs, and may then create
@@ -127,8 +133,10 @@ def manifests_command(
     from grove_core.version import IMAGE
     from grove_shell.actions.manifests import print_installation_manifests
     from grove_shell.manifests.installation import SYSTEM, InstallationOptions
+    from grove_shell.settings.webhook_settings import PREVIEW_PROGRAM
 
-    installation = InstallationOptions(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
+    otherwise = PREVIEW_PROGRAM if parts == ("preview",) else SYSTEM  # which may be the Go operator's
+    installation = InstallationOptions(home=home or watched or otherwise, watched=watched or "", image=image or IMAGE)
     return print_installation_manifests(parts, output, installation, more, config)
 
 

@@ -62,6 +62,13 @@ def operator_command(**options: Any) -> int:
 @click.option(
     "--url-host", default="", metavar="HOST", help="Host that the API server calls instead of the Service (for trials)."
 )
+@click.option(
+    "--only",
+    "previews",
+    type=click.Choice(["preview"]),
+    callback=lambda _ctx, _param, value: value is not None,
+    help="Serve the preview of updates alone, which works beside the Go operator too.",
+)
 def webhooks_command(**options: Any) -> int:
     """Serve the admission webhooks: set defaults of PodCliqueSets, and refuse what `grove validate` refuses.
 
@@ -71,9 +78,13 @@ def webhooks_command(**options: Any) -> int:
     files that something else renews (certificates.mode: manual). Reviews are served on port 9443; health, readiness
     and metrics on 8080.
 
+    With --only preview it does something else: it answers each update of a PodCliqueSet with warnings that kubectl
+    prints: how many pods and GPUs restart, and what serves meanwhile. It refuses nothing without preview.denyAbove.
+
     \b
     Examples:
       grove manifests --only webhooks | kubectl apply --server-side -f -
+      grove manifests --only preview | kubectl apply --server-side -f -
       grove webhooks -n grove-system --url-host 192.168.1.20     # outside the cluster, while you try it
       grove webhooks --config - <<'END'
       apiVersion: operator.config.grove.io/v1alpha1

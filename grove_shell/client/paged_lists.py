@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.resources.object_metadata import resource_version_number
@@ -14,6 +15,8 @@ from grove_shell.client.response_check import is_list_of_kind
 OLDER_STATE: Final = "the server lists an older state than it showed before"  # OP-080
 _PAGE: Final = 500
 _LIMIT: Final = "limit"
+FROM_CACHE: Final[Mapping[str, str]] = MappingProxyType({"resourceVersion": "0"})
+"""The query by which an API server answers from its cache."""
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
 
 
@@ -56,19 +59,22 @@ class ListPage:
 
 
 async def list_kind_by_page(
-    api: ApiSession, kind: ApiKind, namespace: str = "", *, least: int = 0
+    api: ApiSession, kind: ApiKind, namespace: str = "", *, least: int = 0, from_cache: bool = False
 ) -> AsyncIterator[ListPage]:
     """Yield the pages of a list; other tasks run between two pages.
 
     Args:
         namespace: of the objects; empty for all.
         least: the oldest version that the list may have.
+        from_cache: whether to take what the API server has in its cache, in one page: it does not ask etcd for the
+            newest state, which takes 100 ms and more.
 
     Raises:
         NoServerResponse: there was no response, or an older one (OP-080).
         KindNotListed: the response was no list, or expired twice (OP-080).
     """
-    query = {**({} if kind.name else {_LIMIT: str(_PAGE)}), **list_selector_query(kind)}
+    pages = FROM_CACHE if from_cache else {} if kind.name else {_LIMIT: str(_PAGE)}
+    query = {**pages, **list_selector_query(kind)}
     token, first = "", True
     while True:
         parameters: Mapping[str, str] = {**query, "continue": token} if token else query
@@ -98,12 +104,15 @@ async def list_kind_by_page(
 
 
 async def list_all_objects_of_kind(
-    api: ApiSession, kind: ApiKind, namespace: str = ""
+    api: ApiSession, kind: ApiKind, namespace: str = "", *, from_cache: bool = False
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return every object of a kind, and the version of the list. Raises what :func:`list_kind_by_page` does."""
+    """Return every object of a kind, and the version of the list.
+
+    Arguments and errors are those of :func:`list_kind_by_page`.
+    """
     found: list[dict[str, Any]] = []
     version = ""
-    async for page in list_kind_by_page(api, kind, namespace):
+    async for page in list_kind_by_page(api, kind, namespace, from_cache=from_cache):
         if page.first:
             found.clear()
         found.extend(page.items)

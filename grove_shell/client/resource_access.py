@@ -11,11 +11,17 @@ from typing import Final
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND, WORKLOAD_KIND
+from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND, WORKLOAD_KIND
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind, kinds_watched_by_operator
 from grove_shell.settings.operator_settings import OperatorSettings
-from grove_shell.settings.webhook_settings import MUTATING, REGISTRATION_GROUP, VALIDATING, WebhookSettings
+from grove_shell.settings.webhook_settings import (
+    MUTATING,
+    REGISTRATION_GROUP,
+    VALIDATING,
+    WebhookSettings,
+    webhook_settings_of_preview,
+)
 
 
 class RequestScope(StrEnum):
@@ -182,6 +188,31 @@ def webhook_resource_access(
         *(
             _access((REGISTRATION_GROUP, plural), "get patch", scope=_CLUSTER, name=f"{name}{suffix}")
             for plural, name in registered
+        ),
+    )
+
+
+PREVIEWED_KINDS: Final = ("PodClique", GROUP_KIND, "PodGang", "Pod")
+"""The kinds that the preview of an update lists, besides groups of the Workload API and topologies."""
+
+
+def preview_resource_access(suffix: str = "") -> tuple[ResourceAccess, ...]:
+    """Return the access of ``grove webhooks --only preview``; it only reads, and watches nothing (WH-047).
+
+    Args:
+        suffix: of the name of its webhook configuration.
+    """
+    settings = webhook_settings_of_preview()
+    return (
+        *(_access(KINDS[kind], "list") for kind in (*PREVIEWED_KINDS, *sorted(GROUP_KINDS))),
+        *(_access(KINDS[kind], "list", scope=_CLUSTER) for kind in TOPOLOGY_KINDS),
+        _access(("", "namespaces"), "get"),
+        *_of_one_object(_SECRETS, settings.certificates.secret),
+        _access(
+            (REGISTRATION_GROUP, VALIDATING),
+            "get patch",
+            scope=_CLUSTER,
+            name=f"{settings.registration.validating}{suffix}",
         ),
     )
 

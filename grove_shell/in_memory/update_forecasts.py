@@ -25,8 +25,8 @@ from grove_core.plan.update_forecast import (
     pods_of_new_set,
 )
 from grove_core.resources.manifest_changes import ManifestChange
-from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import (
@@ -60,12 +60,14 @@ def with_edit_forecast(
     snapshot: Snapshot,
     rules: RuleSet,
     changes: Mapping[str, tuple[ManifestChange, ...]],
+    work: int = MOST_WORK,
     progress: Callable[[UpdateStage], None] | None = None,
 ) -> Forecast:
     """Return the forecast of a set with what its manifest in the input does; as it is where there is none.
 
     Args:
         changes: ``namespace/name`` of an edited set -> the fields that change.
+        work: the most work for its update (ED-006).
         progress: called for every stage, for a progress bar.
     """
     root = snapshot.root
@@ -74,7 +76,7 @@ def with_edit_forecast(
     if root.edit is PlannedManifestChange.NONE:
         return forecast
     found = tuple(_changes_as_stored(changes.get(f"{root.ref.namespace}/{root.ref.name}", ()), rules))
-    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), progress=progress)
+    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), work, progress)
     return replace(forecast, edit=EditForecast(found, update))
 
 
@@ -100,7 +102,7 @@ def forecast_update(
         given: the snapshot with the edit.
         rules: the operator that acts.
         changed: names of the cliques whose pods depend on a changed field.
-        work: the most work (ED-006).
+        work: the most work; twice as much where no pod is left that restarts (ED-006).
         progress: called for every stage.
 
     Returns:
@@ -111,15 +113,16 @@ def forecast_update(
         return None
     cluster, before, there = InMemoryCluster((start,)), serving_parts(start), _pod_uids(start)
     stages: list[UpdateStage] = []
-    seen, is_cut = start, False
+    seen, unreached, left, is_cut = start, NO_PODS, work, False
     for forecast, earlier, seen in _stages_of_update(cluster, start, rules, there):
         if any(held.obstacle is StepObstacle.GROUPS_NOT_COLLECTED for held in forecast.rounds[-1].withheld):
             return None
         stages.append(_stage(forecast, earlier, seen, there))
         if progress is not None:
             progress(stages[-1])
-        work -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
-        is_cut = work <= 0 and stages[-1].created.pods > 0
+        left -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
+        unreached = _unreached(seen, there, changed) if left <= 0 and stages[-1].created.pods else NO_PODS
+        is_cut = unreached.pods > 0 or (left <= -work and stages[-1].created.pods > 0)
         if is_cut:
             break
     return UpdateForecast(
@@ -128,7 +131,8 @@ def forecast_update(
         available=available_set_replicas(start, before),
         stages=tuple(_with_fates(stages, _created_slots(seen, there))),
         waits=() if is_cut or not stages else stages[-1].waits,
-        unreached=PodsAndGpus.of_pods(_pods_of_cliques(seen, there, changed)) if is_cut else NO_PODS,
+        unreached=unreached,
+        is_cut=is_cut,
     )
 
 
@@ -248,6 +252,17 @@ def _with_fates(stages: Iterable[UpdateStage], created: frozenset[tuple[str, int
         )
 
 
-def _pods_of_cliques(seen: Snapshot, there: frozenset[str], changed: frozenset[str]) -> list[Pod]:
-    """Return the pods from before the update in PodCliques of some cliques of the template."""
-    return [pod for clique, pod in seen.pods() if pod.uid in there and clique.template_name in changed]
+def _unreached(seen: Snapshot, there: frozenset[str], changed: frozenset[str]) -> PodsAndGpus:
+    """Return the pods from before the update that the rest of the update restarts (ED-006).
+
+    They are the pods of changed cliques, and of other cliques in their scaling groups, whose replicas are replaced as
+    a whole.
+    """
+    if seen.root.spec.update_strategy.type == ON_DELETE:
+        return NO_PODS
+    groups = seen.root.spec.template.pod_clique_scaling_groups
+    members = (name for group in groups if changed.intersection(group.clique_names) for name in group.clique_names)
+    restarted = changed.union(members)
+    return PodsAndGpus.of_pods(
+        pod for clique, pod in seen.pods() if pod.uid in there and clique.template_name in restarted
+    )

@@ -1,12 +1,9 @@
-"""The operator and the webhooks as Deployments, and the registration of the webhooks (MF-023, MF-025)."""
+"""The operator and the webhooks as Deployments, and what every program has (MF-023, MF-025)."""
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from grove_core.resources.api_names import GROVE, MNNVL_ENABLED, SCHEDULER
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.manifests.installation import (
     OPERATOR,
     REPLICAS,
@@ -16,29 +13,22 @@ from grove_shell.manifests.installation import (
     program_labels,
     program_manifest,
 )
+from grove_shell.manifests.webhook_registrations import HTTPS, webhook_configuration_manifests
 from grove_shell.settings.operator_settings import KIND as OPERATOR_KIND
 from grove_shell.settings.operator_settings import parse_operator_settings
 from grove_shell.settings.shared_settings import API_VERSION
+from grove_shell.settings.webhook_settings import KIND as WEBHOOKS_KIND
 from grove_shell.settings.webhook_settings import (
-    DEFAULTING,
-    JOINING,
-    LEAVING,
-    PATHS,
-    REGISTRATION_VERSION,
-    STAMPING,
-    TOPOLOGIES,
-    VALIDATION,
+    PREVIEW_PROGRAM,
     WebhookSettings,
 )
-from grove_shell.settings.webhook_settings import KIND as WEBHOOKS_KIND
 
 RESOURCES: Final[dict[str, Json]] = {
     OPERATOR: {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}},
     WEBHOOKS: {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+    PREVIEW_PROGRAM: {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
 }
 _USER_ID: Final = 65_532
-_HTTPS: Final = 443
-_TIMEOUT: Final = 10
 _CONFIG: Final = "/etc/grove/config"
 _FILE: Final = "config.json"
 _GRACE: Final = 40  # s; reconciles have 20 s to end, and reviews 15 s
@@ -52,130 +42,39 @@ def operator_manifests(installation: InstallationOptions) -> Iterator[Json]:
         *([f"--namespace={installation.watched}"] if installation.watched else []),
     ]
     if installation.has_configuration_file(OPERATOR):
-        said = installation.operator or {"kind": OPERATOR_KIND, **_features(installation)}
-        yield _configuration(installation, OPERATOR, {"apiVersion": API_VERSION, **said})
+        said = installation.operator or {"kind": OPERATOR_KIND, **feature_settings(installation)}
+        yield configuration_manifest(installation, OPERATOR, {"apiVersion": API_VERSION, **said})
     settings, _ = parse_operator_settings(installation.operator)
-    yield _deployment(installation, OPERATOR, args, {"http": settings.serving.port})
-    yield _budget(installation, OPERATOR)
+    yield deployment_manifest(installation, OPERATOR, args, {"http": settings.serving.port})
+    yield disruption_budget_manifest(installation, OPERATOR)
 
 
 def webhook_manifests(installation: InstallationOptions) -> Iterator[Json]:
-    """Yield the objects of the webhooks; the registration is last, since it blocks admission until they respond.
-
-    Webhooks of a feature are registered whether the feature is on or not (WH-010).
-    """
+    """Yield the objects of the webhooks; the registration is last, since it blocks admission until they respond."""
     settings = WebhookSettings()
     args = ["webhooks", *([f"--watch-namespace={installation.watched}"] if installation.watched else [])]
     ports = {"https": settings.listening.port, "http": settings.serving.port}
-    service = {
-        "selector": program_labels(WEBHOOKS),
-        "ports": [{"name": "https", "port": _HTTPS, "targetPort": "https", "protocol": "TCP"}],
-    }
     if installation.has_configuration_file(WEBHOOKS):
-        yield _configuration(
-            installation, WEBHOOKS, {"apiVersion": API_VERSION, "kind": WEBHOOKS_KIND, **_features(installation)}
+        yield configuration_manifest(
+            installation, WEBHOOKS, {"apiVersion": API_VERSION, "kind": WEBHOOKS_KIND, **feature_settings(installation)}
         )
-    yield program_manifest(
-        "v1", "Service", settings.registration.service, WEBHOOKS, installation.namespace_metadata, spec=service
-    )
-    yield _deployment(installation, WEBHOOKS, args, ports)
-    yield _budget(installation, WEBHOOKS)
-    sharing = [_joining(installation), _stamping(installation)]
-    mutating = [
-        _webhook(installation, DEFAULTING),
-        *(sharing if installation.shares_domains_by_annotation else map(_of_nothing, sharing)),
-    ]
-    guarding = [] if installation.watched else [_levels(installation), _leaving(installation)]
-    validating = [
-        _webhook(installation, VALIDATION),
-        *(guarding if installation.needs_topology_validation else map(_of_nothing, guarding)),
-    ]
-    for kind, name, found in (
-        ("MutatingWebhookConfiguration", settings.registration.mutating, mutating),
-        ("ValidatingWebhookConfiguration", settings.registration.validating, validating),
-    ):
-        yield program_manifest(
-            REGISTRATION_VERSION, kind, f"{name}{installation.cluster_scoped_name_suffix}", WEBHOOKS, webhooks=found
-        )
+    yield service_manifest(installation, WEBHOOKS, settings.registration.service)
+    yield deployment_manifest(installation, WEBHOOKS, args, ports)
+    yield disruption_budget_manifest(installation, WEBHOOKS)
+    yield from webhook_configuration_manifests(installation)
 
 
-def _of_nothing(webhook: Json) -> Json:
-    """Return a webhook as registered while its feature is off."""
-    return {key: part for key, part in webhook.items() if key != "rules"}  # an empty list would differ at each apply
-
-
-def _joining(installation: InstallationOptions) -> Json:
-    """Return the webhook of PodCliques that have an MNNVL annotation other than false (WH-010)."""
-    every, key = "object.metadata.annotations", MNNVL_ENABLED
-    said = f"has({every}) && {key!r} in {every} && {every}[{key!r}] != 'false'"
-    return {
-        **_webhook(installation, JOINING),
-        "rules": [_rule(GROVE, "PodClique")],
-        "matchConditions": [{"name": "says-so", "expression": said}],
-        "sideEffects": "NoneOnDryRun",
+def service_manifest(installation: InstallationOptions, program: str, name: str) -> Json:
+    """Return the Service by which the API server calls a program."""
+    spec = {
+        "selector": program_labels(program),
+        "ports": [{"name": "https", "port": HTTPS, "targetPort": "https", "protocol": "TCP"}],
     }
+    return program_manifest("v1", "Service", name, program, installation.namespace_metadata, spec=spec)
 
 
-def _stamping(installation: InstallationOptions) -> Json:
-    """Return the webhook of PodGangs; it only adds a mark, so its failure is ignored."""
-    return {**_webhook(installation, STAMPING), "rules": [_rule(SCHEDULER, "PodGang")], "failurePolicy": "Ignore"}
-
-
-def _levels(installation: InstallationOptions) -> Json:
-    """Return the webhook of topologies that are created or whose levels change (TP-088, WH-010)."""
-    lacks_spec = "!has(object.spec) || !has(oldObject.spec)"
-    changed = f"request.operation == 'CREATE' || {lacks_spec} || object.spec != oldObject.spec"
-    return {
-        **_webhook(installation, TOPOLOGIES),
-        "rules": [_of_topologies("CREATE", "UPDATE")],
-        "matchConditions": [{"name": "levels-change", "expression": changed}],
-    }
-
-
-def _leaving(installation: InstallationOptions) -> Json:
-    """Return the webhook of deletions of topologies; it only warns, so its failure is ignored (TP-086)."""
-    return {**_webhook(installation, LEAVING), "rules": [_of_topologies("DELETE")], "failurePolicy": "Ignore"}
-
-
-def _of_topologies(*operations: str) -> Json:
-    return {**_rule(GROVE, TOPOLOGY_KIND), "operations": list(operations), "scope": "Cluster"}
-
-
-def _rule(api_version: str, kind: str) -> Json:
-    """Return the rule for creations of a kind."""
-    group, _, version = api_version.partition("/")
-    return {
-        "apiGroups": [group],
-        "apiVersions": [version],
-        "operations": ["CREATE"],
-        "resources": [KINDS[kind].plural],
-        "scope": "Namespaced",
-    }
-
-
-def _webhook(installation: InstallationOptions, name: str) -> Json:
-    only = {"kubernetes.io/metadata.name": installation.watched}
-    service = {
-        "name": WebhookSettings().registration.service,
-        **installation.namespace_metadata,
-        "path": PATHS[name],
-        "port": _HTTPS,
-    }
-    return {
-        "name": name,
-        "admissionReviewVersions": ["v1"],
-        "clientConfig": {"service": service},
-        "rules": [{**_rule(GROVE, POD_CLIQUE_SET), "operations": ["CREATE", "UPDATE"]}],
-        **({"namespaceSelector": {"matchLabels": only}} if installation.watched else {}),
-        "matchPolicy": "Equivalent",
-        "failurePolicy": "Fail",
-        "sideEffects": "None",
-        "timeoutSeconds": _TIMEOUT,
-    }
-
-
-def _features(installation: InstallationOptions) -> Json:
-    """What both programs have to know."""
+def feature_settings(installation: InstallationOptions) -> Json:
+    """Return the settings that all programs have to agree on."""
     shape = installation.mnnvl.shape
     mnnvl = {
         "enabled": installation.mnnvl.enabled,
@@ -189,15 +88,18 @@ def _features(installation: InstallationOptions) -> Json:
     return {"mnnvl": mnnvl, "topologyAwareScheduling": topology, **scheduling}
 
 
-def _configuration(installation: InstallationOptions, program: str, said: Mapping[str, Any]) -> Json:
-    """What a program is installation, as the file that it reads (MF-027)."""
+def configuration_manifest(installation: InstallationOptions, program: str, said: Mapping[str, Any]) -> Json:
+    """Return the configuration of a program, as the file that it reads (MF-027)."""
     text = json.dumps(said, indent=2)
     return program_manifest(
         "v1", "ConfigMap", f"{program}-config", program, installation.namespace_metadata, data={_FILE: text}
     )
 
 
-def _deployment(installation: InstallationOptions, program: str, args: list[str], ports: dict[str, int]) -> Json:
+def deployment_manifest(
+    installation: InstallationOptions, program: str, args: list[str], ports: dict[str, int]
+) -> Json:
+    """Return the Deployment of a program: two replicas on different nodes, restricted (MF-023)."""
     labels = program_labels(program)
     spread = {
         "maxSkew": 1,
@@ -258,7 +160,8 @@ def _container(installation: InstallationOptions, program: str, args: list[str],
     }
 
 
-def _budget(installation: InstallationOptions, program: str) -> Json:
+def disruption_budget_manifest(installation: InstallationOptions, program: str) -> Json:
+    """Return the budget that keeps one replica of a program."""
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": program_labels(program)}}
     return program_manifest(
         "policy/v1", "PodDisruptionBudget", program, program, installation.namespace_metadata, spec=spec

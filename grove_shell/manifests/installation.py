@@ -13,8 +13,10 @@ from grove_shell.client.resource_access import (
     RequestScope,
     ResourceAccess,
     operator_resource_access,
+    preview_resource_access,
     webhook_resource_access,
 )
+from grove_shell.settings.webhook_settings import AUTO, PREVIEW_PROGRAM
 
 Json = dict[str, Any]
 
@@ -38,6 +40,7 @@ class InstallationOptions:
         mnnvl, topology: settings of operator and webhooks.
         gang_backend: of the operator; None for what the API server serves.
         operator: the operator's whole configuration file; empty for one made of the settings above.
+        previewed_rules: the rule set that the preview of updates follows.
     """
 
     home: str = SYSTEM
@@ -47,6 +50,7 @@ class InstallationOptions:
     topology: TopologyAwareSettings = TopologyAwareSettings()  # noqa: RUF009 - as above
     gang_backend: GangBackend | None = None
     operator: Mapping[str, Any] = field(default_factory=dict)
+    previewed_rules: str = AUTO
 
     @property
     def cluster_scoped_name_suffix(self) -> str:
@@ -70,6 +74,7 @@ class InstallationOptions:
             or self.topology.enabled
             or self.gang_backend is not None
             or (program == OPERATOR and bool(self.operator))
+            or program == PREVIEW_PROGRAM
         )
 
     @property
@@ -98,13 +103,10 @@ def program_manifest(
 
 def namespace_and_role_manifests(installation: InstallationOptions) -> Iterator[Json]:
     """Yield the objects that must exist before the programs start."""
-    if installation.home != installation.watched:
-        namespace = program_manifest("v1", "Namespace", installation.home, "grove")
-        namespace["metadata"]["labels"] |= _RESTRICTED
-        yield namespace
+    yield from namespace_manifests(installation)
     for program in (OPERATOR, WEBHOOKS):
         yield program_manifest("v1", "ServiceAccount", program, program, installation.namespace_metadata)
-    yield from _of_program(
+    yield from role_manifests(
         installation,
         OPERATOR,
         operator_resource_access(
@@ -118,7 +120,23 @@ def namespace_and_role_manifests(installation: InstallationOptions) -> Iterator[
         shared=installation.shares_domains_by_annotation,
         by_topology=installation.topology.enabled,
     )
-    yield from _of_program(installation, WEBHOOKS, asked)
+    yield from role_manifests(installation, WEBHOOKS, asked)
+
+
+def namespace_manifests(installation: InstallationOptions) -> Iterator[Json]:
+    """Yield the namespace of the programs, unless a user has it already."""
+    if installation.home != installation.watched:
+        namespace = program_manifest("v1", "Namespace", installation.home, "grove")
+        namespace["metadata"]["labels"] |= _RESTRICTED
+        yield namespace
+
+
+def preview_role_manifests(installation: InstallationOptions) -> Iterator[Json]:
+    """Yield the namespace, the account and the roles of the preview of updates (MF-031)."""
+    yield from namespace_manifests(installation)
+    yield program_manifest("v1", "ServiceAccount", PREVIEW_PROGRAM, PREVIEW_PROGRAM, installation.namespace_metadata)
+    access = preview_resource_access(installation.cluster_scoped_name_suffix)
+    yield from role_manifests(installation, PREVIEW_PROGRAM, access)
 
 
 def daemon_rbac_roles() -> Iterator[Json]:
@@ -143,7 +161,8 @@ def rbac_rules_from_access(access: Iterable[ResourceAccess]) -> list[Json]:
     ]
 
 
-def _of_program(installation: InstallationOptions, program: str, access: Iterable[ResourceAccess]) -> Iterator[Json]:
+def role_manifests(installation: InstallationOptions, program: str, access: Iterable[ResourceAccess]) -> Iterator[Json]:
+    """Yield the roles of a program and their bindings."""
     by_scope: dict[RequestScope, list[ResourceAccess]] = defaultdict(list)
     for one in access:
         scope = RequestScope.CLUSTER if one.scope is RequestScope.WATCHED and not installation.watched else one.scope

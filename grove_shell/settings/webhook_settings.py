@@ -1,12 +1,14 @@
 """The configuration file of the webhooks (IN-030), and the names and paths under which they are registered."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
+from grove_shell.settings.rule_set_names import full_rule_set_name
 from grove_shell.settings.shared_settings import (
     API_VERSION,
     HealthEndpointSettings,
@@ -23,6 +25,7 @@ from grove_shell.settings.shared_settings import (
 )
 
 KIND: Final = "WebhookConfiguration"
+S = TypeVar("S", bound=StrictSettingsModel)
 
 
 class CertificateSettings(StrictSettingsModel):
@@ -30,7 +33,7 @@ class CertificateSettings(StrictSettingsModel):
 
     Attributes:
         mode: ``auto``: made by the webhooks and kept in a Secret; ``manual``: files that something else renews.
-        secret: name of the Secret (``auto``).
+        secret: name of the Secret (``auto``); ``grove-preview-certs`` with ``--only preview``.
         directory: with ``tls.crt`` and ``tls.key`` (``manual``).
         valid_for, authority_valid_for: lifetimes (``auto``); renewed when a third is left.
         check_every: interval of checks of Secret, registration or files.
@@ -67,6 +70,32 @@ class AdmissionListenerSettings(StrictSettingsModel):
     port: Port = 9443
 
 
+AUTO: Final = "auto"
+Limit = Annotated[int, Field(ge=0)]
+
+
+class PreviewLimits(StrictSettingsModel):
+    """The most pods, and the most GPUs, that an update may restart; None for no limit."""
+
+    pods: Limit | None = None
+    gpus: Limit | None = None
+
+
+class PreviewSettings(StrictSettingsModel):
+    """The preview of updates (``--only preview``); labels of a namespace replace ``mode`` and ``denyAbove`` there.
+
+    Attributes:
+        mode: ``warn``: an update is answered with what it restarts; ``off``, which YAML reads as false: only where a
+            namespace has the label.
+        rules: of the operator that acts; ``auto``: as the objects of the set show.
+        deny_above: an update that restarts more is refused.
+    """
+
+    mode: Annotated[Literal["warn", "off"], BeforeValidator(lambda mode: "off" if mode is False else mode)] = "warn"
+    rules: Annotated[str, AfterValidator(lambda name: name if name == AUTO else full_rule_set_name(name))] = AUTO
+    deny_above: PreviewLimits = PreviewLimits()
+
+
 class WebhookSettings(StrictSettingsModel):
     """The configuration of the webhooks. ``farewell``: how long requests are accepted after SIGTERM."""
 
@@ -79,6 +108,7 @@ class WebhookSettings(StrictSettingsModel):
     mnnvl: MnnvlSettings = MnnvlSettings()
     topology_aware_scheduling: TopologySettings = TopologySettings()
     scheduling: SchedulingSettings = SchedulingSettings()
+    preview: PreviewSettings = PreviewSettings()
     farewell: Seconds = 5.0
 
     @property
@@ -96,6 +126,26 @@ def parse_webhook_settings(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tup
     return parse_settings_strictly(WebhookSettings, raw, WebhookSettings)
 
 
+def webhook_settings_of_preview(settings: WebhookSettings = WebhookSettings()) -> WebhookSettings:  # noqa: B008 - it is immutable
+    """Return the settings with the names of the preview's own Secret, Service and registration where none are given."""
+    certificates, registration = settings.certificates, settings.registration
+    return settings.model_copy(
+        update={
+            "certificates": _with_names(certificates, secret="grove-preview-certs"),  # noqa: S106 - the name of one
+            "registration": _with_names(registration, service=PREVIEW_PROGRAM, validating=PREVIEW_PROGRAM),
+        }
+    )
+
+
+def _with_names(part: S, **names: str) -> S:
+    """Return a part of the settings with these values for the fields that the file does not set."""
+    return part.model_copy(update={key: name for key, name in names.items() if key not in part.model_fields_set})
+
+
+PREVIEW_PROGRAM: Final = "grove-preview"
+PREVIEW_LABELS: Final = "update-preview.grove.io/"
+"""Prefix of the labels by which a namespace replaces the settings of the preview."""
+PREVIEW_MODE_LABEL: Final = f"{PREVIEW_LABELS}mode"
 REGISTRATION_GROUP: Final = "admissionregistration.k8s.io"
 REGISTRATION_VERSION: Final = f"{REGISTRATION_GROUP}/v1"
 DEFAULTING: Final = "defaulting.podcliquesets.grove.io"
@@ -104,6 +154,7 @@ JOINING: Final = "joining.podcliques.grove.io"
 STAMPING: Final = "stamping.podgangs.scheduler.grove.io"
 TOPOLOGIES: Final = "validation.clustertopologies.grove.io"
 LEAVING: Final = "deletion.clustertopologies.grove.io"
+PREVIEW: Final = "preview.podcliquesets.grove.io"
 PATHS: Final[Mapping[str, str]] = {
     DEFAULTING: "/webhooks/default-podcliqueset",
     VALIDATION: "/webhooks/validate-podcliqueset",
@@ -111,6 +162,7 @@ PATHS: Final[Mapping[str, str]] = {
     STAMPING: "/webhooks/stamp-podgang",
     TOPOLOGIES: "/webhooks/validate-clustertopology",
     LEAVING: "/webhooks/delete-clustertopology",
+    PREVIEW: "/webhooks/preview-podcliqueset",
 }
 GUARDING: Final = (TOPOLOGIES, LEAVING)
 """Of topologies."""

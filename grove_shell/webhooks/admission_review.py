@@ -23,6 +23,7 @@ DELETE: Final = "DELETE"
 OPERATIONS: Final = (CREATE, UPDATE, DELETE, "CONNECT")
 _GROUP: Final = GROVE.partition("/")[0]
 _INVALID: Final = 422
+_FORBIDDEN: Final = 403
 _CONFLICT: Final = 409
 _UNAVAILABLE: Final = 503
 _SET: Final = "PodCliqueSet"
@@ -111,6 +112,12 @@ def deny_admission_temporarily(request: AdmissionRequest, message: str, *, retri
     code, reason = (_UNAVAILABLE, "ServiceUnavailable") if retriable else (_CONFLICT, "Conflict")
     status = {"code": code, "reason": reason, "message": message}
     return _review({"uid": request.uid, "allowed": False, "status": status}, ())
+
+
+def deny_admission_by_limit(request: AdmissionRequest, message: str, warnings: Sequence[str]) -> Json:
+    """Return the response that denies a valid request because of a limit."""
+    status = {"code": _FORBIDDEN, "reason": "Forbidden", "message": message}
+    return _review({"uid": request.uid, "allowed": False, "status": status}, warnings)
 
 
 def admission_warning_text(remark: FieldRemark) -> str:

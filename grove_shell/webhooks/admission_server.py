@@ -3,7 +3,7 @@
 import json
 import ssl
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from aiohttp import web
@@ -14,7 +14,16 @@ from grove_shell.client.api_session import ApiSession
 from grove_shell.log_lines import error_on_one_line
 from grove_shell.operator.health_server import HttpServer
 from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
-from grove_shell.settings.webhook_settings import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
+from grove_shell.settings.webhook_settings import (
+    DEFAULTING,
+    JOINING,
+    LEAVING,
+    PATHS,
+    PREVIEW,
+    STAMPING,
+    TOPOLOGIES,
+    VALIDATION,
+)
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_handlers import (
     SharedObjectCreator,
@@ -43,6 +52,7 @@ _KINDS: Final = {
     STAMPING: ("scheduler.grove.io", "PodGang"),
     TOPOLOGIES: _TOPOLOGIES,
     LEAVING: _TOPOLOGIES,
+    PREVIEW: _SETS,
 }
 _LOGGED_AS: Final = {_SETS[1]: "set", TOPOLOGY_KIND: "topology"}
 
@@ -71,6 +81,31 @@ class WebhookMetrics(ProcessMetrics):
         self._verdicts.labels(webhook, operation, verdict).inc()
 
 
+def handlers_by_webhook(api: ApiSession, cache: AdmissionCache) -> dict[str, Handler]:
+    """Return the handlers that default and validate, by the name of their webhook; those of the features that are on.
+
+    Args:
+        api: reads single topologies and creates shared objects.
+        cache: what verdicts depend on.
+    """
+    handlers: dict[str, Handler] = {
+        DEFAULTING: _at_once(apply_podcliqueset_defaults),
+        VALIDATION: _at_once(lambda request: validate_podcliqueset(request, cache)),
+    }
+    if cache.shares:
+        creator = SharedObjectCreator(api, cache)
+        handlers |= {
+            JOINING: lambda request: mutate_podclique(request, cache, creator),
+            STAMPING: _at_once(lambda request: mutate_podgang(request, cache)),
+        }
+    if cache.places:
+        handlers[VALIDATION] = lambda request: validate_podcliqueset_with_topology(request, cache, api)
+    if cache.validates_topologies:
+        handler = _at_once(lambda request: validate_topology(request, cache))
+        handlers |= dict.fromkeys((TOPOLOGIES, LEAVING), handler)
+    return handlers
+
+
 class AdmissionServer(HttpServer):
     """Answers admission reviews over HTTPS."""
 
@@ -80,8 +115,7 @@ class AdmissionServer(HttpServer):
         host: str,
         port: int,
         tls: ssl.SSLContext,
-        api: ApiSession,
-        cache: AdmissionCache,
+        handlers: Mapping[str, Handler],
         metrics: WebhookMetrics,
         report: Callable[..., None],
     ) -> None:
@@ -89,26 +123,11 @@ class AdmissionServer(HttpServer):
 
         Args:
             host, port: to listen at; port 0 for any that is free.
-            api: reads single topologies and creates shared objects.
+            handlers: by the name of their webhook; every other webhook allows its requests (WH-010).
         """
         self._metrics = metrics
         self._report = report
-        self._handlers: dict[str, Handler] = {
-            **dict.fromkeys(PATHS, _at_once(allow_admission)),  # where a feature is off (WH-010)
-            DEFAULTING: _at_once(apply_podcliqueset_defaults),
-            VALIDATION: _at_once(lambda request: validate_podcliqueset(request, cache)),
-        }
-        if cache.shares:
-            creator = SharedObjectCreator(api, cache)
-            self._handlers |= {
-                JOINING: lambda request: mutate_podclique(request, cache, creator),
-                STAMPING: _at_once(lambda request: mutate_podgang(request, cache)),
-            }
-        if cache.places:
-            self._handlers[VALIDATION] = lambda request: validate_podcliqueset_with_topology(request, cache, api)
-        if cache.validates_topologies:
-            handler = _at_once(lambda request: validate_topology(request, cache))
-            self._handlers |= dict.fromkeys((TOPOLOGIES, LEAVING), handler)
+        self._handlers: dict[str, Handler] = {**dict.fromkeys(PATHS, _at_once(allow_admission)), **handlers}
         application = web.Application(client_max_size=_LARGEST)
         application.add_routes([web.post(PATHS[name], self._route(name)) for name in self._handlers])
         super().__init__(application, host, port, tls=tls, finish=_FINISH)

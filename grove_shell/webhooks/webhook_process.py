@@ -1,9 +1,9 @@
 """One process of the webhooks. Several replicas run side by side without a leader."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from functools import partial
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
 from grove_core.version import VERSION
@@ -14,13 +14,26 @@ from grove_shell.exit_codes import DONE
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.health_server import CannotListen, HealthServer
 from grove_shell.operator.json_log import OperatorJsonLog
-from grove_shell.settings.webhook_settings import WebhookSettings
+from grove_shell.settings.webhook_settings import PREVIEW, WebhookSettings
 from grove_shell.until_stopped import run_until_stopped
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
+from grove_shell.webhooks.admission_server import AdmissionServer, Handler, WebhookMetrics, handlers_by_webhook
 from grove_shell.webhooks.certificate_rotation import CertificatesFromFiles, CertificatesFromSecret
 from grove_shell.webhooks.certificates import ServedCertificate
-from grove_shell.webhooks.webhook_registration import WebhookRegistration
+from grove_shell.webhooks.webhook_registration import (
+    RegisteredConfiguration,
+    WebhookRegistration,
+    admission_configurations,
+    preview_configurations,
+)
+
+
+class _Part(NamedTuple):
+    """What one process serves: its handlers, what it watches, and the configurations that call it."""
+
+    handlers: Mapping[str, Handler]
+    reflectors: tuple[Reflector, ...]
+    configurations: tuple[RegisteredConfiguration, ...]
 
 
 class WebhookProcess:
@@ -39,8 +52,8 @@ class WebhookProcess:
         watched: str = "",
         url_host: str = "",
         served: ServedApis = NOT_DISCOVERED,
+        previews: bool = False,
         out: TextIO | None = None,
-        stop: asyncio.Event | None = None,
     ) -> None:
         """Send no request yet.
 
@@ -51,29 +64,19 @@ class WebhookProcess:
             watched: the namespace whose sets are admitted; empty for all.
             url_host: name or address by which an API server outside the cluster's network calls; empty inside.
             served: what the API server serves.
+            previews: whether it previews updates, and does nothing else (WH-047).
             out: where the log is written; standard error by default.
         """
         self._settings, self._namespace, self._url_host = settings, namespace, url_host
-        self.stop = stop or asyncio.Event()
+        self.stop = asyncio.Event()
         self._served = served_certificate = ServedCertificate()
         self._metrics = WebhookMetrics(lambda: served_certificate.expiry_timestamp)
         agent = f"grove-webhooks/{VERSION}"
         self._api = ApiSession(connection, on_response=self._metrics.count_request, user_agent=agent)
         self._log = OperatorJsonLog(out)
-        self._cache = AdmissionCache(settings.configuration, served, everywhere=not watched)
-        self._reflectors = [
-            Reflector(self._api, self._cache.kinds[kind], self._cache, namespace=watched, report=self._report_unlisted)
-            for kind in self._cache.stores
-        ]
-        registered, certificates = settings.registration, settings.certificates
-        suffix = f"-{watched}" if watched else ""
-        self._registration = WebhookRegistration(
-            self._api,
-            mutating=f"{registered.mutating}{suffix}",
-            validating=f"{registered.validating}{suffix}",
-            sharing=self._cache.shares,
-            validates_topologies=self._cache.validates_topologies,
-        )
+        self._part = self._preview_part(watched, served) if previews else self._admission_part(watched, served)
+        certificates = settings.certificates
+        self._registration = WebhookRegistration(self._api, self._part.configurations)
         report, names = self._log.write_line, self._dns_names()
         make = partial(
             CertificatesFromSecret, self._api, self._served, self._registration, namespace=namespace, names=names
@@ -81,6 +84,35 @@ class WebhookProcess:
         self._secret = make(certificates, report=report) if certificates.mode == "auto" else None
         self._certificates = self._secret or CertificatesFromFiles(self._served, certificates, report)
         self._listens = False
+
+    def _admission_part(self, watched: str, served: ServedApis) -> _Part:
+        """Return the webhooks that default and validate."""
+        cache = AdmissionCache(self._settings.configuration, served, everywhere=not watched)
+        registered, suffix = self._settings.registration, f"-{watched}" if watched else ""
+        return _Part(
+            handlers=handlers_by_webhook(self._api, cache),
+            reflectors=tuple(
+                Reflector(self._api, cache.kinds[kind], cache, namespace=watched, report=self._report_unlisted)
+                for kind in cache.stores
+            ),
+            configurations=admission_configurations(
+                f"{registered.mutating}{suffix}",
+                f"{registered.validating}{suffix}",
+                sharing=cache.shares,
+                validates_topologies=cache.validates_topologies,
+            ),
+        )
+
+    def _preview_part(self, watched: str, served: ServedApis) -> _Part:
+        """Return the webhook that previews updates; it watches nothing."""
+        from grove_shell.webhooks.update_preview import UpdatePreview  # noqa: PLC0415 - the other webhooks forecast nothing
+
+        settings, suffix = self._settings, f"-{watched}" if watched else ""
+        preview = UpdatePreview(
+            self._api, settings.preview, settings.configuration, served, report=self._log.write_line
+        )
+        name = f"{settings.registration.validating}{suffix}"
+        return _Part({PREVIEW: preview.respond}, (), preview_configurations(name))
 
     async def run(self) -> int:
         """Run until a signal or ``stop``; return the exit code.
@@ -113,10 +145,11 @@ class WebhookProcess:
         return DONE
 
     def _tasks(self) -> Iterator[Coroutine[Any, Any, None]]:
-        for reflector in self._reflectors:
+        for reflector in self._part.reflectors:
             yield reflector.run()
         yield self._certificates.run()
-        yield log_crd_name_clashes(self._api, self._log.write_line)
+        if self._part.reflectors:
+            yield log_crd_name_clashes(self._api, self._log.write_line)
         yield self._serve()
 
     async def _drain(self) -> None:
@@ -133,8 +166,7 @@ class WebhookProcess:
             host=listening.host,
             port=listening.port,
             tls=self._served.context,
-            api=self._api,
-            cache=self._cache,
+            handlers=self._part.handlers,
             metrics=self._metrics,
             report=self._log.write_line,
         )
@@ -160,7 +192,7 @@ class WebhookProcess:
             found.append("a valid certificate")
         if not self._listens:
             found.append("the listener")
-        unlisted = (one.kind.kind for one in self._reflectors if not one.synced.is_set())
+        unlisted = (one.kind.kind for one in self._part.reflectors if not one.synced.is_set())
         return found + [f"the first list of {kind}" for kind in unlisted]
 
     def _report_unlisted(self, kind: str, error: str) -> None:

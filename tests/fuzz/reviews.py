@@ -21,7 +21,7 @@ from grove_shell.client.api_kinds import POD_CLIQUE_SET
 from grove_shell.client.api_session import ApiSession
 from grove_shell.settings.webhook_settings import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics, handlers_by_webhook
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.fuzz import mutations
 from tests.fuzz.commands import Broken
@@ -84,8 +84,7 @@ class _Calling:
                 host="127.0.0.1",
                 port=0,
                 tls=served.context,
-                api=api,
-                cache=cache,
+                handlers=handlers_by_webhook(api, cache),
                 metrics=WebhookMetrics(lambda: served.expiry_timestamp),
                 report=self.say,
             )

@@ -1,31 +1,41 @@
 """The Helm chart, made of what ``grove manifests`` prints: ``python -m tests.manifests.chart --write``.
 
 Helm itself is not needed. What may differ from one installation to another becomes a value; everything else stands in
-the templates as it is printed.
+the templates as it is printed. Each program may be left out.
 """
 
 import json
 import re
 import sys
+from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from grove_core.version import IMAGE, VERSION
-from grove_shell.actions.manifests import installation_objects
+from grove_shell.actions.manifests import PREVIEW_PART, installation_objects
 from grove_shell.manifests.deployments import RESOURCES
 from grove_shell.manifests.installation import REPLICAS, InstallationOptions
+from grove_shell.settings.webhook_settings import WebhookSettings
 from grove_shell.views.renderers import format_yaml_document
 
 Json = dict[str, Any]
 CHART: Final = Path(__file__).parents[2] / "deploy" / "helm" / "grove"
+_PREVIEW: Final = "preview"
+_SETTINGS: Final = WebhookSettings().preview
 VALUES: Final[Json] = {
     "image": IMAGE,
     **{
-        program.removeprefix("grove-"): {"replicas": REPLICAS, "resources": resources}
+        (name := program.removeprefix("grove-")): {
+            "enabled": name != _PREVIEW,
+            "replicas": REPLICAS,
+            "resources": resources,
+        }
         for program, resources in RESOURCES.items()
     },
 }
-_PARTS: Final = ("rbac", "operator", "webhooks")
+VALUES[_PREVIEW] |= {"settings": {"mode": _SETTINGS.mode, "rules": _SETTINGS.rules, "denyAbove": {}}}
+_PARTS: Final = ("rbac", "operator", "webhooks", PREVIEW_PART)
 _MARK: Final = re.compile(r"'?<<([^<>]+)>>'?")
 _ABOUT: Final = {
     "apiVersion": "v2",
@@ -50,12 +60,14 @@ def files_of() -> dict[str, str]:
 
 def _template(part: str) -> str:
     """The objects of a part; the namespace is Helm's to make."""
-    objects = [
-        one
-        for one in installation_objects(InstallationOptions(home="<<.Release.Namespace>>"), (part,))
-        if one["kind"] != "Namespace"
-    ]
+    made = installation_objects(InstallationOptions(home="<<.Release.Namespace>>"), (part,))
+    objects = [one for one in made if one["kind"] != "Namespace"]
     for one in objects:
+        if one["kind"] == "ConfigMap":
+            ((name, text),) = one["data"].items()
+            file = {**json.loads(text), _PREVIEW: ".Values.preview.settings"}
+            words = " ".join(f'"{key}" {word if key == _PREVIEW else json.dumps(word)}' for key, word in file.items())
+            one["data"][name] = f"<<dict {words} | toJson | quote>>"
         if one["kind"] == "Deployment":
             program = one["metadata"]["name"].removeprefix("grove-")
             one["spec"]["replicas"] = f"<<.Values.{program}.replicas>>"
@@ -63,8 +75,15 @@ def _template(part: str) -> str:
             container["image"] = "<<.Values.image>>"
             container["args"] = [word.replace(IMAGE, "<<.Values.image>>") for word in container["args"]]
             container["resources"] = f"<<toJson .Values.{program}.resources>>"
+    by_program = groupby(objects, lambda one: one["metadata"]["labels"]["app.kubernetes.io/name"])
+    text = "".join(_of_program(program.removeprefix("grove-"), found) for program, found in by_program)
+    return _HEAD + _MARK.sub(lambda match: f"{{{{ {' '.join(match[1].split())} }}}}", text)
+
+
+def _of_program(name: str, objects: Iterable[Json]) -> str:
+    """Objects that are there if their program is."""
     text = "".join(f"---\n{format_yaml_document(one)}" for one in objects)
-    return _HEAD + _MARK.sub(r"{{ \1 }}", text)
+    return f"{{{{- if .Values.{name}.enabled }}}}\n{text}{{{{- end }}}}\n"
 
 
 def main() -> None:

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from grove_core.version import VERSION
-from grove_shell.actions.manifests import PARTS, installation_objects
+from grove_shell.actions.manifests import PARTS, PREVIEW_PART, installation_objects
 from grove_shell.cli.main import run_command_line
 from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.operator_settings import OperatorSettings
-from grove_shell.settings.webhook_settings import PATHS, WebhookSettings
+from grove_shell.settings.webhook_settings import PATHS, WebhookSettings, parse_webhook_settings
 from tests.manifests.chart import CHART, VALUES, files_of
 
 Json = dict[str, Any]
@@ -131,16 +131,35 @@ def test_mf020_the_installation_is_as_blessed(
 
 
 def rendered(text: str, values: Json, namespace: str) -> str:
-    """A template of ours as Helm renders it: values, some of them as JSON, and the namespace of the release."""
+    """A template of ours as Helm renders it: values, some of them as JSON, the namespace, and what is switched off."""
+
+    def at(path: str) -> Any:
+        found: Any = {"Values": values, "Release": {"Namespace": namespace}}
+        for step in path.split(".")[1:]:
+            found = found[step]
+        return found
 
     def value(match: re.Match[str]) -> str:
-        as_json, path = match[1], match[2].split(".")
-        found: Any = {"Values": values, "Release": {"Namespace": namespace}}
-        for step in path[1:]:
-            found = found[step]
-        return json.dumps(found) if as_json else str(found)
+        return json.dumps(at(match[2])) if match[1] else str(at(match[2]))
 
+    def dictionary(match: re.Match[str]) -> str:
+        words = match[1].split()
+        pairs = zip(words[::2], words[1::2], strict=True)
+        found = {json.loads(key): at(word) if word.startswith(".") else json.loads(word) for key, word in pairs}
+        return json.dumps(json.dumps(found))
+
+    shown = re.compile(r"\s*\{\{- if (\S+) \}\}(.*?)\s*\{\{- end \}\}", re.DOTALL)
+    text = shown.sub(lambda match: match[2] if at(match[1]) else "", text)
+    text = re.sub(r"\{\{ dict (.+) \| toJson \| quote \}\}", dictionary, text)
     return re.sub(r"\{\{ (toJson )?(\.[A-Za-z.]+) \}\}", value, text)
+
+
+def documents(values: Json, namespace: str = "grove-system") -> list[Json]:
+    """Everything that the chart renders to."""
+    templates = sorted((CHART / "templates").glob("*.yaml"))
+    text = "\n".join(rendered(path.read_text(encoding="utf-8"), values, namespace) for path in templates)
+    assert "{{" not in text
+    return [one for one in yaml.load_all(text, yaml.CSafeLoader) if one is not None]
 
 
 def test_mf027_the_chart_is_what_is_generated() -> None:
@@ -154,17 +173,33 @@ def test_mf027_the_chart_is_what_is_generated() -> None:
 def test_mf027_the_chart_renders_to_what_is_printed() -> None:
     values = yaml.load((CHART / "values.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     assert values == VALUES
-    templates = sorted((CHART / "templates").glob("*.yaml"))
-    text = "".join(rendered(path.read_text(encoding="utf-8"), values, "grove-system") for path in templates)
-    assert "{{" not in text
     expected = [one for one in installation_objects(InstallationOptions(), REST) if one["kind"] != "Namespace"]
-    assert list(yaml.load_all(text, yaml.CSafeLoader)) == expected
+    assert documents(values) == expected
     other = {**values, "image": "example.com/x", "operator": {**values["operator"], "replicas": 3}}
-    text = "".join(rendered(path.read_text(encoding="utf-8"), other, "elsewhere") for path in templates)
-    assert "grove-system" not in text
-    deployments = of_kind(list(yaml.load_all(text, yaml.CSafeLoader)), "Deployment")
-    assert [one["spec"]["replicas"] for one in deployments] == [3, 2]
+    found = documents(other, "elsewhere")
+    assert "grove-system" not in json.dumps(found)
+    assert [one["spec"]["replicas"] for one in of_kind(found, "Deployment")] == [3, 2]
     assert yaml.load((CHART / "Chart.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["appVersion"] == VERSION
+
+
+def test_mf030_the_chart_renders_the_preview_alone_or_beside_the_rest() -> None:
+    def with_file_read(objects: list[Json]) -> list[Json]:
+        """The printed file is indented, that of the chart is not."""
+        for one in of_kind(objects, "ConfigMap"):
+            one["data"] = {name: json.loads(text) for name, text in one["data"].items()}
+        return [one for one in objects if one["kind"] != "Namespace"]
+
+    off = {name: {**VALUES[name], "enabled": False} for name in ("operator", "webhooks")}
+    on = {"preview": {**VALUES["preview"], "enabled": True}}
+    printed = with_file_read(installation_objects(InstallationOptions(), (PREVIEW_PART,)))
+    assert with_file_read(documents({**VALUES, **off, **on})) == printed
+    both = with_file_read(documents({**VALUES, **on}))
+    assert both[-len(printed) :] == printed
+    assert both[: -len(printed)] == documents(VALUES)
+    limited = {**VALUES["preview"], "enabled": True, "settings": {"rules": "field", "denyAbove": {"gpus": 16}}}
+    (file,) = of_kind(with_file_read(documents({**VALUES, **off, "preview": limited})), "ConfigMap")
+    settings, problems = parse_webhook_settings(file["data"]["config.json"])
+    assert (settings.preview.deny_above.gpus, settings.preview.mode, problems) == (16, "warn", ())
 
 
 def test_mf023_the_image_runs_as_any_user() -> None:

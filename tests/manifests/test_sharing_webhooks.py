@@ -13,7 +13,7 @@ from grove_shell.actions.manifests import installation_objects
 from grove_shell.cli.main import run_command_line
 from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.operator_settings import parse_operator_settings as operator_settings
-from grove_shell.settings.webhook_settings import DEFAULTING, GUARDING, PATHS, VALIDATION
+from grove_shell.settings.webhook_settings import DEFAULTING, GUARDING, PATHS, PREVIEW, VALIDATION
 from grove_shell.settings.webhook_settings import parse_webhook_settings as webhook_settings
 from tests.manifests.registrations import entries, registered
 
@@ -40,7 +40,7 @@ def test_wh010_every_configuration_prints_the_same_entries(watched: str) -> None
     assert all(found == names[0] for found in names)
     assert set(names[0]) == {f"grove-{kind}{'-ml' * bool(watched)}" for kind in ("defaulting", "validation")}
     every = {name for found in names[0].values() for name in found}
-    assert every == set(PATHS) - (set(GUARDING) if watched else set())
+    assert every == set(PATHS) - {PREVIEW} - (set(GUARDING) if watched else set())
     for objects in printed:
         for name, webhook in entries(objects).items():
             assert webhook["clientConfig"]["service"]["path"] == PATHS[name]

@@ -56,7 +56,9 @@ def operator(connection: ConnectionSettings, out: io.StringIO, stop: asyncio.Eve
 
 def webhooks(connection: ConnectionSettings, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
     settings = WebhookSettings.model_validate({**QUIET, "listening": QUIET["serving"], "farewell": "1ms"})
-    return WebhookProcess(connection=connection, settings=settings, namespace="home", out=out, stop=stop).run()
+    process = WebhookProcess(connection=connection, settings=settings, namespace="home", out=out)
+    process.stop = stop
+    return process.run()
 
 
 @pytest.mark.parametrize("program", [operator, webhooks])

@@ -22,7 +22,7 @@ from grove_core.resources.configuration import (
 from grove_shell.client.api_session import ApiSession
 from grove_shell.settings.webhook_settings import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics, handlers_by_webhook
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json, patch_of, patched, review
@@ -96,8 +96,7 @@ async def calling(configuration: Configuration = SCOPED) -> AsyncIterator[Caller
             host="127.0.0.1",
             port=0,
             tls=served.context,
-            api=api,
-            cache=known,
+            handlers=handlers_by_webhook(api, known),
             metrics=WebhookMetrics(lambda: served.expiry_timestamp),
             report=lambda *_words, **_fields: None,
         )
@@ -324,8 +323,7 @@ def test_wh010_elsewhere_they_are_left_as_they_are() -> None:
             host="127.0.0.1",
             port=0,
             tls=served.context,
-            api=NO_API,
-            cache=AdmissionCache(),
+            handlers=handlers_by_webhook(NO_API, AdmissionCache()),
             metrics=metrics,
             report=lambda *_words, **_fields: None,
         )

@@ -21,7 +21,11 @@ from grove_shell.settings.webhook_settings import (
 )
 from grove_shell.webhooks.certificate_rotation import CertificatesFromSecret
 from grove_shell.webhooks.certificates import ServedCertificate
-from grove_shell.webhooks.webhook_registration import WebhookNotRegistered, WebhookRegistration
+from grove_shell.webhooks.webhook_registration import (
+    WebhookNotRegistered,
+    WebhookRegistration,
+    admission_configurations,
+)
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json
 
@@ -58,13 +62,13 @@ class Registered(ObjectServer):
         )
 
 
-def trusted(server: Registered, times: int = 1, **reported: Any) -> list[str]:
+def trusted(server: Registered, times: int = 1, url: str = "", **reported: Any) -> list[str]:
     """What the last of several reads changed."""
 
     async def play() -> list[str]:
         changed: list[str] = []
         async with server.connection() as connection, ApiSession(connection, tries=1) as api:
-            registration = WebhookRegistration(api, mutating="defaults", validating="checks", **reported)
+            registration = WebhookRegistration(api, admission_configurations("defaults", "checks", **reported), url=url)
             for _ in range(times):
                 changed = await registration.register_authorities(b"ours")
         return changed
@@ -114,7 +118,7 @@ def test_wh025_a_login_page_is_no_registration() -> None:
 
     async def play() -> None:
         async with Proxy().connection() as connection, ApiSession(connection, tries=1) as api:
-            await WebhookRegistration(api, mutating="defaults", validating="checks").register_authorities(b"ours")
+            await WebhookRegistration(api, admission_configurations("defaults", "checks")).register_authorities(b"ours")
 
     with pytest.raises(WebhookNotRegistered, match="please log in"):
         asyncio.run(play())
@@ -136,7 +140,7 @@ def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
             shared = CertificatesFromSecret(
                 api,
                 ServedCertificate(),
-                WebhookRegistration(api, mutating="defaults", validating="checks"),
+                WebhookRegistration(api, admission_configurations("defaults", "checks")),
                 CertificateSettings(),
                 namespace="grove-system",
                 names=("grove-webhooks.grove-system.svc",),

@@ -24,7 +24,7 @@ from grove_shell.webhooks import admission_handlers, admission_server
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_handlers import apply_podcliqueset_defaults, validate_podcliqueset
 from grove_shell.webhooks.admission_review import parse_admission_review
-from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics, handlers_by_webhook
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.webhooks.reviews import Json, patch_of, patched, review, set_of
 
@@ -68,7 +68,12 @@ async def calling(known: AdmissionCache) -> AsyncIterator[Caller]:
     authority.configure_trust(tls)
     no_api: Any = None
     reviews = AdmissionServer(
-        host="127.0.0.1", port=0, tls=served.context, api=no_api, cache=known, metrics=metrics, report=say
+        host="127.0.0.1",
+        port=0,
+        tls=served.context,
+        handlers=handlers_by_webhook(no_api, known),
+        metrics=metrics,
+        report=say,
     )
     async with (
         reviews as port,

@@ -21,7 +21,7 @@ from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.api_session import ApiSession
 from grove_shell.settings.webhook_settings import PATHS, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics
+from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics, handlers_by_webhook
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
 from tests.property.topology.sets_to_admit import raw_topology
 from tests.property.topology.sets_with_constraints import ON
@@ -117,8 +117,7 @@ async def calling(configured: Configuration, *, everywhere: bool) -> AsyncIterat
             host="127.0.0.1",
             port=0,
             tls=served.context,
-            api=api,
-            cache=cache,
+            handlers=handlers_by_webhook(api, cache),
             metrics=WebhookMetrics(lambda: served.expiry_timestamp),
             report=lambda level, message, **fields: said.append({"level": level, "msg": message, **fields}),
         )

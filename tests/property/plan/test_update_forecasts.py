@@ -26,7 +26,7 @@ from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
-from grove_shell.in_memory.update_forecasts import forecast_update, snapshot_of_rolled_out_set
+from grove_shell.in_memory.update_forecasts import MOST_WORK, forecast_update, snapshot_of_rolled_out_set
 from tests.property.plan.ready_sets import drawn_update, ready_set, with_image, with_pods
 from tests.property.workload.sets import NOW
 from tests.simulation.edit_agreement import RULE_SETS, drawn_set, update_of_edit
@@ -145,6 +145,41 @@ def test_ed006_a_long_update_ends_at_the_limit_of_its_work() -> None:
     assert cut.restarted == whole.restarted
     assert cut.waits == whole.waits == ()
     assert whole.unreached == NO_PODS
+
+
+@RULES
+def test_ed006_the_other_pods_of_a_changed_scaling_group_are_counted(rules: str) -> None:
+    """Its replicas are replaced one after the other, each as a whole."""
+    group = {"name": "pool", "cliqueNames": ["leader", "worker"], "replicas": 2, "minAvailable": 1}
+    manifest = set_raw(clique_raw("leader", 1, 1), clique_raw("worker", 2, 2), groups=(group,))
+    edited = with_image(manifest)
+    edited["spec"]["template"]["cliques"][0] = manifest["spec"]["template"]["cliques"][0]
+    start = ready_set(manifest, rule_set(rules))
+    whole, cut = (update_of_edit(start, manifest, edited, rule_set(rules), work) for work in (MOST_WORK, 1))
+    assert cut.unreached.pods == 3
+    assert cut.restarted == whole.restarted == PodsAndGpus(6, 0)
+
+
+@RULES
+def test_ed006_nothing_restarts_under_on_delete(rules: str) -> None:
+    manifest = set_raw(clique_raw("a", 4, 1))
+    manifest["spec"]["updateStrategy"] = {"type": "OnDelete"}
+    edited = with_image(manifest)
+    edited["spec"]["replicas"] += 1
+    start = ready_set(manifest, rule_set(rules))
+    cut = update_of_edit(start, manifest, edited, rule_set(rules), work=1)
+    assert cut.is_cut
+    assert cut.restarted == NO_PODS
+
+
+@SEEDS
+@RULES
+def test_ed006_what_restarts_after_the_limit_is_counted(seed: int, rules: str) -> None:
+    """Also the other pods of a scaling group with a changed clique, and none under OnDelete."""
+    start, before, after, whole = drawn_update(seed, rule_set(rules))
+    cut = update_of_edit(start, before, after, rule_set(rules), work=1)
+    assert cut.restarted == whole.restarted
+    assert cut.is_cut == (len(cut.stages) < len(whole.stages))
 
 
 def test_nothing_is_known_where_pods_or_groups_were_not_collected() -> None:

@@ -1,0 +1,128 @@
+"""Answers an update of a PodCliqueSet with warnings of what it restarts; it blocks nothing without a limit (WH-040)."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
+from grove_core.resources.configuration import Configuration, ServedApis
+from grove_core.resources.object_metadata import metadata_in
+from grove_shell.client.api_session import ApiSession, NoServerResponse
+from grove_shell.client.paged_lists import KindNotListed
+from grove_shell.log_lines import error_on_one_line
+from grove_shell.python_gc import python_gc_paused
+from grove_shell.settings.webhook_settings import PreviewSettings
+from grove_shell.views.preview_warnings import one_warning, preview_warnings
+from grove_shell.webhooks.admission_review import (
+    UPDATE,
+    AdmissionRequest,
+    Json,
+    allow_admission,
+    deny_admission_by_limit,
+)
+from grove_shell.webhooks.edit_forecast import NotPredicted, forecast_of_edit
+from grove_shell.webhooks.preview_lists import NamespaceNotRead, list_objects_of_set, read_namespace_labels
+from grove_shell.webhooks.preview_policy import PreviewPolicy, preview_policy
+
+REQUEST_SECONDS: Final = 1.0
+"""For all requests of one preview (WH-046)."""
+MOST_WORK: Final = 250
+"""Rounds, each times the pods of the set plus 20, after which the forecast of a preview ends (WH-046)."""
+_NO_LABELS: Final[Mapping[str, object]] = {}
+
+
+class UpdatePreview:
+    """Previews updates of PodCliqueSets. It keeps nothing between two requests."""
+
+    def __init__(
+        self,
+        api: ApiSession,
+        settings: PreviewSettings,
+        configuration: Configuration,
+        served: ServedApis,
+        report: Callable[..., None],
+        *,
+        request_seconds: float = REQUEST_SECONDS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Send no request yet.
+
+        Args:
+            api, settings, report: of the process.
+            configuration: of the operator that acts.
+            served: what the API server serves.
+            request_seconds: after which a preview fails.
+            clock: returns the present time.
+        """
+        self._api = api
+        self._settings = settings
+        self._configuration = configuration
+        self._served = served
+        self._report = report
+        self._request_seconds = request_seconds
+        self._clock = clock
+
+    async def respond(self, request: AdmissionRequest) -> Json:
+        """Return the response for a PodCliqueSet; every failure allows the request with one warning (WH-041)."""
+        if request.operation != UPDATE or not _changes_spec(request):
+            return allow_admission(request)
+        try:
+            return await self._previewed(request)
+        except (NotPredicted, KindNotListed, NoServerResponse) as fault:
+            because = str(fault)
+        except TimeoutError:
+            because = f"the API server did not answer within {self._request_seconds:g} s"
+        except MalformedObject as fault:
+            because = str(fault.problems[0])
+        except Exception as fault:  # noqa: BLE001 - an internal error must neither block an update nor pass unseen
+            because = f"an internal error, {type(fault).__name__}; see the log of the preview"
+            self._report("error", "fault of ours", uid=request.uid, error=error_on_one_line(fault))
+        self._report("warning", "not previewed", set=_name(request), because=because)
+        return allow_admission(request, [one_warning(f"the update was not previewed: {because}")])
+
+    async def _previewed(self, request: AdmissionRequest) -> Json:
+        async with asyncio.timeout(self._request_seconds):
+            policy = await self._policy(metadata_in(request.new).namespace)
+            notes = list(map(one_warning, policy.notes))
+            if not policy.is_on:
+                return allow_admission(request, notes)
+            collected = await list_objects_of_set(self._api, request.old or {}, self._served)
+        with python_gc_paused():
+            forecast, rules = forecast_of_edit(
+                collected, request.new, self._settings.rules, self._configuration, self._clock(), MOST_WORK
+            )
+        update = forecast.edit.update if forecast.edit is not None else None
+        if update is None:
+            raise NotPredicted("objects that its forecast depends on were not listed")
+        warnings = [*preview_warnings(forecast, rules.name), *notes]
+        restarts = _restarts(update)
+        objections = [words for limit in policy.limits if (words := limit.objection(restarts))]
+        if objections:
+            return deny_admission_by_limit(request, f"this update is too large: {'; '.join(objections)}", warnings)
+        return allow_admission(request, warnings)
+
+    async def _policy(self, namespace: str) -> PreviewPolicy:
+        """Return the policy of a namespace; without its labels nothing is refused (WH-042)."""
+        try:
+            return preview_policy(self._settings, namespace, await read_namespace_labels(self._api, namespace))
+        except NamespaceNotRead as fault:
+            policy = preview_policy(self._settings, namespace, _NO_LABELS)
+            note = f"no limit was checked: the labels of namespace {namespace} were not read: {fault}"
+            return policy._replace(limits=(), notes=(note,) if policy.is_on else ())
+
+
+def _restarts(update: UpdateForecast) -> PodsAndGpus:
+    """Return the pods that an update restarts or terminates, which limits count (WH-042)."""
+    return PodsAndGpus.sum_of((update.restarted, PodsAndGpus.of_pods(update.deleted(DeletedPodFate.TERMINATED))))
+
+
+def _changes_spec(request: AdmissionRequest) -> bool:
+    """Return whether a set that is not being deleted gets another spec (WH-045)."""
+    old = request.old or {}
+    return not metadata_in(old).deleting and request.new.get("spec") != old.get("spec")
+
+
+def _name(request: AdmissionRequest) -> str:
+    return "/".join(metadata_in(request.new).namespace_and_name)
