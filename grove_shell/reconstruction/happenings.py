@@ -16,6 +16,7 @@ from grove_shell.reading.audit_log import AuditedWrite
 from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectChange, ObjectKey, SetKey
 
 _EDITED: Final = frozenset({POD_CLIQUE_SET, GROUP_KIND, "PodClique"})
+_EXPECTED: Final = frozenset({"", "SchedulingGated", "PodInitializing", "ContainerCreating"})
 _MOST_PATHS: Final = 4
 _LONGEST_VALUE: Final = 60
 
@@ -29,7 +30,6 @@ class HappeningKind(Enum):
     READY = "ready"
     TROUBLE = "trouble"
     BREACH = "breach"
-    EVENT = "event"
 
 
 class Happening(NamedTuple):
@@ -39,6 +39,7 @@ class Happening(NamedTuple):
         key: the object that it happened to.
         text: what happened, as a clause.
         writer: the user of the request; empty where it does not matter.
+        is_notable: whether it may explain a deletion: no recovery, and no creation.
     """
 
     at: datetime
@@ -47,6 +48,7 @@ class Happening(NamedTuple):
     kind: HappeningKind
     text: str
     writer: str = ""
+    is_notable: bool = True
 
 
 class Happenings:
@@ -63,7 +65,7 @@ class Happenings:
             yield from self._of_pod(change, at)
             return
         if key.kind in {POD_CLIQUE_SET, "PodClique"} and write.verb == "create" and not write.subresource:
-            yield Happening(at, key, root, HappeningKind.CREATED, "created", write.writer.user)
+            yield Happening(at, key, root, HappeningKind.CREATED, "created", write.writer.user, False)  # noqa: FBT003 - as the field says
         elif key.kind in _EDITED and change.before is not None and change.after is not None:
             if paths := _edited_paths(change.before, change.after):
                 yield Happening(at, key, root, HappeningKind.EDITED, f"edited: {paths}", write.writer.user)
@@ -89,11 +91,13 @@ class Happenings:
             self._ready[clique].discard(key.name)
         if after is not None and not after.deleting:
             trouble = after.trouble
-            if trouble and trouble != (before.trouble if before is not None else ""):
+            if trouble not in _EXPECTED and trouble != (before.trouble if before is not None else ""):
                 yield Happening(at, key, root, HappeningKind.TROUBLE, trouble)
         if clique is not None and self._ready[clique] != ready:
             text = f"{len(self._ready[clique])} of {len(self._pods[clique])} pods ready"
-            yield Happening(at, clique, root, HappeningKind.READY, text)
+            yield Happening(
+                at, clique, root, HappeningKind.READY, text, is_notable=len(self._ready[clique]) < len(ready)
+            )
 
 
 def _pod_in(item: Mapping[str, Any] | None) -> Pod | None:

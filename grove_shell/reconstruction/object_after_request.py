@@ -60,7 +60,10 @@ def is_gone(item: Json) -> bool:
 
 def _scaled(before: Json, scale: Json) -> Json:
     meta, spec = _mapping_at(before, "metadata"), _mapping_at(before, "spec")
-    asked, version = _mapping_at(scale, "spec").get("replicas", 0), _mapping_at(scale, "metadata").get("resourceVersion")
+    asked, version = (
+        _mapping_at(scale, "spec").get("replicas", 0),
+        _mapping_at(scale, "metadata").get("resourceVersion"),
+    )
     generation = meta.get("generation")
     if spec.get("replicas") != asked and isinstance(generation, int):
         meta = {**meta, "generation": generation + 1}

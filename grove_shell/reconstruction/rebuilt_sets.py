@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from grove_core.document.plan_document import RuleSetSource
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -12,12 +13,12 @@ from grove_core.resources.configuration import Configuration
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.reconstruction.recorded_objects import RecordedObjects, SetKey
 
-ChooseRules = Callable[[IndexedCluster, Iterable[str]], tuple[RuleSet, Any, RecognisedOperator | None]]
-"""The rule set for a cluster and for marks of a newer release, what chose it, and the operator that the cluster shows."""
+ChooseRules = Callable[[IndexedCluster, Iterable[str]], tuple[RuleSet, RuleSetSource, RecognisedOperator | None]]
+"""The rule set for a cluster and for marks of a newer release, what chose it, and the operator that it shows."""
 
 
 class RebuiltSet(NamedTuple):
@@ -48,9 +49,9 @@ class RebuiltSets:
         self._objects = objects
         self._configuration = configuration
         self._choose = choose
-        self.listed: dict[str, AbstractSet[str]] = {}  # namespace -> kinds that a dump has completely
+        self.listed: dict[str, set[str]] = {}  # namespace -> kinds that a dump has completely
         self.rules: RuleSet | None = None
-        self.source: Any = None
+        self.source: RuleSetSource | None = None
         self.shown: RecognisedOperator | None = None
 
     def rebuilt(self, root: SetKey, moment: datetime, now: datetime) -> RebuiltSet | None:
@@ -64,7 +65,7 @@ class RebuiltSets:
             complete=frozenset((kind, root.namespace) for kind in complete),
             not_listed={(kind, root.namespace): why for kind, why in gaps.items()},
         )
-        loaded = load((), live=known, configuration=self._configuration, raising=False)
+        loaded = self._loaded(known)
         stored = [one for one in loaded.cluster.sets if one.ref.name == root.name]
         if not stored:
             return None
@@ -72,9 +73,14 @@ class RebuiltSets:
         snapshot = loaded.cluster.snapshot_of(stored[0], now)
         if lacking := _lacking_pods(snapshot, has_statuses=root in self._objects.with_pod_statuses):
             gaps = {**gaps, "Pod": lacking}
-            loaded = load((), live=_without_pods(known, root, lacking), configuration=self._configuration, raising=False)
+            loaded = load(
+                (), live=_without_pods(known, root, lacking), configuration=self._configuration, raising=False
+            )
             snapshot = loaded.cluster.snapshot_of(stored[0], now)
         return RebuiltSet(snapshot, gaps, reconcile(snapshot, rules), rules)
+
+    def _loaded(self, known: CollectedObjects) -> LoadedInput:
+        return load((), live=known, configuration=self._configuration, raising=False)
 
     def _chosen(self, cluster: IndexedCluster, newer: Iterable[str]) -> RuleSet:
         if self.rules is None or self.shown is None or not self.shown.is_shown:

@@ -1,6 +1,6 @@
 """Goes through a record once, in the order of time, and collects deletions with causes, happenings and holes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -10,7 +10,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.reading.audit_log import AuditedWrite
-from grove_shell.reconstruction.cause_search import CauseSearch, ref_of
+from grove_shell.reconstruction.cause_search import CauseSearch
 from grove_shell.reconstruction.causes import Cause, CauseClass, RecordedDeletion
 from grove_shell.reconstruction.dumps import Dump
 from grove_shell.reconstruction.happenings import Happening, Happenings
@@ -38,10 +38,8 @@ class Record:
     Attributes:
         deletions, happenings: in the order of time.
         operators: the users that operate.
-        without_content: kind -> how many of its objects have writes without content.
-        created: sets whose creation is on record.
-        dumped: whether there is a dump from the start of the record.
-        sets: the rebuilt sets, for the rule set.
+        writes_without_content: kind -> how many of its objects have writes without content.
+        sets: the rebuilt sets, with the rule set and the operator that they show.
         objects: as the record shows them last.
     """
 
@@ -183,7 +181,6 @@ class _RecordReading:
     def _vanished(self, keys: list[tuple[ObjectKey, SetKey]], dump: Dump) -> Iterator[RecordedDeletion]:
         """Yield the deletions of objects that were gone when a dump was taken, owners first (AF-010)."""
         order = {kind: place for place, kind in enumerate((POD_CLIQUE_SET, GROUP_KIND, "PodClique", "Pod"))}
-        causes: list[tuple[ObjectKey, SetKey, str, Cause, RecordedDeletion | None]] = []
         for key, root in sorted(keys, key=lambda pair: (order.get(pair[0].kind, len(order)), pair[0])):
             item = self._objects.newest(key)
             self._objects.remove(key, dump.at)
@@ -217,6 +214,3 @@ class _RecordReading:
         if rebuilt.reasons is not None:
             return replace(rebuilt, expected=True), None
         return Cause(kind=CauseClass.NOT_KNOWN, verdicts=rebuilt.verdicts, gaps=(*rebuilt.gaps, *_NO_REQUEST)), None
-
-
-__all__ = ["EXPLAINED_KINDS", "Record", "read_record", "ref_of"]

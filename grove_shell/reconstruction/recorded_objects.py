@@ -161,7 +161,7 @@ class RecordedObjects:
         uid = metadata_in(after or {}).uid or write.uid or metadata_in(before or {}).uid
         gone = (is_deletion and after is None) or (after is not None and is_gone(after))
         deletes = is_deletion and self._begins(key, before)
-        if gone or write.verb == "create" and not write.subresource:
+        if gone or (write.verb == "create" and not write.subresource):
             self._deleting.discard(key)
         self._note_content(key, write, is_known=after is not None or gone)
         if after is not None or gone:

@@ -1,4 +1,4 @@
-"""``python -m tests.cluster.audited_churn FOLDER``: random churn with ``grove operator``, its decision log and an audit log.
+"""``python -m tests.cluster.audited_churn FOLDER``: random churn with ``grove operator`` and an audit log.
 
 The folder gets the audit log of the API server, the decision log, a dump of the cluster from before the churn, its
 Events at the end, and what was played. ``grove why`` reads them; ``tests.cluster.recorded_causes`` compares its causes

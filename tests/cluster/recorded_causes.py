@@ -1,4 +1,4 @@
-"""``python -m tests.cluster.recorded_causes FOLDER``: compares causes of ``grove why`` with the operator's decision log.
+"""``python -m tests.cluster.recorded_causes FOLDER``: causes of ``grove why`` and the operator's decision log.
 
 The folder is one of ``tests.cluster.audited_churn``. For every PodClique that went, the cause that the record shows is
 compared with the plan that the operator followed: the rules, and of a termination its trigger and its due time. The
