@@ -129,7 +129,7 @@ def _writes_in(
 ) -> Iterator[AuditedWrite]:
     """Yield the writes of one log. Lines of an API server are nearly in order; they are put in order here."""
     try:
-        lines = stack.enter_context(_opened(path))
+        lines = _opened(path, stack)
         yield from _in_order(_parsed(lines, path, concerns, flaws, progress))
     except (OSError, EOFError) as error:
         is_there = not isinstance(error, FileNotFoundError)
@@ -138,11 +138,11 @@ def _writes_in(
         flaws.faults.append(InputFault(file=path, expected=expected, got=got))
 
 
-def _opened(path: str) -> BinaryIO:
+def _opened(path: str, stack: ExitStack) -> BinaryIO:
     """Return the bytes of a log, decompressed if need be. Raises OSError."""
-    raw = Path(path).open("rb")  # noqa: SIM115 - the caller closes it
+    raw = stack.enter_context(Path(path).open("rb"))
     if raw.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
-        return gzip.open(raw, "rb")  # type: ignore[return-value]  # it reads bytes by line as any binary file
+        return stack.enter_context(gzip.open(raw, "rb"))  # type: ignore[return-value]  # it reads lines as any file
     return raw
 
 

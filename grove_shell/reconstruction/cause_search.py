@@ -1,5 +1,6 @@
 """Searches the cause of a deletion by the operator in the plans for the states before it (AF-007, AF-008)."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -14,6 +15,12 @@ SEARCHED: Final = timedelta(seconds=10)
 ROUND: Final = timedelta(seconds=1)
 _MOST_STATES: Final = 60
 _INSTANT: Final = timedelta(microseconds=1)
+
+
+_UNKNOWN_PARTS: Final[Mapping[bool, tuple[tuple[str, str], ...]]] = {
+    True: (),
+    False: (("set", "the set existed before the record begins, and no dump has its parts from before"),),
+}
 
 
 class _Round(NamedTuple):
@@ -78,7 +85,7 @@ def _not_explained(key: ObjectKey, rebuilt: RebuiltSet | None) -> Cause:
     """Return what is known of a deletion that no plan has: not explained, or not known where states are missing."""
     if rebuilt is None:
         return Cause(kind=CauseClass.NOT_KNOWN, gaps=(("PodCliqueSet", "the record does not show the set before it"),))
-    gaps, name = tuple(sorted(rebuilt.gaps.items())), rebuilt.rules.name
+    gaps, name = tuple(sorted(rebuilt.gaps.items())) or _UNKNOWN_PARTS[rebuilt.is_whole], rebuilt.rules.name
     cliques = [one for one in rebuilt.snapshot.cliques if one.ref == ref_of(key)]
     within = cliques[0].enclosing_replicas(rebuilt.snapshot.root.ref) if cliques else ()
     verdicts = findings_on_object(rebuilt.plan, ref_of(key), tuple(within))

@@ -30,7 +30,8 @@ def holes_of_record(
     else:
         yield from _of_logs(record, roots, flaws, dumps)
     for kind, count in sorted(record.writes_without_content.items()):
-        what = f"{count:,} writes to objects of kind {kind} have no content (audit level below RequestResponse)"
+        writes = "1 write" if count == 1 else f"{count:,} writes"
+        what = f"the log has no content of {writes} to {kind}s (audit level below RequestResponse)"
         yield Hole(what, f"what these objects were after them, and every cause that depends on {kind}s")
     for dump in dumps:
         if not dump.is_dated:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.operator_recognition import RecognisedOperator
@@ -17,6 +17,7 @@ from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.reconstruction.recorded_objects import RecordedObjects, SetKey
 
+_JUDGED: Final = frozenset({"PodClique", "Pod"})
 ChooseRules = Callable[[IndexedCluster, Iterable[str]], tuple[RuleSet, RuleSetSource, RecognisedOperator | None]]
 """The rule set for a cluster and for marks of a newer release, what chose it, and the operator that it shows."""
 
@@ -29,12 +30,14 @@ class RebuiltSet(NamedTuple):
         gaps: kind -> why the record does not show all its objects of that kind.
         plan: what the operator would do.
         rules: whose plan it is.
+        is_whole: whether every part of the set is on record: it was created there, or a dump has its parts (AF-004).
     """
 
     snapshot: Snapshot
     gaps: Mapping[str, str]
     plan: Plan
     rules: RuleSet
+    is_whole: bool
 
 
 class RebuiltSets:
@@ -77,7 +80,7 @@ class RebuiltSets:
                 (), live=_without_pods(known, root, lacking), configuration=self._configuration, raising=False
             )
             snapshot = loaded.cluster.snapshot_of(stored[0], now)
-        return RebuiltSet(snapshot, gaps, reconcile(snapshot, rules), rules)
+        return RebuiltSet(snapshot, gaps, reconcile(snapshot, rules), rules, _JUDGED <= complete)
 
     def _loaded(self, known: CollectedObjects) -> LoadedInput:
         return load((), live=known, configuration=self._configuration, raising=False)

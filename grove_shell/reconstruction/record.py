@@ -93,7 +93,7 @@ class _RecordReading:
         if write.target.kind == "PodClique" and write.subresource == "status":
             self._record.operators.add(write.writer)
         for change in self._objects.apply(write):
-            if change.key in self._objects.without_content:
+            if change.key in self._objects.without_content and change.key.kind in EXPLAINED_KINDS:
                 counts = self._record.writes_without_content
                 counts[change.key.kind] = counts.get(change.key.kind, 0) + 1
             if change.deletes and change.key.kind in EXPLAINED_KINDS:
