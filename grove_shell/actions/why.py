@@ -155,6 +155,7 @@ def _story(
         rules_from=sets.source,
         operators=record.operators.users,
         recognition=sets.shown,
+        shows_deletions=bool(options.audit) or len(dumps) > 1,
     )
 
 

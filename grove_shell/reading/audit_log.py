@@ -140,7 +140,7 @@ def _writes_in(
 
 def _opened(path: str, stack: ExitStack) -> BinaryIO:
     """Return the bytes of a log, decompressed if need be. Raises OSError."""
-    raw = stack.enter_context(Path(path).open("rb"))
+    raw = stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
     if raw.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
         return stack.enter_context(gzip.open(raw, "rb"))  # type: ignore[return-value]  # it reads lines as any file
     return raw
@@ -179,7 +179,12 @@ def _parsed(
         try:
             yield from _writes_of_line(line, flaws)
         except (ValueError, RecursionError) as fault:
-            if not is_whole and len(line) < MAX_CHARACTERS:
+            if (
+                not is_whole
+                and len(line) < MAX_CHARACTERS
+                and _MARK in line
+                and isinstance(fault, json.JSONDecodeError)
+            ):
                 flaws.cut.append(path)
                 return
             flaws.faults.append(InputFault(file=path, line=number, expected=_EXPECTED, got=_got(line, fault)))

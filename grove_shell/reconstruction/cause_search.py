@@ -84,7 +84,7 @@ def _cause_of(found: DeletionReasons, decided_on: datetime, rebuilt: RebuiltSet)
 def _not_explained(key: ObjectKey, rebuilt: RebuiltSet | None) -> Cause:
     """Return what is known of a deletion that no plan has: not explained, or not known where states are missing."""
     if rebuilt is None:
-        return Cause(kind=CauseClass.NOT_KNOWN, gaps=(("PodCliqueSet", "the record does not show the set before it"),))
+        return Cause(kind=CauseClass.NOT_KNOWN, gaps=(("set", "the record does not show the set before it"),))
     gaps, name = tuple(sorted(rebuilt.gaps.items())) or _UNKNOWN_PARTS[rebuilt.is_whole], rebuilt.rules.name
     cliques = [one for one in rebuilt.snapshot.cliques if one.ref == ref_of(key)]
     within = cliques[0].enclosing_replicas(rebuilt.snapshot.root.ref) if cliques else ()

@@ -1,5 +1,6 @@
 """Reads dumps of a cluster, each with the time at which it was taken, in the order of these times (AF-010)."""
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -12,6 +13,7 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import newest_timestamp_in_object
 from grove_shell.reading.input_sources import input_items_in_path
 from grove_shell.reading.objects import load
+from grove_shell.redaction import REDACTED
 
 
 class Dump(NamedTuple):
@@ -21,6 +23,7 @@ class Dump(NamedTuple):
         file: as the user named it.
         at: when it was taken: the time in the header of a snapshot file, else the newest time in an object.
         is_dated: whether it has that header.
+        is_redacted: whether it has hashes in place of values.
         items: as in the file.
         complete: kinds of which it has every object, with their namespace.
     """
@@ -28,6 +31,7 @@ class Dump(NamedTuple):
     file: str
     at: datetime
     is_dated: bool
+    is_redacted: bool
     items: Sequence[Mapping[str, Any]]
     complete: frozenset[Gap]
 
@@ -50,7 +54,7 @@ def read_dumps(
     """
     found = [_dump_of(path, stdin, faults, configuration) for path in _files(paths)]
     if live is not None and now is not None:
-        found.append(Dump(live.origin, now, True, live.items, live.complete))  # noqa: FBT003 - as the field says
+        found.append(Dump(live.origin, now, True, False, live.items, live.complete))  # noqa: FBT003 - as the fields say
     return tuple(sorted((one for one in found if one is not None), key=lambda dump: (dump.at, dump.file)))
 
 
@@ -78,4 +82,5 @@ def _dump_of(path: str, stdin: BinaryIO, faults: list[InputFault], configuration
     if at is None:
         faults.append(InputFault(file=path, expected="an object with a time, by which the dump is dated", got="none"))
         return None
-    return Dump(path, at, loaded.taken_at is not None, items, loaded.cluster.complete)
+    is_redacted = any(item.get("kind") == "PodCliqueSet" and REDACTED in json.dumps(item.get("spec")) for item in items)
+    return Dump(path, at, loaded.taken_at is not None, is_redacted, items, loaded.cluster.complete)

@@ -14,6 +14,7 @@ from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.reading.audit_log import AuditedWrite
 from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectChange, ObjectKey, SetKey
+from grove_shell.redaction import REDACTED
 
 _EDITED: Final = frozenset({POD_CLIQUE_SET, GROUP_KIND, "PodClique"})
 _EXPECTED: Final = frozenset({"", "SchedulingGated", "PodInitializing", "ContainerCreating"})
@@ -118,7 +119,10 @@ def _edited_paths(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """Return the changed fields of a spec, with their values where they are short; empty where none changed."""
     if before.get("spec") == after.get("spec"):
         return ""
-    changes = [_edit(one) for one in manifest_changes(before, after) if one.path.startswith("spec")] or ["spec"]
+    found = [one for one in manifest_changes(before, after) if one.path.startswith("spec")]
+    if found and all(str(one.before).startswith(REDACTED) for one in found):
+        return ""  # a dump has hashes in place of these values, and the log has the values
+    changes = [_edit(one) for one in found if not str(one.before).startswith(REDACTED)] or ["spec"]
     more = f" and {len(changes) - _MOST_PATHS} more" if len(changes) > _MOST_PATHS else ""
     return f"{', '.join(changes[:_MOST_PATHS])}{more}"
 
@@ -138,7 +142,8 @@ def _of_breach(change: ObjectChange, at: datetime) -> Iterator[Happening]:
         if old != new:
             because = f" ({after['reason']})" if after is not None and after.get("reason") else ""
             text = f"{MIN_AVAILABLE_BREACHED} {old} -> {new}{because}"
-            yield Happening(at, change.key, change.root, HappeningKind.BREACH, text)
+            is_notable = "True" in {old, new}
+            yield Happening(at, change.key, change.root, HappeningKind.BREACH, text, is_notable=is_notable)
 
 
 def _breach_in(item: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

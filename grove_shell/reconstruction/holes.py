@@ -34,6 +34,9 @@ def holes_of_record(
         what = f"the log has no content of {writes} to {kind}s (audit level below RequestResponse)"
         yield Hole(what, f"what these objects were after them, and every cause that depends on {kind}s")
     for dump in dumps:
+        if dump.is_redacted and flaws is not None:
+            what = f"{dump.file} has hashes in place of values (grove snapshot without --whole)"
+            yield Hole(what, "whether pods that the log does not show being created were of an old template")
         if not dump.is_dated:
             at = format_time(truncated_to_seconds(dump.at))
             yield Hole(f"{dump.file} has no time of its own", f"whether it was taken later than {at}, its newest time")

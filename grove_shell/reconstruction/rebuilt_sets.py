@@ -80,7 +80,7 @@ class RebuiltSets:
                 (), live=_without_pods(known, root, lacking), configuration=self._configuration, raising=False
             )
             snapshot = loaded.cluster.snapshot_of(stored[0], now)
-        return RebuiltSet(snapshot, gaps, reconcile(snapshot, rules), rules, _JUDGED <= complete)
+        return RebuiltSet(snapshot, gaps, reconcile(snapshot, rules), rules, complete >= _JUDGED)
 
     def _loaded(self, known: CollectedObjects) -> LoadedInput:
         return load((), live=known, configuration=self._configuration, raising=False)

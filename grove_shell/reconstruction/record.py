@@ -84,6 +84,7 @@ class _RecordReading:
         self._objects = objects
         self._search = CauseSearch(objects, self._record.sets)
         self._happenings = Happenings()
+        self._by_key: dict[ObjectKey, RecordedDeletion] = {}
         self._by_uid: dict[str, RecordedDeletion] = {}
         self._open: dict[ObjectKey, RecordedDeletion] = {}
         self._dumped: datetime | None = None
@@ -109,7 +110,7 @@ class _RecordReading:
         for item in dump.items:
             key = ObjectKey(str(item.get("kind")), *metadata_in(item).namespace_and_name)
             before = self._objects.newest(key)
-            if before is not None and metadata_in(before).version_number > metadata_in(item).version_number:
+            if before is not None and metadata_in(before).version_number >= metadata_in(item).version_number > 0:
                 found[key] = metadata_in(before).uid
                 continue
             if before is not None and metadata_in(before).uid != metadata_in(item).uid:
@@ -143,6 +144,7 @@ class _RecordReading:
 
     def _add(self, deletion: RecordedDeletion) -> None:
         self._record.deletions.append(deletion)
+        self._by_key[deletion.key] = deletion
         if deletion.uid:
             self._by_uid[deletion.uid] = deletion
         if deletion.gone is None:
@@ -154,7 +156,7 @@ class _RecordReading:
         if role is None:
             cause = self._search.cause_by_rules(change.key, change.uid, change.root, write.received)
         elif role is WriterRole.GARBAGE_COLLECTOR:
-            cause, owner = self._owner_cause(change.before or change.after, change.key)
+            cause, owner = self._owner_cause(change.before or change.after, change.key, change.root)
         else:
             cause = Cause(kind=CauseClass.WRITER)
         return RecordedDeletion(
@@ -168,11 +170,21 @@ class _RecordReading:
             owner=owner,
         )
 
-    def _owner_cause(self, item: Mapping[str, Any] | None, key: ObjectKey) -> tuple[Cause, RecordedDeletion | None]:
-        """Return the cause of an object that goes with its owner, and the deletion of the owner."""
+    def _owner_cause(
+        self, item: Mapping[str, Any] | None, key: ObjectKey, root: SetKey
+    ) -> tuple[Cause, RecordedDeletion | None]:
+        """Return the cause of an object that goes with its owner, and the deletion of the owner.
+
+        Where the record does not show the owner, it is the PodClique or set by whose name its own begins.
+        """
         reference = metadata_in(item or {}).controller
-        owner = ObjectKey(reference.kind, key.namespace, reference.name) if reference.uid else None
-        return Cause(kind=CauseClass.OWNER, owner=owner), self._by_uid.get(reference.uid)
+        if reference.uid:
+            owner = ObjectKey(reference.kind, key.namespace, reference.name)
+            return Cause(kind=CauseClass.OWNER, owner=owner), self._by_uid.get(reference.uid)
+        clique = ObjectKey("PodClique", key.namespace, key.name.rpartition("-")[0])
+        above = [self._by_key.get(name) for name in (clique, ObjectKey(POD_CLIQUE_SET, *root))]
+        deletion = next((one for one in above if one is not None), None)
+        return Cause(kind=CauseClass.OWNER, owner=None if deletion is None else deletion.key), deletion
 
     def _has_vanished(self, key: ObjectKey, found: Mapping[ObjectKey, str], dump: Dump) -> bool:
         is_listed = {(key.kind, key.namespace), (key.kind, EVERYWHERE)} & dump.complete
@@ -207,7 +219,7 @@ class _RecordReading:
     def _expected_cause(
         self, key: ObjectKey, item: Mapping[str, Any], root: SetKey, dump: Dump
     ) -> tuple[Cause, RecordedDeletion | None]:
-        cause, owner = self._owner_cause(item, key)
+        cause, owner = self._owner_cause(item, key, root)
         if owner is not None:
             return replace(cause, expected=True), owner
         rebuilt = self._search.cause_by_rules(key, metadata_in(item).uid, root, dump.at - _INSTANT)

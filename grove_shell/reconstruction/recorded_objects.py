@@ -159,7 +159,9 @@ class RecordedObjects:
         if after is not None and _is_older(after, before):
             return None
         uid = metadata_in(after or {}).uid or write.uid or metadata_in(before or {}).uid
-        gone = (is_deletion and after is None) or (after is not None and is_gone(after))
+        gone = (is_deletion and self._is_gone_at_once(key, write, before, after)) or (
+            after is not None and is_gone(after)
+        )
         deletes = is_deletion and self._begins(key, before)
         if gone or (write.verb == "create" and not write.subresource):
             self._deleting.discard(key)
@@ -171,6 +173,11 @@ class RecordedObjects:
         if key.kind == POD_CLIQUE_SET and write.verb == "create" and not write.subresource:
             self.created[root] = write.answered
         return ObjectChange(key, root, uid, before, after, deletes, gone)
+
+    def _is_gone_at_once(self, key: ObjectKey, write: AuditedWrite, before: Json | None, after: Json | None) -> bool:
+        """Return whether a deletion ended an object; without any content the second one does."""
+        is_shown = before is not None or write.is_status
+        return after is None and (is_shown or key in self._deleting)
 
     def _begins(self, key: ObjectKey, before: Json | None) -> bool:
         """Return whether a deletion is the first one of an object; later ones only end it (AF-009)."""

@@ -76,6 +76,7 @@ class Story:
         rules: name of the rule set that the causes were sought in; empty where none had to be.
         operators: the users that operate.
         recognition: the operator that the objects show.
+        shows_deletions: whether the record has an audit log, or two dumps.
     """
 
     target: Target
@@ -89,11 +90,12 @@ class Story:
     rules_from: RuleSetSource | None
     operators: tuple[str, ...]
     recognition: RecognisedOperator | None
+    shows_deletions: bool
 
     @property
     def has_unknown(self) -> bool:
-        """Whether the cause of a deletion is not explained or not known."""
-        return any(group.first.cause.kind in UNEXPLAINED for group in self.groups)
+        """Whether a cause is not explained or not known, or what went."""
+        return not self.shows_deletions or any(group.first.cause.kind in UNEXPLAINED for group in self.groups)
 
 
 def grouped_deletions(deletions: Iterable[RecordedDeletion], target: Target) -> tuple[DeletionGroup, ...]:

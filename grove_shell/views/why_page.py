@@ -61,6 +61,10 @@ def why_page(story: Story, *, full: bool) -> StyledTextPage:
 
 def _headline(story: Story) -> Iterator[Span | str]:
     """Yield what is not known first, then what went, by cause."""
+    if not story.shows_deletions:
+        yield f"UNKNOWN: {_target_name(story)}: the record has neither an audit log nor two dumps", "bold magenta"
+        yield ", which would show what went"
+        return
     counts: Counter[CauseClass] = Counter()
     for group in story.groups:
         counts[group.first.cause.kind] += len(group.deletions)
@@ -178,8 +182,11 @@ def _words_of(deletion: RecordedDeletion) -> str:
     by = f"user {writer.user} ({program_of(writer) or 'no user agent'})" if writer is not None else ""
     match cause.kind:
         case CauseClass.OWNER:
-            owner = f"{cause.owner.kind} {cause.owner.name}" if cause.owner is not None else "its owner"
-            return f"{owner}, which owns it, was deleted; that deletion is not on record"
+            if cause.owner is None:
+                return (
+                    f"{WriterRole.GARBAGE_COLLECTOR.words}: its owner was deleted, and the record does not show which"
+                )
+            return f"its owner {cause.owner.kind} {cause.owner.name} was deleted; that deletion is not on record"
         case CauseClass.WRITER:
             role = deletion.role or WriterRole.CLIENT
             return f"by {by}, which is not the operator" if role is WriterRole.CLIENT else f"{role.words}: {by}"

@@ -56,7 +56,7 @@ def play(folder: Path, minutes: float, seed: int, pause: float) -> Mapping[str, 
         for shape, stage in stages.items():
             stage.make(SHAPES[shape](stage), ready=False)
         time.sleep(15)
-        _grove(plane, "snapshot", "-A", "--out", str(folder / "before.json"))
+        _grove(plane, "snapshot", "-A", "--whole", "--out", str(folder / "before.json"))
         player = Player(Churn(stages, chance), chance, log, pause)
         player.play(minutes * 60)
         time.sleep(REST_SECONDS)
@@ -64,7 +64,7 @@ def play(folder: Path, minutes: float, seed: int, pause: float) -> Mapping[str, 
             operator.stop()
         events: Json = api.request("GET", "/api/v1/events")
         (folder / "events.json").write_text(json.dumps(events), encoding="utf-8")
-        _grove(plane, "snapshot", "-A", "--out", str(folder / "after.json"))
+        _grove(plane, "snapshot", "-A", "--whole", "--out", str(folder / "after.json"))
     return dict(player.played)
 
 

@@ -2,8 +2,8 @@
 
 ``tests.cluster.audited_churn`` recorded it, with the operator of this repository. The set in
 ``three-replicas-0c70`` had three replicas of two cliques, and replica 2 was terminated; of the set in
-``two-replicas-groups-0124`` replica 0 of a scaling group was. Both are named ``llama``. ``decided.json`` has the reasons
-of the operator's decision log by the uid of each PodClique that it deleted.
+``two-replicas-groups-0124`` replica 0 of a scaling group was. Both are named ``llama``. ``decided.json`` has the
+reasons of the operator's decision log by the uid of each PodClique that it deleted.
 """
 
 import gzip
@@ -81,7 +81,9 @@ def read(
 def causes_in(record: Record, kind: str = "PodClique") -> list[tuple[Any, ...]]:
     """Every deletion of a kind with its time, its client, and its cause."""
     return [
-        (one.key, one.at, one.role, one.cause.kind, one.cause.reasons) for one in record.deletions if one.key.kind == kind
+        (one.key, one.at, one.role, one.cause.kind, one.cause.reasons)
+        for one in record.deletions
+        if one.key.kind == kind
     ]
 
 
