@@ -1,12 +1,14 @@
 """Why a plan deletes an object, or why it does not: for a deletion that has happened (AF-007, AF-008)."""
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION, constituents_behind
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, GangTermination
+from grove_core.kernel.steps import Delete, GangTermination, Step
 from grove_core.plan.plan import Plan
 
 
@@ -24,13 +26,16 @@ class DeletionReasons(NamedTuple):
     breaches: tuple[Finding, ...] = ()
 
 
-def deletion_reasons_in_plan(plan: Plan, target: Ref, uid: str) -> DeletionReasons | None:
+def deletion_reasons_in_plan(
+    plan: Plan, target: Ref, uid: str, later: Iterable[Step] = ()
+) -> DeletionReasons | None:
     """Return why a plan deletes an object; None if it does not.
 
     Args:
         uid: of the object; empty where it is not known, so that any object of that name counts.
+        later: steps of the rounds that follow at once.
     """
-    for step in plan.steps:
+    for step in chain(plan.steps, later):
         action = step.action
         if step.target == target and isinstance(action, Delete) and uid in {"", action.guard.uid}:
             return DeletionReasons(step.because, action.terminates, _breaches_behind(plan, action.terminates))

@@ -1,4 +1,4 @@
-"""``grove why``: what happened to a gang, from audit logs, dumps and Events (CL-066 to CL-069)."""
+"""``grove why``: what happened to a gang, from audit logs, dumps and Events (CL-066 to CL-068)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,12 +1,14 @@
 """Searches the cause of a deletion by the operator in the plans for the states before it (AF-007, AF-008)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from grove_core.deletion_reasons import DeletionReasons, deletion_reasons_in_plan, findings_on_object
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Step
 from grove_shell.client.api_kinds import KINDS
+from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from grove_shell.reconstruction.causes import Cause, CauseClass
 from grove_shell.reconstruction.rebuilt_sets import RebuiltSet, RebuiltSets
 from grove_shell.reconstruction.recorded_objects import ObjectKey, RecordedObjects, SetKey
@@ -14,6 +16,7 @@ from grove_shell.reconstruction.recorded_objects import ObjectKey, RecordedObjec
 SEARCHED: Final = timedelta(seconds=10)
 ROUND: Final = timedelta(seconds=1)
 _MOST_STATES: Final = 60
+_MOST_FOLLOWED: Final = 8
 _INSTANT: Final = timedelta(microseconds=1)
 
 
@@ -39,8 +42,16 @@ class CauseSearch:
         self._sets = sets
         self._rounds: dict[SetKey, _Round] = {}
 
-    def cause_by_rules(self, key: ObjectKey, uid: str, root: SetKey, received: datetime) -> Cause:
-        """Return the cause of a deletion if it was the operator's."""
+    def cause_by_rules(self, key: ObjectKey, uid: str, root: SetKey, times: tuple[datetime, datetime]) -> Cause:
+        """Return the cause of a deletion if it was the operator's.
+
+        The states are searched from that at the request, then that before its response, then earlier ones: a write that
+        was answered after the request may have been stored before it.
+
+        Args:
+            times: when the request was received, and when it was answered.
+        """
+        received, answered = times
         last = self._rounds.get(root)
         if last is not None and received - last.used <= ROUND:
             found = _reasons(last.rebuilt, key, uid)
@@ -52,11 +63,17 @@ class CauseSearch:
         if at_request is not None and found is not None:
             return self._found(root, received, received, at_request, found)
         earlier = self._objects.change_times(root, received - SEARCHED, received)[:_MOST_STATES]
-        for end in earlier:
-            rebuilt = self._sets.rebuilt(root, end - _INSTANT, end)
+        for end in (answered, *earlier):
+            rebuilt = self._sets.rebuilt(root, end - _INSTANT, min(end, received))
             found = _reasons(rebuilt, key, uid)
             if rebuilt is not None and found is not None:
-                return self._found(root, received, end, rebuilt, found)
+                return self._found(root, received, min(end, received), rebuilt, found)
+        for end in (received, *earlier[:_MOST_FOLLOWED]):
+            rebuilt = self._sets.rebuilt(root, end - _INSTANT, end)
+            later = () if rebuilt is None else tuple(steps_of_coming_rounds(rebuilt.snapshot, rebuilt.rules))
+            found = _reasons(rebuilt, key, uid, later)
+            if rebuilt is not None and found is not None:
+                return _cause_of(found, end, rebuilt)
         return _not_explained(key, at_request)
 
     def _found(
@@ -72,8 +89,10 @@ def ref_of(key: ObjectKey) -> Ref:
     return Ref(kind.api_version if kind is not None else "", key.kind, key.namespace, key.name)
 
 
-def _reasons(rebuilt: RebuiltSet | None, key: ObjectKey, uid: str) -> DeletionReasons | None:
-    return None if rebuilt is None else deletion_reasons_in_plan(rebuilt.plan, ref_of(key), uid)
+def _reasons(
+    rebuilt: RebuiltSet | None, key: ObjectKey, uid: str, later: Iterable[Step] = ()
+) -> DeletionReasons | None:
+    return None if rebuilt is None else deletion_reasons_in_plan(rebuilt.plan, ref_of(key), uid, later)
 
 
 def _cause_of(found: DeletionReasons, decided_on: datetime, rebuilt: RebuiltSet) -> Cause:

@@ -154,7 +154,7 @@ class _RecordReading:
         role = WriterRole.EVICTION if write.subresource == EVICTION else role_of_writer(write.writer)
         owner: RecordedDeletion | None = None
         if role is None:
-            cause = self._search.cause_by_rules(change.key, change.uid, change.root, write.received)
+            cause = self._search.cause_by_rules(change.key, change.uid, change.root, (write.received, write.answered))
         elif role is WriterRole.GARBAGE_COLLECTOR:
             cause, owner = self._owner_cause(change.before or change.after, change.key, change.root)
         else:
@@ -222,7 +222,7 @@ class _RecordReading:
         cause, owner = self._owner_cause(item, key, root)
         if owner is not None:
             return replace(cause, expected=True), owner
-        rebuilt = self._search.cause_by_rules(key, metadata_in(item).uid, root, dump.at - _INSTANT)
+        rebuilt = self._search.cause_by_rules(key, metadata_in(item).uid, root, (dump.at - _INSTANT, dump.at))
         if rebuilt.reasons is not None:
             return replace(rebuilt, expected=True), None
         return Cause(kind=CauseClass.NOT_KNOWN, verdicts=rebuilt.verdicts, gaps=(*rebuilt.gaps, *_NO_REQUEST)), None

@@ -3,14 +3,19 @@
 import gzip
 import json
 import random
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from grove_core.kernel.time_formats import format_time
+from grove_shell.reading import audit_log
 from grove_shell.reading.audit_log import AuditFlaws
 from grove_shell.reconstruction.causes import CauseClass
 from grove_shell.reconstruction.record import Record
+from grove_shell.reconstruction.recorded_objects import KEPT, RecordedObjects, SetKey
+from grove_shell.reconstruction.sets_in_question import SetsInQuestion
 from grove_shell.reconstruction.writers import WriterRole
 from tests.reconstruction.recordings import (
     Json,
@@ -41,7 +46,7 @@ def reasons_by_uid(record: Record) -> Json:
     return found
 
 
-class TestAF007:
+class TestReasons:
     """For a deletion by the operator the cause is that of the plan for the latest state whose plan deletes it."""
 
     @pytest.mark.parametrize("dumps", [(), ("before.json",), ("before.json", "after.json")], ids=str)
@@ -70,7 +75,7 @@ class TestAF007:
         assert all({one.question for one in cause.verdicts} == {"breach", "termination"} for cause in found)
 
 
-class TestAF003:
+class TestSeveralLogs:
     """Lines of several audit logs are merged by the time of their response, each request once."""
 
     @pytest.mark.parametrize("seed", range(5))
@@ -102,7 +107,7 @@ class TestAF003:
         )
 
 
-class TestAF001:
+class TestEffects:
     """Only what was answered with success, was complete and was no dry run changes a state."""
 
     @pytest.mark.parametrize(
@@ -131,7 +136,7 @@ def answered(line: bytes) -> str:
     return str(json.loads(line)["stageTimestamp"])
 
 
-class TestAF004:
+class TestUnknownParts:
     """What the record does not show counts as not collected, never as absent."""
 
     def test_af005_metadata_gives_clients_and_no_rules(self, tmp_path: Path) -> None:
@@ -164,7 +169,7 @@ class TestAF004:
         assert reasons_by_uid(read([log], [written(tmp_path, "before.json")])) == decided()
 
 
-class TestAF010:
+class TestDumps:
     """What one dump has and the next lacks is gone between the two; its cause is expected."""
 
     def test_af010_a_series_of_dumps(self, tmp_path: Path) -> None:
@@ -187,7 +192,7 @@ class TestAF010:
         assert all(one.since is None and not one.cause.expected for one in record.deletions)
 
 
-class TestAF014:
+class TestDamagedLines:
     """A line that is no audit event is a problem with file and line, besides a last line that is cut short."""
 
     def test_af014_a_cut_log_is_a_hole(self, tmp_path: Path) -> None:
@@ -212,3 +217,28 @@ class TestAF014:
         flaws = AuditFlaws()
         read([str(tmp_path / "nowhere.log")], flaws=flaws)
         assert [fault.got for fault in flaws.faults] == ["no such file"]
+
+
+class TestOnePass:
+    """Memory holds objects as they are, and what they were a moment before."""
+
+    def test_af013_states_are_kept_for_seconds(self) -> None:
+        objects = RecordedObjects(lambda key, _: SetKey(key.namespace, "llama"))
+        pod: Json = {"kind": "Pod", "metadata": {"namespace": "ml", "name": "llama-0-a-x"}}
+        start = datetime(2026, 11, 20, tzinfo=UTC)
+        for second in range(1000):
+            objects.put({**pod, "status": {"phase": str(second)}}, start + timedelta(seconds=second))
+        root, last = SetKey("ml", "llama"), start + timedelta(seconds=999)
+        assert len(objects.change_times(root, start, last)) <= KEPT.seconds
+        (before,) = objects.objects_at(root, last - KEPT)
+        assert before["status"] == {"phase": "969"}
+
+    def test_af013_other_lines_are_not_parsed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        parsed: list[bytes] = []
+        monkeypatch.setattr(
+            audit_log, "json", SimpleNamespace(loads=lambda line: parsed.append(line) or json.loads(line))
+        )
+        question = SetsInQuestion("two-replicas-groups-0124", "PodCliqueSet", "llama")
+        path = written(tmp_path, "audit.log", text_of("audit.log").replace(b"llama-2", b"other-2"))
+        found = list(audit_log.audited_writes((path,), question.may_concern, AuditFlaws()))
+        assert len(found) <= len(parsed) < len(lines())

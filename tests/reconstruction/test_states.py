@@ -39,7 +39,7 @@ class Life:
         return None if found is None else dict(found)
 
 
-class TestAF002:
+class TestEnds:
     """When an object is gone."""
 
     def test_af002_a_grace_period_keeps_a_pod(self, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ class TestAF002:
         assert [one.uid for one in found] == ["uid-of-llama-0-a", "another"]
 
 
-class TestAF001:
+class TestEffects:
     """What a request changes."""
 
     def test_af001_an_older_version_does_not_come_back(self, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ class TestAF001:
         assert life.newest(tmp_path) == life.pod
 
 
-class TestAF006:
+class TestWriters:
     """The cause of a deletion is sought by its writer."""
 
     @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ class TestAF006:
         assert cause.reasons.because[0].rule.code in {"SurplusReplica", "SurplusClique"}
 
 
-class TestAF009:
+class TestFirstDeletions:
     """The first request that deletes an object is its deletion."""
 
     def test_af009_what_ends_a_pod_is_not_its_cause(self, tmp_path: Path) -> None:

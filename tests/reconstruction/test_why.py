@@ -67,7 +67,7 @@ def test_cl066_the_page_is_as_blessed(name: str, why: Why, *, bless: bool) -> No
     assert path.read_text(encoding="utf-8") == page
 
 
-class TestCL066:
+class TestOutput:
     """What `grove why` shows."""
 
     @pytest.mark.req("CL-011")
@@ -97,7 +97,7 @@ class TestCL066:
         assert [one["cause"] for one in json.loads(out)["causes"]] == ["termination"]
 
 
-class TestCL067:
+class TestTargets:
     """Targets that the record does not show are refused, with a similar name."""
 
     @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ class TestCL067:
         assert "TERMINATED" in page
 
 
-class TestCL068:
+class TestFailOn:
     """`--fail-on`."""
 
     @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ class TestCL068:
         assert why(*STORIES[story], *asked)[0] == code
 
 
-class TestAF005:
+class TestHoles:
     """Every hole is reported with what it leaves open."""
 
     def holes(self, why: Why, *words: str) -> list[str]:
@@ -184,7 +184,7 @@ class TestAF005:
         assert any("no time of its own" in what for what in self.holes(why, "pcs/llama", *SETS, "-f", "plain.json"))
 
 
-class TestAF012:
+class TestEvents:
     """Events are quoted, and are never a cause."""
 
     @pytest.mark.parametrize(
