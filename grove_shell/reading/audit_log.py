@@ -19,8 +19,10 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_kinds import KINDS, ApiKind
+from grove_shell.client.nesting_limit import read_json_with_nesting_limit
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS
+from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE
 from grove_shell.reading.utf8_stream import file_error_reason
 
 _KIND_OF: Final[Mapping[tuple[str, str], ApiKind]] = {(one.group, one.plural): one for one in KINDS.values()}
@@ -28,6 +30,7 @@ _READS: Final = re.compile(rb'"verb": ?"(?:get|list|watch)"')
 _HEADER: Final = 1500
 """The verb is among the first fields of an event; searching whole bodies for it would cost more than parsing them."""
 _MARK: Final = b"audit.k8s.io/"
+_HALF_PAIR: Final = re.compile(HALF_PAIR_ESCAPE.pattern.encode())
 _COMPLETE: Final = "ResponseComplete"
 _EXPECTED: Final = "an audit event of an API server (audit.k8s.io/v1) as one line of JSON"
 _MOST_FAULTS: Final = 20
@@ -204,7 +207,7 @@ def _may_concern(line: bytes, concerns: Callable[[bytes], bool]) -> bool:
 
 
 def _got(line: bytes, fault: Exception) -> str:
-    if isinstance(fault, json.JSONDecodeError | UnicodeDecodeError | RecursionError) or not str(fault):
+    if isinstance(fault, json.JSONDecodeError | UnicodeError | RecursionError) or not str(fault):
         text = line.decode("utf-8", "replace").strip()
         return text if len(text) <= _LONGEST_GOT else f"{text[:_LONGEST_GOT]}..."
     return str(fault)
@@ -212,7 +215,9 @@ def _got(line: bytes, fault: Exception) -> str:
 
 def _writes_of_line(line: bytes, flaws: AuditFlaws) -> Iterator[AuditedWrite]:
     """Yield the writes of a line. Raises ValueError for a line that is no audit event."""
-    found = json.loads(line)
+    found = read_json_with_nesting_limit(line)
+    if _HALF_PAIR.search(line):
+        json.dumps(found, ensure_ascii=False).encode()  # raises for half a surrogate pair (IN-006)
     if not isinstance(found, dict) or not str(found.get("apiVersion")).encode().startswith(_MARK):
         raise ValueError("JSON of another kind" if isinstance(found, dict) else "")
     for event in found["items"] if isinstance(found.get("items"), list) else (found,):
@@ -222,7 +227,7 @@ def _writes_of_line(line: bytes, flaws: AuditFlaws) -> Iterator[AuditedWrite]:
             answered = _time_in(event, "stageTimestamp")
             flaws.first = min(filter(None, (flaws.first, answered)))
             flaws.last = max(filter(None, (flaws.last, answered)))
-            if event.get("verb") not in _READING and (write := _write_in(event, answered)) is not None:
+            if str(event.get("verb")) not in _READING and (write := _write_in(event, answered)) is not None:
                 yield write
 
 
@@ -239,12 +244,17 @@ def _mapping_in(event: Mapping[str, Any], field: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def _is_success(event: Mapping[str, Any]) -> bool:
+    code = _mapping_in(event, "responseStatus").get("code")
+    return isinstance(code, int) and code in _SUCCESS
+
+
 def _write_in(event: Mapping[str, Any], answered: datetime) -> AuditedWrite | None:
     """Return an event as a write; None if it is of another kind, was refused, or was a dry run (AF-001)."""
     ref = _mapping_in(event, "objectRef")
     target = _KIND_OF.get((str(ref.get("apiGroup") or ""), str(ref.get("resource"))))
     uri = str(event.get("requestURI"))
-    if target is None or "dryRun=" in uri or _mapping_in(event, "responseStatus").get("code") not in _SUCCESS:
+    if target is None or "dryRun=" in uri or not _is_success(event):
         return None
     sent = _mapping_in(event, "requestObject")
     if sent.get("dryRun"):

@@ -57,7 +57,8 @@ def events_in(items: Iterable[Mapping[str, Any]]) -> tuple[ReportedEvent, ...]:
 def _events_among(items: Iterable[InputItem], faults: list[InputFault]) -> Iterator[ReportedEvent]:
     for item in items:
         kind, version = item.value.get("kind"), item.value.get("apiVersion")
-        is_event = (kind == "Event" and version in _VERSIONS) or (kind is None and _is_about_object(item.value))
+        is_event = kind == "Event" and str(version) in _VERSIONS
+        is_event = is_event or (kind is None and _is_about_object(item.value))
         event = _event_in(item.value) if is_event else None
         if event is not None:
             yield event

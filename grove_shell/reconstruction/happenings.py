@@ -117,9 +117,10 @@ def _clique_of(key: ObjectKey, item: Mapping[str, Any] | None) -> ObjectKey | No
 
 def _edited_paths(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """Return the changed fields of a spec, with their values where they are short; empty where none changed."""
-    if before.get("spec") == after.get("spec"):
+    specs = [item.get("spec") for item in (before, after)]
+    if specs[0] == specs[1] or not all(isinstance(spec, Mapping) for spec in specs):
         return ""
-    found = [one for one in manifest_changes(before, after) if one.path.startswith("spec")]
+    found = manifest_changes({"spec": specs[0]}, {"spec": specs[1]})
     if found and all(str(one.before).startswith(REDACTED) for one in found):
         return ""  # a dump has hashes in place of these values, and the log has the values
     changes = [_edit(one) for one in found if not str(one.before).startswith(REDACTED)] or ["spec"]

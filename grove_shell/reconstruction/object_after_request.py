@@ -29,7 +29,12 @@ def object_after_request(write: AuditedWrite, before: Json | None) -> Json | Non
         return None
     if content.get("kind") == _SCALE:
         return _scaled(before, content) if before is not None else None
-    return stored_form(content, write) if content.get("kind") in {None, write.target.kind} else None
+    return stored_form(content, write) if is_of_kind(content, write) else None
+
+
+def is_of_kind(content: Json, write: AuditedWrite) -> bool:
+    """Return whether a response is an object of the kind that was written; items of lists name none."""
+    return str(content.get("kind", write.target.kind)) == write.target.kind
 
 
 def stored_form(content: Json, write: AuditedWrite) -> Json:

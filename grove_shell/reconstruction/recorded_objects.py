@@ -13,6 +13,7 @@ from grove_shell.reconstruction.object_after_request import (
     OF_OBJECTS,
     being_deleted,
     is_gone,
+    is_of_kind,
     object_after_request,
     stored_form,
 )
@@ -211,7 +212,7 @@ class RecordedObjects:
 
 def _after_deletion(before: Json | None, content: Json | None, write: AuditedWrite) -> Json | None:
     """Return the object after its deletion was asked for; None where it is gone at once."""
-    if content is not None and content.get("kind") in {None, write.target.kind}:
+    if content is not None and is_of_kind(content, write):
         return being_deleted(stored_form(content, write), write)
     is_unknown = before is None or (write.is_status and write.subresource != EVICTION)
     return None if is_unknown or before is None or _ends(before) else being_deleted(before, write)

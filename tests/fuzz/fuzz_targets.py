@@ -7,6 +7,7 @@ from tests.fuzz.cluster_files import json_files, yaml_files
 from tests.fuzz.fuzz_target import TargetFactory
 from tests.fuzz.kubeconfigs import kubeconfigs
 from tests.fuzz.operator_files import configuration_files, decision_logs, saved_plans
+from tests.fuzz.records import records
 from tests.fuzz.reviews import admission_reviews
 from tests.fuzz.scenario_files import scenario_files
 
@@ -19,4 +20,5 @@ TARGETS: Final[Mapping[str, TargetFactory]] = {
     "scenario": scenario_files,
     "kubeconfig": kubeconfigs,
     "log": decision_logs,
+    "record": records,
 }

@@ -5,7 +5,6 @@ import json
 import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
