@@ -56,5 +56,5 @@ def _record(chance: random.Random, way: str) -> bytes:
         written[at] = mutations.as_json(mutations.wounded([chosen[at]], chance))
     if chance.random() < 0.2:
         chance.shuffle(written)
-    text = b"\n".join(written)
-    return mutations.damaged([text], chance) if chance.random() < 0.1 else text[: mutations.LONGEST]
+    whole = b"\n".join(written)
+    return mutations.damaged([whole], chance) if chance.random() < 0.1 else whole[: mutations.LONGEST]
