@@ -8,24 +8,21 @@ import heapq
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 
-from grove_core.kernel.time_formats import parse_time
-from grove_core.resources.object_metadata import metadata_in
-from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.nesting_limit import read_json_with_nesting_limit
+from grove_shell.reading.audited_write import AuditedWrite, audited_write_in, time_in_event
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE
 from grove_shell.reading.utf8_stream import file_error_reason
 
-_KIND_OF: Final[Mapping[tuple[str, str], ApiKind]] = {(one.group, one.plural): one for one in KINDS.values()}
 _READS: Final = re.compile(rb'"verb": ?"(?:get|list|watch)"')
 _HEADER: Final = 1500
 """The verb is among the first fields of an event; searching whole bodies for it would cost more than parsing them."""
@@ -37,47 +34,7 @@ _MOST_FAULTS: Final = 20
 _LONGEST_GOT: Final = 60
 _READING: Final = frozenset({"get", "list", "watch"})
 _GZIP: Final = b"\x1f\x8b"
-_SUCCESS: Final = range(200, 300)
 _OLD: Final = datetime.min.replace(tzinfo=UTC)
-
-
-class Writer(NamedTuple):
-    """The client of a request.
-
-    Attributes:
-        user: as the API server authenticated it.
-        agent: the user agent, as the client calls itself.
-    """
-
-    user: str
-    agent: str
-
-
-class AuditedWrite(NamedTuple):
-    """A write that the API server answered with success.
-
-    Attributes:
-        received, answered: when the request came and when its response was complete.
-        audit_id: unique for each request.
-        target: the kind of the object; deletions of a collection have no name.
-        response: the object, or the list of objects, in the response; None where the log has no content.
-        is_status: whether the response is a ``Status`` and no object.
-        node: of a binding, the node that the pod is bound to; else empty.
-    """
-
-    answered: datetime
-    received: datetime
-    audit_id: str
-    writer: Writer
-    verb: str
-    target: ApiKind
-    namespace: str
-    name: str
-    subresource: str
-    uid: str
-    response: Mapping[str, Any] | None
-    is_status: bool
-    node: str
 
 
 class AuditFlaws:
@@ -182,12 +139,7 @@ def _parsed(
         try:
             yield from _writes_of_line(line, flaws)
         except (ValueError, RecursionError) as fault:
-            if (
-                not is_whole
-                and len(line) < MAX_CHARACTERS
-                and _MARK in line
-                and isinstance(fault, json.JSONDecodeError)
-            ):
+            if not is_whole and _is_cut(line, fault):
                 flaws.cut.append(path)
                 return
             flaws.faults.append(InputFault(file=path, line=number, expected=_EXPECTED, got=_got(line, fault)))
@@ -204,6 +156,11 @@ def _parsed(
 def _may_concern(line: bytes, concerns: Callable[[bytes], bool]) -> bool:
     """Return whether a line has to be parsed."""
     return concerns(line) and not _READS.search(line, 0, _HEADER)
+
+
+def _is_cut(line: bytes, fault: Exception) -> bool:
+    """Return whether a line without an end is the beginning of an audit event."""
+    return len(line) < MAX_CHARACTERS and _MARK in line and isinstance(fault, json.JSONDecodeError)
 
 
 def _got(line: bytes, fault: Exception) -> str:
@@ -224,57 +181,8 @@ def _writes_of_line(line: bytes, flaws: AuditFlaws) -> Iterator[AuditedWrite]:
         if not isinstance(event, dict):
             raise ValueError("a list of something else")  # noqa: TRY004 - one kind of error for a bad line
         if event.get("stage") == _COMPLETE:
-            answered = _time_in(event, "stageTimestamp")
+            answered = time_in_event(event, "stageTimestamp")
             flaws.first = min(filter(None, (flaws.first, answered)))
             flaws.last = max(filter(None, (flaws.last, answered)))
-            if str(event.get("verb")) not in _READING and (write := _write_in(event, answered)) is not None:
+            if str(event.get("verb")) not in _READING and (write := audited_write_in(event, answered)) is not None:
                 yield write
-
-
-def _time_in(event: Mapping[str, Any], field: str) -> datetime:
-    text = event.get(field)
-    found = parse_time(text) if isinstance(text, str) else None
-    if found is None:
-        raise ValueError(f"an event without {field}")
-    return found
-
-
-def _mapping_in(event: Mapping[str, Any], field: str) -> Mapping[str, Any]:
-    found = event.get(field)
-    return found if isinstance(found, Mapping) else {}
-
-
-def _is_success(event: Mapping[str, Any]) -> bool:
-    code = _mapping_in(event, "responseStatus").get("code")
-    return isinstance(code, int) and code in _SUCCESS
-
-
-def _write_in(event: Mapping[str, Any], answered: datetime) -> AuditedWrite | None:
-    """Return an event as a write; None if it is of another kind, was refused, or was a dry run (AF-001)."""
-    ref = _mapping_in(event, "objectRef")
-    target = _KIND_OF.get((str(ref.get("apiGroup") or ""), str(ref.get("resource"))))
-    uri = str(event.get("requestURI"))
-    if target is None or "dryRun=" in uri or not _is_success(event):
-        return None
-    sent = _mapping_in(event, "requestObject")
-    if sent.get("dryRun"):
-        return None
-    response = event.get("responseObject")
-    content = response if isinstance(response, Mapping) else None
-    is_status = content is not None and content.get("kind") == "Status"
-    meta = metadata_in(content or {})
-    return AuditedWrite(
-        answered=answered,
-        received=_time_in(event, "requestReceivedTimestamp"),
-        audit_id=str(event.get("auditID") or ""),
-        writer=Writer(str(_mapping_in(event, "user").get("username") or ""), str(event.get("userAgent") or "")),
-        verb=str(event.get("verb")),
-        target=target,
-        namespace=str(ref.get("namespace") or ""),
-        name=str(ref.get("name") or meta.name),
-        subresource=str(ref.get("subresource") or ""),
-        uid=("" if is_status else meta.uid) or str(_mapping_in(sent, "preconditions").get("uid") or ""),
-        response=content,
-        is_status=is_status,
-        node=str(_mapping_in(sent, "target").get("name") or "") if ref.get("subresource") == "binding" else "",
-    )

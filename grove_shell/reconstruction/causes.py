@@ -6,7 +6,7 @@ from enum import Enum, unique
 
 from grove_core.deletion_reasons import DeletionReasons
 from grove_core.kernel.decisions import Finding
-from grove_shell.reading.audit_log import Writer
+from grove_shell.reading.audited_write import Writer
 from grove_shell.reconstruction.recorded_objects import ObjectKey, SetKey
 from grove_shell.reconstruction.writers import WriterRole
 

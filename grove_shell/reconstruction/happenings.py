@@ -12,7 +12,7 @@ from grove_core.resources.manifest_changes import ManifestChange, manifest_chang
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.reading.audit_log import AuditedWrite
+from grove_shell.reading.audited_write import AuditedWrite
 from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectChange, ObjectKey, SetKey
 from grove_shell.redaction import REDACTED
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
-from grove_shell.reading.audit_log import AuditedWrite
+from grove_shell.reading.audited_write import AuditedWrite
 
 Json = Mapping[str, Any]
 _SCALE: Final = "Scale"

@@ -9,7 +9,7 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE
-from grove_shell.reading.audit_log import AuditedWrite
+from grove_shell.reading.audited_write import AuditedWrite
 from grove_shell.reconstruction.cause_search import CauseSearch
 from grove_shell.reconstruction.causes import Cause, CauseClass, RecordedDeletion
 from grove_shell.reconstruction.dumps import Dump

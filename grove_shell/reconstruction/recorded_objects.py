@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from grove_core.resources.object_metadata import metadata_in, resource_version_number
-from grove_shell.reading.audit_log import AuditedWrite
+from grove_shell.reading.audited_write import AuditedWrite
 from grove_shell.reconstruction.object_after_request import (
     EVICTION,
     OF_OBJECTS,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum, unique
 from typing import Final
 
-from grove_shell.reading.audit_log import Writer
+from grove_shell.reading.audited_write import Writer
 
 
 @unique
