@@ -107,33 +107,6 @@ class TestSeveralLogs:
         )
 
 
-class TestEffects:
-    """Only what was answered with success, was complete and was no dry run changes a state."""
-
-    @pytest.mark.parametrize(
-        "other",
-        [
-            {"stage": "RequestReceived"},
-            {"responseStatus": {"code": 409}},
-            {"requestURI": "/apis/grove.io/v1alpha1/namespaces/a/podcliques/llama-0?dryRun=All"},
-            {"requestObject": {"dryRun": ["All"]}},
-            {"verb": "get"},
-        ],
-        ids=lambda other: next(iter(other)),
-    )
-    def test_af001_requests_without_effect_change_nothing(self, other: Json, tmp_path: Path) -> None:
-        def without_effect(event: Json) -> Json:
-            deletes = event["verb"] == "delete"
-            return event | other | {"auditID": f"{event['auditID']}-{deletes}"}
-
-        every: list[bytes] = [*lines(), *changed(without_effect).splitlines(keepends=True)]
-        ordered = sorted(every, key=answered)
-        both = b"".join(ordered)
-        assert causes_in(read([written(tmp_path, "both.log", both)])) == causes_in(
-            read([written(tmp_path, "audit.log")])
-        )
-
-
 def answered(line: bytes) -> str:
     return str(json.loads(line)["stageTimestamp"])
 

@@ -86,6 +86,24 @@ class TestEffects:
         assert found is not None
         assert found["status"] == {"phase": "Running"}
 
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"stage": "RequestReceived"},
+            {"responseStatus": {"code": 409}},
+            {"responseStatus": {}},
+            {"requestURI": "/api/v1/namespaces/ml/pods/llama-0-a-x?dryRun=All"},
+            {"requestObject": {"dryRun": ["All"]}},
+            {"verb": "get"},
+        ],
+        ids=str,
+    )
+    def test_af001_a_deletion_without_effect_deletes_nothing(self, other: Json, tmp_path: Path) -> None:
+        life = Life()
+        life.requests.add("delete", deleted(life.pod), ALICE, **other)
+        assert life.deletions(tmp_path) == {}
+        assert life.newest(tmp_path) == life.pod
+
     def test_af001_scale_and_binding_change_the_object(self, tmp_path: Path) -> None:
         life = Life()
         scale = {"kind": "Scale", "metadata": {"resourceVersion": "90"}, "spec": {"replicas": 3}}
@@ -168,6 +186,22 @@ class TestWriters:
         assert cause.kind is CauseClass.RULES
         assert cause.reasons is not None
         assert cause.reasons.because[0].rule.code in {"SurplusReplica", "SurplusClique"}
+
+    @pytest.mark.parametrize(("seconds", "kind"), [(1, CauseClass.RULES), (12, CauseClass.NOT_EXPLAINED)])
+    def test_af007_the_operator_may_act_on_what_has_changed_since(
+        self, seconds: int, kind: CauseClass, tmp_path: Path
+    ) -> None:
+        """The set is scaled to nothing and back; a while later the operator deletes the PodClique."""
+        life = Life()
+        for replicas in (0, 1):
+            edited = life.requests.item("PodCliqueSet", "llama", spec={**SPEC, "replicas": replicas})
+            life.requests.add("patch", edited, ALICE)
+        for _ in range(seconds):
+            life.requests.add("patch", life.root, ALICE, "status")
+        life.requests.add("delete", deleted(life.clique), OPERATOR)
+        found = life.deletions(tmp_path)["llama-0-a"]
+        assert found.cause.kind is kind
+        assert found.cause.decided_on is None or found.cause.decided_on < found.at
 
 
 class TestFirstDeletions:
