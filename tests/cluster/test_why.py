@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from grove_shell.reconstruction.causes import CauseClass
+from tests.cluster.api import wait_until
 from tests.cluster.audited_churn import play
-from tests.cluster.operators import grove
+from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
 from tests.cluster.recorded_causes import compared, read_folder
+from tests.cluster.scenes import Scene, clique
 
 SECONDS = 50.0
 
@@ -43,3 +45,25 @@ def test_cl066_the_command_says_so(churned: Path) -> None:
     causes = {one["cause"] for one in json.loads(ran.stdout)["causes"]}
     assert "termination" in causes
     assert not causes & {"notKnown", "notExplained"}
+
+
+def test_af012_a_live_cluster_shows_its_events(
+    grove_plane: ControlPlane, scene: Scene, operator: Operator, tmp_path: Path
+) -> None:
+    scene.api.create(scene.set_of(clique("router"), terminationDelay="4h"))
+    scene.await_ready(1)
+    before = tmp_path / "before.json"
+    asked, kubeconfig = ("-n", scene.namespace), grove_plane.kubeconfig()
+    assert grove("snapshot", *asked, "--out", str(before), kubeconfig=kubeconfig).returncode == 0
+    alone = grove("why", "pcs/llama", "--live", *asked, "-v", kubeconfig=kubeconfig)
+    assert alone.returncode == 0, alone.stderr
+    assert alone.stdout.startswith("UNKNOWN: ")
+    assert "Event Scheduled on Pod llama-0-router-" in alone.stdout
+    (pod,) = scene.pods()
+    name = pod["metadata"]["name"]
+    scene.api.delete("pods", name, scene.namespace)
+    wait_until(lambda: scene.find("pods", name), lambda found: not found, "it is gone")
+    scene.await_ready(1)
+    both = grove("why", f"pod/{name}", "--live", *asked, "-f", str(before), kubeconfig=kubeconfig)
+    assert both.returncode == 0, both.stderr
+    assert f"NOT KNOWN  Pod {scene.namespace}/{name}  between" in both.stdout

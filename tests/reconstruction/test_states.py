@@ -94,7 +94,6 @@ class TestEffects:
             {"responseStatus": {}},
             {"requestURI": "/api/v1/namespaces/ml/pods/llama-0-a-x?dryRun=All"},
             {"requestObject": {"dryRun": ["All"]}},
-            {"verb": "get"},
         ],
         ids=str,
     )
