@@ -26,9 +26,7 @@ class DeletionReasons(NamedTuple):
     breaches: tuple[Finding, ...] = ()
 
 
-def deletion_reasons_in_plan(
-    plan: Plan, target: Ref, uid: str, later: Iterable[Step] = ()
-) -> DeletionReasons | None:
+def deletion_reasons_in_plan(plan: Plan, target: Ref, uid: str, later: Iterable[Step] = ()) -> DeletionReasons | None:
     """Return why a plan deletes an object; None if it does not.
 
     Args:
