@@ -88,9 +88,11 @@ class _RecordReading:
         self._by_uid: dict[str, RecordedDeletion] = {}
         self._open: dict[ObjectKey, RecordedDeletion] = {}
         self._dumped: datetime | None = None
+        self._has_writes = False
 
     def take_write(self, write: AuditedWrite) -> None:
         """Apply a write."""
+        self._has_writes = True
         if write.target.kind == "PodClique" and write.subresource == "status":
             self._record.operators.add(write.writer)
         for change in self._objects.apply(write):
@@ -120,7 +122,9 @@ class _RecordReading:
                 self._happenings.note(key, item)
         for kind, namespace in dump.complete:
             self._record.sets.listed.setdefault(namespace, set()).add(kind)
-        vanished = [(key, root) for key, root in known if self._has_vanished(key, found, dump)]
+        # An undated dump is later than its newest time: the log shows what is gone until it was taken.
+        can_lack = dump.is_dated or not self._has_writes
+        vanished = [(key, root) for key, root in known if can_lack and self._has_vanished(key, found, dump)]
         for deletion in self._vanished(vanished, dump):
             self._add(deletion)
         for item in dump.items:

@@ -161,6 +161,19 @@ class TestDumps:
         expected = {one.uid for one in cliques if one.cause.expected}
         assert expected == set(decided()), "both breaches had begun when the dump before was taken"
 
+    def test_af010_an_undated_dump_beside_a_log_ends_nothing(self, tmp_path: Path) -> None:
+        """It was taken after the time that its newest object shows; until then the log has the deletions."""
+        items = json.loads(text_of("after.json"))["items"][1:]
+        early = "2026-11-29T03:24:40Z"
+        kept = [item for item in items if item["kind"] in {"PodCliqueSet", "PodCliqueScalingGroup"}]
+        clique = next(item for item in items if item["kind"] == "PodClique")
+        for item in (*kept, clique):
+            item["metadata"]["creationTimestamp"] = early
+            item.pop("status", None)
+        few = {"apiVersion": "v1", "kind": "List", "items": [*kept, clique]}
+        record = read([written(tmp_path, "audit.log")], [written(tmp_path, "few.json", json.dumps(few).encode())])
+        assert all(one.writer is not None for one in record.deletions)
+
     def test_af010_a_request_on_record_needs_no_expectation(self, tmp_path: Path) -> None:
         dumps = [written(tmp_path, "before.json"), written(tmp_path, "after.json")]
         record = read([written(tmp_path, "audit.log")], dumps)
