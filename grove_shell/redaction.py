@@ -16,6 +16,7 @@ from grove_core.resources.api_names import PREFIX
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 
 Json = dict[str, Any]
+REDACTED: Final = "redacted-"
 _DRIVER_VALUES: Final = ("data", "options", "volumeAttributes")  # of claims, and of volumes
 _TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})  # the type of the parameters; the rest belongs to the driver
 _KEPT: Final = ("apiVersion", "kind", "metadata")
@@ -120,7 +121,7 @@ class ObjectRedaction:
             return [self._hashed(one) for one in raw]
         if not isinstance(raw, str) or not raw:
             return raw
-        return f"redacted-{hashlib.sha256(self._salt + raw.encode()).hexdigest()[:12]}"
+        return f"{REDACTED}{hashlib.sha256(self._salt + raw.encode()).hexdigest()[:12]}"
 
 
 def _new_hashes(before: Json, after: Json) -> dict[str, str]:

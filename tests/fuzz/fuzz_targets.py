@@ -8,6 +8,7 @@ from tests.fuzz.fuzz_target import TargetFactory
 from tests.fuzz.kubeconfigs import kubeconfigs
 from tests.fuzz.operator_files import configuration_files, decision_logs, saved_plans
 from tests.fuzz.policy_files import policy_files
+from tests.fuzz.records import records
 from tests.fuzz.reviews import admission_reviews
 from tests.fuzz.scenario_files import scenario_files
 
@@ -21,4 +22,5 @@ TARGETS: Final[Mapping[str, TargetFactory]] = {
     "policy": policy_files,
     "kubeconfig": kubeconfigs,
     "log": decision_logs,
+    "record": records,
 }

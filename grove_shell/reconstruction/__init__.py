@@ -1,0 +1,1 @@
+"""Rebuilds past states of sets from audit logs and dumps, and names the causes of deletions (AF)."""

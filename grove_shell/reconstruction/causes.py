@@ -1,0 +1,86 @@
+"""Deletions of a record with their causes (AF-006 to AF-010)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, unique
+
+from grove_core.deletion_reasons import DeletionReasons
+from grove_core.kernel.decisions import Finding
+from grove_shell.reading.audited_write import Writer
+from grove_shell.reconstruction.recorded_objects import ObjectKey, SetKey
+from grove_shell.reconstruction.writers import WriterRole
+
+
+@unique
+class CauseClass(Enum):
+    """What kind of cause a deletion has."""
+
+    TERMINATION = "termination"
+    """The operator terminated its gang, by the rules."""
+    RULES = "rules"
+    """The operator deleted it for another reason, by the rules."""
+    OWNER = "owner"
+    """Its owner was deleted."""
+    WRITER = "writer"
+    """Something that is not the operator deleted it."""
+    NOT_EXPLAINED = "notExplained"
+    """The operator deleted it, and the rules do not say why."""
+    NOT_KNOWN = "notKnown"
+    """The record does not show why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why an object was deleted.
+
+    Attributes:
+        reasons: of the plan that deletes it; of a cause by the rules.
+        decided_on: when the state of that plan was.
+        rules: name of the rule set.
+        owner: of the deleted owner; its deletion may be known.
+        verdicts: what the plan says of the object instead; where it is not explained.
+        gaps: kind -> why the record does not show all objects of it; where it is not explained or not known.
+        expected: whether the plan was made of a dump from before, and not of the state at the deletion (AF-010).
+    """
+
+    kind: CauseClass
+    reasons: DeletionReasons | None = None
+    decided_on: datetime | None = None
+    rules: str = ""
+    owner: ObjectKey | None = None
+    verdicts: tuple[Finding, ...] = ()
+    gaps: tuple[tuple[str, str], ...] = ()
+    expected: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class RecordedDeletion:
+    """A deletion.
+
+    Attributes:
+        uid: of the object; empty where it is not known.
+        since: of an object that was gone between two dumps, when the first of them was taken; else None.
+        at: when the request was received, or when the dump was taken that lacks it.
+        gone: when the object did not exist any more; None where the record does not show it.
+        writer: of the request; None where no request is on record.
+        owner: the deletion of its owner; None where it has none or that is not on record.
+    """
+
+    key: ObjectKey
+    root: SetKey
+    uid: str
+    at: datetime
+    writer: Writer | None
+    role: WriterRole | None
+    cause: Cause
+    since: datetime | None = None
+    gone: datetime | None = None
+    owner: "RecordedDeletion | None" = None
+
+    @property
+    def origin(self) -> "RecordedDeletion":
+        """The deletion that this one follows from, at the end of the chain of owners."""
+        found = self
+        while found.owner is not None:
+            found = found.owner
+        return found

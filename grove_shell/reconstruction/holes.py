@@ -1,0 +1,77 @@
+"""The holes of a record, each with what it leaves open (AF-005)."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.time_formats import format_time, short_duration_text, truncated_to_seconds
+from grove_core.operator_recognition import unpredicted_set_finding
+from grove_core.resources.api_names import GROVE
+from grove_shell.reading.audit_log import AuditFlaws
+from grove_shell.reconstruction.dumps import Dump
+from grove_shell.reconstruction.record import Record
+from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, SetKey
+from grove_shell.reconstruction.story import Hole
+
+_UNWRITTEN = "parts that the record never writes are not known, nor breaches that depend on them"
+
+
+def holes_of_record(
+    record: Record, roots: Sequence[SetKey], flaws: AuditFlaws | None, dumps: Sequence[Dump]
+) -> Iterator[Hole]:
+    """Yield the holes of a record that the sets in question may depend on.
+
+    Args:
+        flaws: of the audit logs; None where there is none.
+    """
+    if flaws is None:
+        what = "no audit log is given" + (f": {len(dumps)} dumps" if dumps else "")
+        yield Hole(what, "which client deleted an object, and when exactly")
+    else:
+        yield from _of_logs(record, roots, flaws, dumps)
+    for kind, count in sorted(record.writes_without_content.items()):
+        writes = "1 write" if count == 1 else f"{count:,} writes"
+        what = f"the log has no content of {writes} to {kind}s (audit level below RequestResponse)"
+        yield Hole(what, f"what these objects were after them, and every cause that depends on {kind}s")
+    for dump in dumps:
+        if dump.is_redacted and flaws is not None:
+            what = f"{dump.file} has hashes in place of values (grove snapshot without --whole)"
+            yield Hole(what, "whether pods that the log does not show being created were of an old template")
+        if not dump.is_dated:
+            at = format_time(truncated_to_seconds(dump.at))
+            yield Hole(f"{dump.file} has no time of its own", f"whether it was taken later than {at}, its newest time")
+    shown = record.sets.shown
+    for root in roots if shown is not None else ():
+        finding = (
+            unpredicted_set_finding(shown, Ref(GROVE, POD_CLIQUE_SET, root.namespace, root.name)) if shown else None
+        )
+        if finding is not None:
+            yield Hole(finding.because[0].sentence, "whether the rules used here are those of the operator that ran")
+
+
+def _of_logs(record: Record, roots: Sequence[SetKey], flaws: AuditFlaws, dumps: Sequence[Dump]) -> Iterator[Hole]:
+    for file in flaws.cut:
+        yield Hole(f"the last line of {file} is cut short", "what that request was")
+    if flaws.first is None:
+        yield Hole("the audit log has no request", "everything that happened")
+        return
+    begin = _shown(flaws.first)
+    before = [dump for dump in dumps if dump.at <= flaws.first]
+    older = [root.name for root in roots if root not in record.objects.created]
+    if before:
+        gap = flaws.first - before[-1].at
+        if older and gap > timedelta(seconds=1):
+            what = f"nothing is on record from {_shown(before[-1].at)}, the dump, to {begin}, the first line"
+            yield Hole(f"{what} ({short_duration_text(_in_seconds(gap))})", "what changed in between")
+    elif older:
+        names = ", ".join(older)
+        yield Hole(f"no dump from before {begin}, where the log begins, and {names} existed before", _UNWRITTEN)
+
+
+def _in_seconds(span: timedelta) -> timedelta:
+    """Return a span in whole seconds."""
+    return timedelta(seconds=int(span.total_seconds()))
+
+
+def _shown(moment: datetime) -> str:
+    return format_time(truncated_to_seconds(moment))

@@ -1,0 +1,159 @@
+"""The story of a target: its deletions grouped by cause, what happened around them, and the holes of the record."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from grove_core.document.plan_document import RuleSetSource
+from grove_core.operator_recognition import RecognisedOperator
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.reading.kubernetes_events import ReportedEvent
+from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
+from grove_shell.reconstruction.happenings import Happening
+from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectKey, SetKey
+
+_ROUND: Final = timedelta(seconds=10)
+UNEXPLAINED: Final = frozenset({CauseClass.NOT_EXPLAINED, CauseClass.NOT_KNOWN})
+
+
+class Target(NamedTuple):
+    """What a story is about; all empty for every set of the record."""
+
+    namespace: str | None = None
+    kind: str = ""
+    name: str = ""
+
+    def concerns(self, key: ObjectKey, root: SetKey) -> bool:
+        """Return whether an object is the target, or a part of it, or of its set where the target is a set."""
+        if self.namespace not in {None, root.namespace}:
+            return False
+        if not self.name:
+            return True
+        if self.kind == POD_CLIQUE_SET:
+            return root.name == self.name
+        is_part = self.kind in {GROUP_KIND, "PodClique"} and key.name.startswith(f"{self.name}-")
+        return (key.kind, key.name) == (self.kind, self.name) or (is_part and key.kind in {"PodClique", "Pod"})
+
+
+@dataclass(slots=True)
+class DeletionGroup:
+    """Deletions of one cause, and of what went with their objects.
+
+    Attributes:
+        deletions: those that have the cause themselves, in the order of time.
+        followers: those of objects whose owner is among them.
+    """
+
+    deletions: list[RecordedDeletion]
+    followers: list[RecordedDeletion]
+
+    @property
+    def first(self) -> RecordedDeletion:
+        """The earliest deletion."""
+        return self.deletions[0]
+
+    def names_of_kind(self, kind: str) -> tuple[str, ...]:
+        """Return the names of the deleted objects of a kind, in the order of time."""
+        found = (one.key.name for one in (*self.deletions, *self.followers) if one.key.kind == kind)
+        return tuple(dict.fromkeys(found))
+
+
+class Hole(NamedTuple):
+    """Something that the record lacks, and what that leaves open (AF-005)."""
+
+    what: str
+    leaves_open: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What a record shows of a target.
+
+    Attributes:
+        first, last: the time that the record spans; None where it has none.
+        groups: in the order of time.
+        rules: name of the rule set that the causes were sought in; empty where none had to be.
+        operators: the users that operate.
+        recognition: the operator that the objects show.
+        shows_deletions: whether the record has an audit log, or two dumps.
+    """
+
+    target: Target
+    first: datetime | None
+    last: datetime | None
+    groups: tuple[DeletionGroup, ...]
+    happenings: tuple[Happening, ...]
+    events: tuple[ReportedEvent, ...]
+    holes: tuple[Hole, ...]
+    rules: str
+    rules_from: RuleSetSource | None
+    operators: tuple[str, ...]
+    recognition: RecognisedOperator | None
+    shows_deletions: bool
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether a cause is not explained or not known, or what went."""
+        return not self.shows_deletions or any(group.first.cause.kind in UNEXPLAINED for group in self.groups)
+
+
+def grouped_deletions(deletions: Iterable[RecordedDeletion], target: Target) -> tuple[DeletionGroup, ...]:
+    """Return the deletions of a target by their causes; those of an owner's parts go to the group of the owner."""
+    groups: list[DeletionGroup] = []
+    latest: dict[tuple[object, ...], DeletionGroup] = {}
+    of: dict[int, DeletionGroup] = {}
+    chosen = [one for one in deletions if target.concerns(one.key, one.root)]
+    origins = {id(one.origin): one.origin for one in chosen}
+    for one in sorted(origins.values(), key=lambda found: (found.at, found.key)):
+        signature = _signature(one)
+        group = latest.get(signature)
+        if group is None or one.at - group.deletions[-1].at > _ROUND:
+            group = latest[signature] = DeletionGroup([], [])
+            groups.append(group)
+        group.deletions.append(one)
+        of[id(one)] = group
+    for one in chosen:
+        if one.origin is not one:
+            of[id(one.origin)].followers.append(one)
+    return tuple(groups)
+
+
+def _signature(deletion: RecordedDeletion) -> tuple[object, ...]:
+    """Return what deletions of one cause have in common."""
+    cause, root = deletion.cause, deletion.root
+    match cause.kind:
+        case CauseClass.TERMINATION:
+            ends = cause.reasons.terminates if cause.reasons is not None else ()
+            return root, cause.kind, cause.expected, tuple((one.replica, one.deadline) for one in ends[:1])
+        case CauseClass.RULES:
+            why = cause.reasons.because[0].rule.code if cause.reasons is not None else ""
+            return root, cause.kind, cause.expected, why, deletion.key.kind
+        case _:
+            return root, cause.kind, cause.expected, deletion.writer, deletion.role, deletion.key.kind, cause.owner
+
+
+def happenings_of(happenings: Iterable[Happening], target: Target) -> tuple[Happening, ...]:
+    """Return what happened to a target, and to its set as a whole."""
+    return tuple(one for one in happenings if _is_near(one.key, one.root, target))
+
+
+def events_about(events: Iterable[ReportedEvent], target: Target, roots: Sequence[SetKey]) -> tuple[ReportedEvent, ...]:
+    """Return the Events about a target, its parts, and its set; without a target those about parts of any set."""
+    found = []
+    for event in events:
+        key = ObjectKey(event.kind, event.namespace, event.name)
+        fitting = [root for root in roots if root.namespace == event.namespace and _is_named_by(event.name, root.name)]
+        if fitting and _is_near(key, max(fitting, key=lambda root: len(root.name)), target):
+            found.append(event)
+    return tuple(sorted(found))
+
+
+def _is_near(key: ObjectKey, root: SetKey, target: Target) -> bool:
+    own = not target.name or target.name == root.name or target.name.startswith(f"{root.name}-")
+    is_above = key.kind == POD_CLIQUE_SET or (key.kind != "Pod" and target.name.startswith(key.name))
+    return target.concerns(key, root) or (own and is_above and target.namespace in {None, root.namespace})
+
+
+def _is_named_by(name: str, root: str) -> bool:
+    return name == root or name.startswith(f"{root}-")

@@ -1,0 +1,231 @@
+"""The page of ``grove why``: what went and why, then what happened when, then the holes of the record (CL-066)."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from grove_core.kernel.refs import Ref
+from grove_shell.reading.kubernetes_events import ReportedEvent
+from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
+from grove_shell.reconstruction.happenings import Happening
+from grove_shell.reconstruction.story import UNEXPLAINED, DeletionGroup, Story
+from grove_shell.reconstruction.writers import WriterRole, program_of
+from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.formatting import (
+    MAX_NAMES,
+    clock_time,
+    comma_separated_names,
+    count_with_noun,
+    rule_citation,
+)
+from grove_shell.views.plan_headline import time_and_rules_line
+
+_LABELS: Final = {
+    CauseClass.TERMINATION: ("TERMINATED", "bold red"),
+    CauseClass.RULES: ("DELETED", "bold yellow"),
+    CauseClass.OWNER: ("DELETED", "bold yellow"),
+    CauseClass.WRITER: ("DELETED", "bold yellow"),
+    CauseClass.NOT_EXPLAINED: ("NOT EXPLAINED", "bold magenta"),
+    CauseClass.NOT_KNOWN: ("NOT KNOWN", "bold magenta"),
+}
+_COUNTED: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod")
+_MOST_LINES: Final = 40
+_MOST_GROUPS: Final = 30
+_MOST_VERDICTS: Final = 4
+
+
+def why_page(story: Story, *, full: bool) -> StyledTextPage:
+    """Return the page of a story; ``full`` shows every entry and line."""
+    page = StyledTextPage()
+    page.add_line(*_headline(story))
+    page.add_line((_span_line(story), "dim"))
+    if story.rules:
+        page.add_line((_rules_line(story), "dim"))
+    groups = story.groups if full else story.groups[-_MOST_GROUPS:]
+    if len(groups) < len(story.groups):
+        page.add_line()
+        page.add_line((f"{len(story.groups) - len(groups):,} earlier causes are left out (-v lists all)", "dim"))
+    for group in groups:
+        page.add_line()
+        _add_group(page, group, story, full=full)
+    _add_timeline(page, story, full=full)
+    if story.holes:
+        page.add_line()
+        page.add_line(("holes in the record", "bold"))
+        for hole in story.holes:
+            page.add_line("  ", hole.what)
+            page.add_line(("    leaves open: ", "dim"), hole.leaves_open)
+    return page
+
+
+def _headline(story: Story) -> Iterator[Span | str]:
+    """Yield what is not known first, then what went, by cause."""
+    if not story.shows_deletions:
+        yield f"UNKNOWN: {_target_name(story)}: the record has neither an audit log nor two dumps", "bold magenta"
+        yield ", which would show what went"
+        return
+    counts: Counter[CauseClass] = Counter()
+    for group in story.groups:
+        counts[group.first.cause.kind] += len(group.deletions)
+    unknown = sum(counts[kind] for kind in UNEXPLAINED)
+    if unknown:
+        yield f"UNKNOWN: the cause of {count_with_noun(unknown, 'deletion')}; ", "bold magenta"
+    ends = sum(group.first.cause.kind is CauseClass.TERMINATION for group in story.groups)
+    parts = [count_with_noun(ends, "gang termination")] if ends else []
+    if counts[CauseClass.RULES]:
+        parts.append(f"{count_with_noun(counts[CauseClass.RULES], 'deletion')} by other rules")
+    others = counts[CauseClass.WRITER] + counts[CauseClass.OWNER]
+    if others:
+        parts.append(f"{count_with_noun(others, 'deletion')} by something else than the operator")
+    name = _target_name(story)
+    if parts:
+        yield f"{name}: {', '.join(parts)}", "bold red" if ends else "bold"
+    elif unknown:
+        yield name, "bold"
+    else:
+        yield f"{name}: nothing went, as far as the record shows", "bold green" if not story.holes else "bold"
+
+
+def _target_name(story: Story) -> str:
+    target = story.target
+    where = f"{target.namespace}/" if target.namespace else ""
+    return f"{target.kind} {where}{target.name}" if target.name else f"{where}all PodCliqueSets"
+
+
+def _span_line(story: Story) -> str:
+    if story.first is None or story.last is None:
+        return "the record has no time"
+    operators = f"; operator: {', '.join(story.operators)}" if story.operators else ""
+    return f"record from {_whole(story.first)} to {_whole(story.last)}{operators}"
+
+
+def _rules_line(story: Story) -> str:
+    moment = story.last or story.first
+    line = time_and_rules_line(moment, story.rules, story.rules_from) if moment is not None else ""
+    return line.partition(", ")[2]
+
+
+def _whole(moment: datetime) -> str:
+    return f"{moment.date().isoformat()} {clock_time(moment, moment)}"
+
+
+def _add_group(page: StyledTextPage, group: DeletionGroup, story: Story, *, full: bool) -> None:
+    first, cause = group.first, group.first.cause
+    label, style = _LABELS[cause.kind]
+    expected = "EXPECTED, " if cause.expected and cause.kind not in UNEXPLAINED else ""
+    when = _when(first, story)
+    page.add_line((f"{expected}{label}", style), "  ", (_subject(group), "bold"), f"  {when}")
+    for words, citation in _because(first):
+        page.add_line("  ", words, *([citation] if citation is not None else []))
+    for kind in _COUNTED:
+        names = list(group.names_of_kind(kind))
+        if names and not (len(names) == 1 and not group.followers and kind == first.key.kind and not _ends(first)):
+            shown = comma_separated_names(names, None if full else MAX_NAMES)
+            page.add_line((f"  {count_with_noun(len(names), kind)}: ", "dim"), shown)
+
+
+def _ends(deletion: RecordedDeletion) -> bool:
+    return deletion.cause.kind is CauseClass.TERMINATION
+
+
+def _when(deletion: RecordedDeletion, story: Story) -> str:
+    base = story.last or deletion.at
+    if deletion.since is not None:
+        return f"between {clock_time(deletion.since, base)} and {clock_time(deletion.at, base)}"
+    return (
+        f"at {clock_time(deletion.at, base)}" if deletion.writer is not None else f"by {clock_time(deletion.at, base)}"
+    )
+
+
+def _subject(group: DeletionGroup) -> str:
+    first, reasons = group.first, group.first.cause.reasons
+    if reasons is not None and reasons.terminates:
+        replica = reasons.terminates[0].replica
+        number, owner = replica.replica, replica.without_replica
+        return f"replica {number} of {owner.kind} {owner.namespace}/{owner.name}"
+    if len(group.deletions) > 1:
+        return f"{count_with_noun(len(group.deletions), first.key.kind)} of {first.root.namespace}/{first.root.name}"
+    return f"{first.key.kind} {first.key.namespace}/{first.key.name}"
+
+
+def _because(deletion: RecordedDeletion) -> Iterator[tuple[str, Span | None]]:
+    """Yield why, as lines with the citation of a rule."""
+    cause = deletion.cause
+    if cause.reasons is not None:
+        delays = [end.delay for end in cause.reasons.terminates if end.delay is not None]
+        for reason in delays or cause.reasons.because:
+            yield f"{_named(reason.subject, deletion)}{reason.sentence}", rule_citation(reason)
+        for finding in cause.reasons.breaches:
+            for reason in finding.because:
+                yield f"{_named(reason.subject, deletion)}{reason.sentence}", rule_citation(reason)
+        if cause.expected:
+            yield "so the plan for the last state on record before; no request shows when it happened", None
+        return
+    yield _words_of(deletion), None
+    for kind, why in cause.gaps:
+        yield f"not known: {kind}s: {why}" if kind in _COUNTED else f"not known: {why}", None
+    for finding in cause.verdicts[:_MOST_VERDICTS]:
+        reason = finding.because[0]
+        yield (
+            f"{finding.question} of {finding.subject.short}: {finding.verdict}: {reason.sentence}",
+            rule_citation(reason),
+        )
+
+
+def _named(subject: Ref, deletion: RecordedDeletion) -> str:
+    return "" if (subject.kind, subject.name) == (deletion.key.kind, deletion.key.name) else f"{subject.short}: "
+
+
+def _words_of(deletion: RecordedDeletion) -> str:
+    cause, writer = deletion.cause, deletion.writer
+    by = f"user {writer.user} ({program_of(writer) or 'no user agent'})" if writer is not None else ""
+    match cause.kind:
+        case CauseClass.OWNER:
+            if cause.owner is None:
+                return (
+                    f"{WriterRole.GARBAGE_COLLECTOR.words}: its owner was deleted, and the record does not show which"
+                )
+            return f"its owner {cause.owner.kind} {cause.owner.name} was deleted; that deletion is not on record"
+        case CauseClass.WRITER:
+            role = deletion.role or WriterRole.CLIENT
+            return f"by {by}, which is not the operator" if role is WriterRole.CLIENT else f"{role.words}: {by}"
+        case CauseClass.NOT_EXPLAINED:
+            return f"by the operator, {by}; the rules '{cause.rules}' do not delete it in any state of the last 10 s"
+        case _:
+            return f"by the operator, {by}; the record does not show why" if by else "the record does not show why"
+
+
+def _add_timeline(page: StyledTextPage, story: Story, *, full: bool) -> None:
+    """Add what happened and what Events report, in the order of time; without ``full`` the last lines only."""
+    base = story.last
+    if base is None or not (story.happenings or story.events):
+        return
+    lines = [
+        *((one.at, _happened_line(one)) for one in story.happenings if full or one.is_notable),
+        *((group.first.at, _deleted_line(group)) for group in story.groups),
+        *((event.last, _event_line(event, base)) for event in story.events if full or event.is_warning),
+    ]
+    lines.sort(key=lambda line: line[0])
+    shown = lines if full else lines[-_MOST_LINES:]
+    page.add_line()
+    page.add_line(("what happened", "bold"))
+    if len(shown) < len(lines):
+        page.add_line((f"  {len(lines) - len(shown):,} earlier lines are left out (-v lists all)", "dim"))
+    for at, words in shown:
+        page.add_line((f"  {clock_time(at, base)}  ", "dim"), words)
+
+
+def _happened_line(happening: Happening) -> str:
+    by = f" by {happening.writer}" if happening.writer else ""
+    return f"{happening.key.kind} {happening.key.name}: {happening.text}{by}"
+
+
+def _deleted_line(group: DeletionGroup) -> str:
+    label = _LABELS[group.first.cause.kind][0]
+    return f"{label} {_subject(group)}"
+
+
+def _event_line(event: ReportedEvent, base: datetime) -> str:
+    times = f", {event.times:,} times since {clock_time(event.first, base)}" if event.times > 1 else ""
+    return f"Event {event.reason} on {event.kind} {event.name} from {event.component}{times}: {event.note}"

@@ -1,0 +1,215 @@
+"""``grove why`` on the recording: the page, the document, exit codes, and what it says of holes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from grove_shell.cli.main import run_command_line
+from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
+from tests.reconstruction.recordings import Json, changed, dump_at, lines, text_of, without_content, written
+
+PAGES: Final = Path(__file__).parent / "pages"
+SETS: Final = ("-n", "three-replicas-0c70")
+Why = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def why(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Why:
+    """Runs the command in a folder with the recorded files; exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("audit.log", "before.json", "after.json", "events.json"):
+        written(tmp_path, name)
+    written(tmp_path, "metadata.log", changed(without_content))
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = run_command_line(["why", *words], "grove")
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+STORIES: Final = {
+    "terminated": (
+        "pclq/llama-2-router",
+        *SETS,
+        "--audit",
+        "audit.log",
+        "-f",
+        "before.json",
+        "--events",
+        "events.json",
+    ),
+    "group": ("pcsg/llama-1-pool", "-n", "two-replicas-groups-0124", "--audit", "audit.log"),
+    "a-pod": ("pod/llama-2-router-zskcp", *SETS, "--audit", "audit.log"),
+    "metadata": ("pcs/llama", *SETS, "--audit", "metadata.log"),
+    "two-dumps": ("pcs/llama", *SETS, "-f", "before.json", "-f", "after.json"),
+    "events-alone": ("pcs/llama", *SETS, "--events", "events.json"),
+    "from-the-middle": ("pcs/llama", *SETS, "--audit", "half.log"),
+    "nothing-went": ("pclq/llama-0-router", *SETS, "--audit", "audit.log", "--until", "2026-11-29T03:24:40Z"),
+    "all": ("--audit", "audit.log", "-f", "before.json"),
+}
+
+
+@pytest.mark.req("AF-005")
+@pytest.mark.parametrize("name", STORIES)
+def test_cl066_the_page_is_as_blessed(name: str, why: Why, *, bless: bool) -> None:
+    half = b"".join(line for line in lines() if json.loads(line)["stageTimestamp"] > "2026-11-29T03:24:33")
+    Path("half.log").write_bytes(half)
+    code, page, errors = why(*STORIES[name])
+    assert (code, errors) == (DONE, "")
+    path = PAGES / f"{name}.txt"
+    if bless:
+        path.write_text(page, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == page
+
+
+class TestOutput:
+    """What `grove why` shows."""
+
+    @pytest.mark.req("CL-011")
+    def test_cl066_the_document_has_what_the_page_has(self, why: Why) -> None:
+        _, out, _ = why(*STORIES["terminated"], "-o", "json")
+        found: Json = json.loads(out)
+        assert [one["cause"] for one in found["causes"]] == ["rules", "termination"]
+        (router,) = found["causes"][1]["deletions"]
+        assert router["terminates"][0]["trigger"]["name"] == "llama-2-router"
+        assert router["because"][1]["requirement"] == "GT-033"
+        assert {one["reason"] for one in found["events"]} >= {"GangTerminated", "TerminationScheduled"}
+        assert len(found["holes"]) == 1, "the dump is redacted"
+
+    def test_cl066_what_is_not_known_comes_first(self, why: Why) -> None:
+        _, page, _ = why(*STORIES["metadata"])
+        assert page.startswith("UNKNOWN: the cause of ")
+
+    def test_cl066_yaml_is_the_same_document(self, why: Why) -> None:
+        import yaml  # noqa: PLC0415 - of this test alone
+
+        _, out, _ = why(*STORIES["group"], "-o", "json")
+        _, written_as_yaml, _ = why(*STORIES["group"], "-o", "yaml")
+        assert yaml.safe_load(written_as_yaml) == json.loads(out)
+
+    def test_cl066_times_leave_out_the_rest(self, why: Why) -> None:
+        _, out, _ = why("pcs/llama", *SETS, "--audit", "audit.log", "--since", "2026-11-29T03:25:10Z", "-o", "json")
+        assert [one["cause"] for one in json.loads(out)["causes"]] == ["termination"]
+
+
+class TestTargets:
+    """Targets that the record does not show are refused, with a similar name."""
+
+    @pytest.mark.parametrize(
+        ("words", "code", "said"),
+        [
+            (("pclq/llama-2-route", *SETS, "--audit", "audit.log"), USAGE, "did you mean llama-2-router?"),
+            (("pcs/qwen", "--audit", "audit.log"), USAGE, "not in the record: pcs/qwen"),
+            (("pcs/llama", "-n", "nowhere", "--audit", "audit.log"), USAGE, "not in the record"),
+            (("llama", "--audit", "audit.log"), USAGE, "is not KIND/NAME"),
+            (("node/gpu-1", "--audit", "audit.log"), USAGE, "is not KIND/NAME"),
+            (("pcs/llama",), USAGE, "nothing to read"),
+            (("pcs/llama", "-A", "--audit", "audit.log"), USAGE, "add --live"),
+            (("pcs/llama", "--audit", "nowhere.log"), ERROR, "nowhere.log: no such file"),
+            (("pcs/llama", "--audit", "before.json"), ERROR, "audit event"),
+            (("pcs/llama", "--events", "before.json"), ERROR, "expected a Kubernetes Event"),
+            (("pcs/llama", "-f", "events.json"), DONE, ""),
+        ],
+        ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+    )
+    def test_cl067_wrong_use_and_bad_input(self, words: tuple[str, ...], code: int, said: str, why: Why) -> None:
+        if words[-1] == "events.json" and "-f" in words:
+            assert why(*words)[0] == USAGE, "it has no PodCliqueSet"
+            return
+        found, _, errors = why(*words)
+        assert found == code
+        assert said in errors
+
+    def test_cl067_problems_are_left_aside_on_request(self, why: Why) -> None:
+        Path("bad.log").write_bytes(b"no JSON\n" + text_of("audit.log"))
+        code, page, errors = why(*STORIES["group"][:3], "--audit", "bad.log", "--keep-going")
+        assert code == ERROR
+        assert "bad.log:1:1" in errors
+        assert "TERMINATED" in page
+
+
+class TestFailOn:
+    """`--fail-on`."""
+
+    @pytest.mark.parametrize(
+        ("story", "classes", "code"),
+        [
+            ("terminated", ("unknown",), DONE),
+            ("terminated", ("terminate",), FAIL_ON),
+            ("metadata", ("unknown",), FAIL_ON),
+            ("metadata", ("terminate",), DONE),
+            ("two-dumps", ("terminate", "unknown"), FAIL_ON),
+            ("nothing-went", ("terminate", "unknown"), DONE),
+        ],
+    )
+    def test_cl068_classes(self, story: str, classes: tuple[str, ...], code: int, why: Why) -> None:
+        asked = [word for one in classes for word in ("--fail-on", one)]
+        assert why(*STORIES[story], *asked)[0] == code
+
+
+class TestHoles:
+    """Every hole is reported with what it leaves open."""
+
+    def holes(self, why: Why, *words: str) -> list[str]:
+        _, out, _ = why(*words, "-o", "json")
+        found = json.loads(out)["holes"]
+        assert all(one["leavesOpen"] for one in found)
+        return [one["what"] for one in found]
+
+    def test_af005_a_whole_record_has_none(self, why: Why) -> None:
+        assert self.holes(why, "pcs/llama", *SETS, "--audit", "audit.log") == []
+
+    def test_af005_holes(self, why: Why, tmp_path: Path) -> None:
+        (none,) = self.holes(why, *STORIES["events-alone"])
+        assert "no audit log" in none
+        metadata = self.holes(why, *STORIES["metadata"])
+        assert any("no content of" in what and "Pods" in what for what in metadata)
+        Path("cut.log").write_bytes(text_of("audit.log")[:-50])
+        assert any("cut short" in what for what in self.holes(why, "pcs/llama", *SETS, "--audit", "cut.log"))
+        Path("late.log").write_bytes(b"".join(lines()[-60:]))
+        early = dump_at(tmp_path, "2026-11-29T03:24:31Z")
+        gaps = self.holes(why, "pcs/llama", *SETS, "--audit", "late.log", "-f", early)
+        assert any("the dump" in what and "the first line" in what for what in gaps)
+        plain = self.holes(why, "pcs/llama", *SETS, "--audit", "late.log")
+        assert any("no dump from before" in what for what in plain)
+
+    def test_af005_a_dump_without_a_time_of_its_own(self, why: Why) -> None:
+        items = json.loads(Path("before.json").read_text(encoding="utf-8"))["items"][1:]
+        Path("plain.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), "utf-8")
+        assert any("no time of its own" in what for what in self.holes(why, "pcs/llama", *SETS, "-f", "plain.json"))
+
+
+class TestEvents:
+    """Events are quoted, and are never a cause."""
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            {"firstTimestamp": "2026-11-29T03:25:00Z", "lastTimestamp": "2026-11-29T03:25:20Z", "count": 7},
+            {"eventTime": "2026-11-29T03:25:00Z", "series": {"count": 7, "lastObservedTime": "2026-11-29T03:25:20Z"}},
+            {"deprecatedFirstTimestamp": "2026-11-29T03:25:00Z", "deprecatedLastTimestamp": "2026-11-29T03:25:20Z"}
+            | {"deprecatedCount": 7},
+        ],
+        ids=["v1", "events.k8s.io", "deprecated"],
+    )
+    def test_af012_all_forms(self, form: Json, why: Why) -> None:
+        about = {"kind": "Pod", "namespace": "three-replicas-0c70", "name": "llama-2-router-v7gjz"}
+        event: dict[str, Any] = {"kind": "Event", "apiVersion": "v1", "involvedObject": about, "reason": "BackOff"}
+        event |= {"message": "back-off", "source": {"component": "kubelet"}, "type": "Warning", **form}
+        Path("own.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [event]}), "utf-8")
+        _, out, _ = why("pcs/llama", *SETS, "--audit", "audit.log", "--events", "own.json", "-o", "json")
+        (shown,) = json.loads(out)["events"]
+        assert shown["first"] == "2026-11-29T03:25:00Z"
+        assert shown["last"] == "2026-11-29T03:25:20Z"
+        assert (shown["count"], shown["component"], shown["type"]) == (7, "kubelet", "Warning")
+
+    def test_af012_they_are_no_cause(self, why: Why) -> None:
+        _, out, _ = why(*STORIES["events-alone"], "-o", "json")
+        found = json.loads(out)
+        assert found["events"]
+        assert found["causes"] == []
