@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.naming_rules import most_similar_name
-from grove_shell.actions.command_input import LiveClusterOptions, choose_rule_set
+from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.actions.explain import KINDS
+from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.audit_log import AuditFlaws, audited_writes
 from grove_shell.reading.collected_objects import CollectedObjects

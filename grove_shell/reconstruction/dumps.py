@@ -10,8 +10,8 @@ from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.cluster import Gap
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import newest_timestamp_in_object
 from grove_shell.reading.input_sources import input_items_in_path
+from grove_shell.reading.newest_time import newest_timestamp_in_object
 from grove_shell.reading.objects import load
 from grove_shell.redaction import REDACTED
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_shell.actions.command_input import choose_rule_set
+from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.reading.audit_log import AuditFlaws, audited_writes
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import standard_input_stream

@@ -49,7 +49,7 @@ def full_nodes(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def busiest_node(items: list[dict[str, Any]]) -> str:
     """The node with most pods of qwen-0-worker."""
-    names = [
+    names: list[str] = [
         one["spec"]["nodeName"]
         for one in items
         if one["kind"] == "Pod" and one["metadata"]["name"].startswith("qwen-0-worker")
