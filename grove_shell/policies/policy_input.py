@@ -20,6 +20,7 @@ _KNOWN: Final = ("namespace", "name", "labels", "annotations", "spec", "isNew", 
 _PLANNED: Final = (
     *("rounds", "complete", "wakeAt", "averted", "defects"),
     *("lateStarts", "lostNodes", "misplaced", "creates", "again"),
+    *("hints", "scaled", "failedWrites"),
 )
 """Fields of the plan document; a set with ``notPredicted`` is not decided."""
 SET_FIELDS: Final = (*_KNOWN, "edit", "classes", *COUNTS, *_PLANNED)

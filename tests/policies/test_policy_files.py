@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import pytest
 
+from docs.generator.plan_format import schema
+from grove_shell.policies.policy_input import SET_FIELDS
 from grove_shell.policies.policy_reading import read_policies
 from tests.policies.policy_files import one_rule, policy_object, problems, sound, written
 
@@ -115,3 +117,8 @@ def test_po001_a_file_of_nothing(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n", encoding="utf-8")
     _, (fault,) = read_policies([str(tmp_path / "list.yaml")])
     assert str(fault).endswith("expected a PlanPolicy, got nothing")
+
+
+def test_po001_every_field_of_a_plan_is_a_field_of_a_set() -> None:
+    of_plan = set(schema()["$defs"]["Plan"]["properties"])
+    assert of_plan - set(SET_FIELDS) == {"root", "notPredicted", "decisions"}
