@@ -23,14 +23,9 @@ class FieldRemark:
         """Order by path, then by rule."""
         return (self.path, self.reason.rule.requirement, self.got, self.reason.sentence)
 
-    @property
-    def is_absent(self) -> bool:
-        """Whether the field is required and missing."""
-        return (self.reason.sentence, self.got) == ("must be a value", "nothing")
-
     def __str__(self) -> str:
         sentence = self.reason.sentence
-        if self.is_absent:
+        if (sentence, self.got) == ("must be a value", "nothing"):
             return f"{self.path}: is required"
         return f"{self.path}: {sentence}" + ("" if sentence.startswith("unknown field") else f", got {self.got}")
 

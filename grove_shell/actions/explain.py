@@ -16,7 +16,7 @@ from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.termination_hints.hints import termination_hints
+from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note

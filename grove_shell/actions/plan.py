@@ -14,7 +14,7 @@ from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.termination_hints.hints import termination_hints
+from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import (
     InputNodes,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_topology import admit_topology, topology_admission_view_of
@@ -44,6 +44,9 @@ from grove_shell.views.validation_page import (
     validation_page,
     would_start_page,
 )
+
+_ABSENT: Final = "nothing"
+"""What a remark says that it got where a field is missing."""
 
 
 def validate_manifests(
@@ -140,10 +143,9 @@ def _with_warnings(
 
 
 def _without_derived(warnings: Iterable[AdmissionWarning], verdict: AdmissionVerdict) -> Iterator[AdmissionWarning]:
-    """Return the warnings, but for those about a field whose parent is missing and reported as required."""
-    missing = tuple(
-        f"{one.path}." for one in (verdict.objections if isinstance(verdict, Deny) else ()) if one.is_absent
-    )
+    """Return the warnings, but for those about a field whose parent is missing and objected to."""
+    objections = verdict.objections if isinstance(verdict, Deny) else ()
+    missing = tuple(f"{one.path}." for one in objections if one.got == _ABSENT)
     return (one for one in warnings if not one.path.startswith(missing))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, assert_never
 
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.operator_recognition import RecognisedOperator
@@ -129,8 +129,10 @@ def _signature(deletion: RecordedDeletion) -> tuple[object, ...]:
         case CauseClass.RULES:
             why = cause.reasons.because[0].rule.code if cause.reasons is not None else ""
             return root, cause.kind, cause.expected, why, deletion.key.kind
-        case _:
+        case CauseClass.OWNER | CauseClass.WRITER | CauseClass.NOT_EXPLAINED | CauseClass.NOT_KNOWN:
             return root, cause.kind, cause.expected, deletion.writer, deletion.role, deletion.key.kind, cause.owner
+        case _:
+            assert_never(cause.kind)
 
 
 def happenings_of(happenings: Iterable[Happening], target: Target) -> tuple[Happening, ...]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.kernel.refs import Ref
 from grove_shell.reading.kubernetes_events import ReportedEvent
@@ -192,8 +192,10 @@ def _words_of(deletion: RecordedDeletion) -> str:
             return f"by {by}, which is not the operator" if role is WriterRole.CLIENT else f"{role.words}: {by}"
         case CauseClass.NOT_EXPLAINED:
             return f"by the operator, {by}; the rules '{cause.rules}' do not delete it in any state of the last 10 s"
-        case _:
+        case CauseClass.NOT_KNOWN | CauseClass.TERMINATION | CauseClass.RULES:
             return f"by the operator, {by}; the record does not show why" if by else "the record does not show why"
+        case _:
+            assert_never(cause.kind)
 
 
 def _add_timeline(page: StyledTextPage, story: Story, *, full: bool) -> None:

@@ -3,15 +3,16 @@
 from dataclasses import replace
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.deletion_reasons import deletion_reasons_in_plan, findings_on_object
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
-from tests.property.strategies.worlds import RandomCluster, clusters
+from tests.property.strategies.worlds import RandomCluster, clusters, storms
 
 
-@given(clusters())
+@given(st.one_of(clusters(), storms()))
 def test_af007_an_object_has_the_reasons_of_the_step_that_deletes_it(generated: RandomCluster) -> None:
     plan = reconcile(generated.snapshot)
     deletions = {step.target: step for step in plan.steps if isinstance(step.action, Delete)}
@@ -30,7 +31,7 @@ def test_af007_an_object_has_the_reasons_of_the_step_that_deletes_it(generated: 
         assert all(one.question == BREACH for one in found.breaches)
 
 
-@given(clusters())
+@given(st.one_of(clusters(), storms()))
 def test_af007_later_rounds_count_where_the_plan_has_no_deletion(generated: RandomCluster) -> None:
     plan = reconcile(generated.snapshot)
     empty = replace(plan, steps=())
@@ -41,7 +42,7 @@ def test_af007_later_rounds_count_where_the_plan_has_no_deletion(generated: Rand
             assert found.because == step.because
 
 
-@given(clusters())
+@given(st.one_of(clusters(), storms()))
 def test_af008_the_verdicts_instead_are_those_on_the_object_and_its_replicas(generated: RandomCluster) -> None:
     snapshot = generated.snapshot
     plan = reconcile(snapshot)

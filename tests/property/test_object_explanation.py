@@ -233,3 +233,15 @@ def test_cl015_steps_withheld_for_a_set_are_reported_for_its_parts() -> None:
     ]
     assert reported == [withheld[:1], withheld]
     assert tuple(ObjectExplanation(seen, plan, "PodCliqueSet", "llm").withheld_steps()) == withheld
+
+
+def test_cl015_a_member_of_a_scaling_group_reports_the_verdicts_on_its_group() -> None:
+    pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
+    life = Life(set_raw(clique_raw("a"), groups=(pool,)))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    plan = reconcile(seen)
+    found = {one.subject for one in ObjectExplanation(seen, plan, "PodClique", "llm-0-pool-1-a").findings()}
+    (group,) = seen.groups
+    assert {group.ref, seen.root.ref.at_replica(0)} <= found

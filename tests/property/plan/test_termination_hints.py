@@ -17,8 +17,8 @@ from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.termination_hints.changed_snapshots import with_ready_pods
-from grove_core.termination_hints.hints import termination_hints
+from grove_core.termination_hint_search.changed_snapshots import with_ready_pods
+from grove_core.termination_hint_search.hints import termination_hints
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storms
 from tests.property.strategies.worlds import busy_clusters, storms

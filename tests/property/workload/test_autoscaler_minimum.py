@@ -135,7 +135,7 @@ def test_wl250_the_page_has_them_below_the_sets(tmp_path: Path, capsys: pytest.C
     assert first.endswith("PodCliqueSet ml/llm: admitted")
     assert second.endswith("HorizontalPodAutoscaler ml/x: 1 warning")
     assert third.startswith("  warning: spec.minReplicas: should be at least 3, the minAvailable of llm-0-a: ")
-    assert third.endswith("WL-250")
+    assert third.endswith("WL-250  line 1")
     assert fourth == "not checked: 1 HorizontalPodAutoscaler"
     path.write_text(json.dumps([hpa(A)]), encoding="utf-8")
     assert run_command_line(["validate", "-f", str(path)], "grove") == 1, "nothing that can be judged"

@@ -29,14 +29,14 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
-from grove_core.termination_hints.changed_snapshots import (
+from grove_core.termination_hint_search.changed_snapshots import (
     DelayChange,
     snapshots_of_replicas,
     with_longer_delay,
     with_ready_pods,
 )
-from grove_core.termination_hints.longer_delay import longer_delay
-from grove_core.termination_hints.needed_pods import (
+from grove_core.termination_hint_search.longer_delay import longer_delay
+from grove_core.termination_hint_search.needed_pods import (
     Judge,
     breached_refs,
     cliques_whose_starting_pods_count,
@@ -44,8 +44,8 @@ from grove_core.termination_hints.needed_pods import (
     ready_pods_needed,
     replicas_needed,
 )
-from grove_core.termination_hints.room import room_for_replica
-from grove_core.termination_hints.unready_pods import lost_nodes_of_pods, scheduler_messages_about_pods
+from grove_core.termination_hint_search.room import room_for_replica
+from grove_core.termination_hint_search.unready_pods import lost_nodes_of_pods, scheduler_messages_about_pods
 
 FateAndBreaches: TypeAlias = tuple[GroupFate, tuple[MinAvailableBreach, ...]]
 _KEPT: Final[FateAndBreaches] = (Keep(), ())

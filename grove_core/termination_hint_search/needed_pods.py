@@ -7,7 +7,7 @@ from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, SetRep
 from grove_core.kernel.refs import Ref
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.termination_hints.changed_snapshots import (
+from grove_core.termination_hint_search.changed_snapshots import (
     is_starting,
     pods_that_may_become_ready,
     with_ready_pods,

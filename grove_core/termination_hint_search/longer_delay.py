@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBr
 from grove_core.kernel.refs import Ref
 from grove_core.plan.termination_hints import LongerDelay
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.termination_hints.changed_snapshots import DelayChange
+from grove_core.termination_hint_search.changed_snapshots import DelayChange
 
 _SECOND: Final = timedelta(seconds=1)
 FateWith: TypeAlias = Callable[[Ref, DelayChange], tuple[tuple[str, ...], GroupFate]]
