@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.preflight import preflight_objections
@@ -23,6 +23,9 @@ from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 from grove_shell.webhooks.webhook_process import WebhookProcess
+
+if TYPE_CHECKING:
+    from grove_shell.policies.policy import Policy
 
 
 def run_operator(config: str | None, decision_log: str | None, **options: Any) -> int:  # noqa: ANN401 - as _operate has them
@@ -76,11 +79,27 @@ async def _operate(
 def run_webhooks(config: str | None, **options: Any) -> int:  # noqa: ANN401 - as _serve has them
     """Run until a signal; return the exit code (CL-001). Options are those of ``grove webhooks``."""
     settings = _read_settings(config, parse_webhook_settings)
-    return asyncio.run(_serve(webhook_settings_of_preview(settings) if options["previews"] else settings, **options))
+    if not options["previews"]:
+        return asyncio.run(_serve(settings, **options))
+    policies = _read_policies(settings, str(config))
+    return asyncio.run(_serve(webhook_settings_of_preview(settings), policies, **options))
+
+
+def _read_policies(settings: WebhookSettings, file: str) -> "tuple[Policy, ...]":
+    """Return the policies of the preview. Raises CommandFailed with all their faults (PO-001)."""
+    if not settings.preview.policies:
+        return ()
+    from grove_shell.policies.policy_reading import policies_of_objects  # noqa: PLC0415 - it imports the CEL library
+
+    policies, faults = policies_of_objects(settings.preview.policies, file)
+    if faults:
+        raise CommandFailed(input_problems_page(faults, NOTHING_STARTED))
+    return policies
 
 
 async def _serve(
     settings: WebhookSettings,
+    policies: "tuple[Policy, ...]" = (),
     *,
     kubeconfig: str | None,
     context: str | None,
@@ -101,7 +120,7 @@ async def _serve(
         watched=watch_namespace,
         url_host=url_host,
         served=served,
-        previews=previews,
+        previews=policies if previews else None,
     ).run()
 
 

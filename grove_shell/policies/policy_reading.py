@@ -1,7 +1,7 @@
 """Reads policy files: every policy, compiled, or every problem with its place (PO-001)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any, Final
@@ -62,23 +62,41 @@ def read_policies(paths: Iterable[str]) -> tuple[tuple[Policy, ...], tuple[Input
         before, count = len(faults), 0
         for item in input_items_in_path(path, faults, BytesIO()):
             count += 1
-            reader = _PolicyReader(item)
-            policy = reader.read()
-            faults.extend(reader.faults)
-            found.extend(() if policy is None else (policy,))
+            found.extend(_read_item(item, faults))
         if not count:
             faults[before:] = map(_with_ready_policy_hint, faults[before:])
         if not count and len(faults) == before:
             faults.append(InputFault(file=path, expected=f"a {POLICY_KIND}", got="nothing"))
+    faults += _repeated_policy_names(found)
+    return tuple(found), tuple(faults)
+
+
+def policies_of_objects(
+    objects: Iterable[Mapping[str, Any]], file: str
+) -> tuple[tuple[Policy, ...], tuple[InputFault, ...]]:
+    """Return the policies of a list in a file of another kind, and every problem, as :func:`read_policies` does."""
+    faults: list[InputFault] = []
+    found = [
+        one for index, raw in enumerate(objects) for one in _read_item(InputItem(file, 1, index, dict(raw)), faults)
+    ]
+    faults += _repeated_policy_names(found)
+    return tuple(found), tuple(faults)
+
+
+def _read_item(item: InputItem, faults: list[InputFault]) -> tuple[Policy, ...]:
+    reader = _PolicyReader(item)
+    policy = reader.read()
+    faults.extend(reader.faults)
+    return () if policy is None else (policy,)
+
+
+def _repeated_policy_names(found: Sequence[Policy]) -> Iterator[InputFault]:
     for name, times in Counter(one.name for one in found).items():
         if times > 1:
             places = [one.file for one in found if one.name == name]
-            faults.append(
-                InputFault(
-                    file=places[-1], path="metadata.name", expected="a name that no other policy has", got=f'"{name}"'
-                )
+            yield InputFault(
+                file=places[-1], path="metadata.name", expected="a name that no other policy has", got=f'"{name}"'
             )
-    return tuple(found), tuple(faults)
 
 
 def _with_ready_policy_hint(fault: InputFault) -> InputFault:

@@ -89,11 +89,13 @@ class PreviewSettings(StrictSettingsModel):
             namespace has the label.
         rules: of the operator that acts; ``auto``: as the objects of the set show.
         deny_above: an update that restarts more is refused.
+        policies: PlanPolicies, as they stand in files of ``grove plan --policy``.
     """
 
     mode: Annotated[Literal["warn", "off"], BeforeValidator(lambda mode: "off" if mode is False else mode)] = "warn"
     rules: Annotated[str, AfterValidator(lambda name: name if name == AUTO else full_rule_set_name(name))] = AUTO
     deny_above: PreviewLimits = PreviewLimits()
+    policies: Annotated[tuple[Mapping[str, Any], ...], Field(strict=False)] = ()
 
 
 class WebhookSettings(StrictSettingsModel):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from grove_core.operator_recognition import recognised, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast, one_round_forecast
@@ -21,6 +21,19 @@ from grove_shell.reading.objects import load
 from grove_shell.settings.webhook_settings import AUTO
 
 
+class ForecastOfEdit(NamedTuple):
+    """What the update of a stored set does.
+
+    Attributes:
+        root: the set with its manifest as it will be stored.
+        rules: that the forecast follows.
+    """
+
+    forecast: Forecast
+    root: PodCliqueSet
+    rules: RuleSet
+
+
 class NotPredicted(Exception):
     """The update of a set cannot be predicted; the message says why."""
 
@@ -32,8 +45,8 @@ def forecast_of_edit(
     configuration: Configuration,
     now: datetime,
     work: int,
-) -> tuple[Forecast, RuleSet]:
-    """Return the forecast of a stored set with its manifest as it will be stored, and the rules that it follows.
+) -> ForecastOfEdit:
+    """Return the forecast of a stored set with its manifest as it will be stored.
 
     Args:
         collected: the stored set, which is the first of the items, and its objects.
@@ -56,7 +69,8 @@ def forecast_of_edit(
     snapshot = loaded.cluster.snapshot_of(edited, now)
     plan = reconcile(snapshot_with_set_as_stored(snapshot, rules), rules)
     changes = {f"{root.ref.namespace}/{root.ref.name}": manifest_changes(collected.items[0], manifest)}
-    return with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, work), rules
+    forecast = with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, work)
+    return ForecastOfEdit(forecast, edited, rules)
 
 
 def _predicting_rules(name: str, loaded: LoadedInput, root: PodCliqueSet) -> RuleSet:

@@ -1,9 +1,9 @@
 """Answers an update of a PodCliqueSet with warnings of what it restarts; it blocks nothing without a limit (WH-040)."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
@@ -23,8 +23,12 @@ from grove_shell.webhooks.admission_review import (
     deny_admission_by_limit,
 )
 from grove_shell.webhooks.edit_forecast import NotPredicted, forecast_of_edit
+from grove_shell.webhooks.namespace_preview import NamespacePreview, namespace_preview
 from grove_shell.webhooks.preview_lists import NamespaceNotRead, list_objects_of_set, read_namespace_labels
-from grove_shell.webhooks.preview_policy import PreviewPolicy, preview_policy
+from grove_shell.webhooks.preview_policies import policy_findings
+
+if TYPE_CHECKING:
+    from grove_shell.policies.policy import Policy
 
 REQUEST_SECONDS: Final = 1.0
 """For all requests of one preview (WH-046)."""
@@ -43,6 +47,7 @@ class UpdatePreview:
         configuration: Configuration,
         served: ServedApis,
         report: Callable[..., None],
+        policies: "Sequence[Policy]" = (),
         *,
         request_seconds: float = REQUEST_SECONDS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -53,6 +58,7 @@ class UpdatePreview:
             api, settings, report: of the process.
             configuration: of the operator that acts.
             served: what the API server serves.
+            policies: that every update has to keep (WH-048).
             request_seconds: after which a preview fails.
             clock: returns the present time.
         """
@@ -61,6 +67,7 @@ class UpdatePreview:
         self._configuration = configuration
         self._served = served
         self._report = report
+        self._policies = policies
         self._request_seconds = request_seconds
         self._clock = clock
 
@@ -84,33 +91,35 @@ class UpdatePreview:
 
     async def _previewed(self, request: AdmissionRequest) -> Json:
         async with asyncio.timeout(self._request_seconds):
-            policy = await self._policy(metadata_in(request.new).namespace)
-            notes = list(map(one_warning, policy.notes))
-            if not policy.is_on:
+            here = await self._namespace_preview(metadata_in(request.new).namespace)
+            notes = list(map(one_warning, here.notes))
+            if not here.is_on:
                 return allow_admission(request, notes)
             collected = await list_objects_of_set(self._api, request.old or {}, self._served)
+        now = self._clock()
         with python_gc_paused():
-            forecast, rules = forecast_of_edit(
-                collected, request.new, self._settings.rules, self._configuration, self._clock(), MOST_WORK
-            )
-        update = forecast.edit.update if forecast.edit is not None else None
+            edit = forecast_of_edit(collected, request.new, self._settings.rules, self._configuration, now, MOST_WORK)
+        update = edit.forecast.edit.update if edit.forecast.edit is not None else None
         if update is None:
             raise NotPredicted("objects that its forecast depends on were not listed")
-        warnings = [*preview_warnings(forecast, rules.name), *notes]
+        kept = policy_findings(self._policies, edit, self._configuration, now)
+        warnings = [*preview_warnings(edit.forecast, edit.rules.name), *map(one_warning, kept.warnings), *notes]
         restarts = _restarts(update)
-        objections = [words for limit in policy.limits if (words := limit.objection(restarts))]
+        limits = [words for limit in here.limits if (words := limit.objection(restarts))]
+        objections = [f"this update is too large: {'; '.join(limits)}"] if limits else []
+        objections += kept.objections
         if objections:
-            return deny_admission_by_limit(request, f"this update is too large: {'; '.join(objections)}", warnings)
+            return deny_admission_by_limit(request, "; ".join(objections), warnings)
         return allow_admission(request, warnings)
 
-    async def _policy(self, namespace: str) -> PreviewPolicy:
-        """Return the policy of a namespace; without its labels nothing is refused (WH-042)."""
+    async def _namespace_preview(self, namespace: str) -> NamespacePreview:
+        """Return what is done in a namespace; without its labels no limit refuses anything (WH-042)."""
         try:
-            return preview_policy(self._settings, namespace, await read_namespace_labels(self._api, namespace))
+            return namespace_preview(self._settings, namespace, await read_namespace_labels(self._api, namespace))
         except NamespaceNotRead as fault:
-            policy = preview_policy(self._settings, namespace, _NO_LABELS)
+            here = namespace_preview(self._settings, namespace, _NO_LABELS)
             note = f"no limit was checked: the labels of namespace {namespace} were not read: {fault}"
-            return policy._replace(limits=(), notes=(note,) if policy.is_on else ())
+            return here._replace(limits=(), notes=(note,) if here.is_on else ())
 
 
 def _restarts(update: UpdateForecast) -> PodsAndGpus:

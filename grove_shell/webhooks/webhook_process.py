@@ -1,9 +1,9 @@
 """One process of the webhooks. Several replicas run side by side without a leader."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
 from grove_core.version import VERSION
@@ -26,6 +26,9 @@ from grove_shell.webhooks.webhook_registration import (
     admission_configurations,
     preview_configurations,
 )
+
+if TYPE_CHECKING:
+    from grove_shell.policies.policy import Policy
 
 
 class _Part(NamedTuple):
@@ -52,7 +55,7 @@ class WebhookProcess:
         watched: str = "",
         url_host: str = "",
         served: ServedApis = NOT_DISCOVERED,
-        previews: bool = False,
+        previews: "Sequence[Policy] | None" = None,
         out: TextIO | None = None,
     ) -> None:
         """Send no request yet.
@@ -64,7 +67,8 @@ class WebhookProcess:
             watched: the namespace whose sets are admitted; empty for all.
             url_host: name or address by which an API server outside the cluster's network calls; empty inside.
             served: what the API server serves.
-            previews: whether it previews updates, and does nothing else (WH-047).
+            previews: the policies that updates have to keep, where it previews updates and does nothing else (WH-047);
+                None for the other webhooks.
             out: where the log is written; standard error by default.
         """
         self._settings, self._namespace, self._url_host = settings, namespace, url_host
@@ -74,7 +78,9 @@ class WebhookProcess:
         agent = f"grove-webhooks/{VERSION}"
         self._api = ApiSession(connection, on_response=self._metrics.count_request, user_agent=agent)
         self._log = OperatorJsonLog(out)
-        self._part = self._preview_part(watched, served) if previews else self._admission_part(watched, served)
+        self._part = (
+            self._admission_part(watched, served) if previews is None else self._preview_part(watched, served, previews)
+        )
         certificates = settings.certificates
         self._registration = WebhookRegistration(self._api, self._part.configurations)
         report, names = self._log.write_line, self._dns_names()
@@ -103,13 +109,18 @@ class WebhookProcess:
             ),
         )
 
-    def _preview_part(self, watched: str, served: ServedApis) -> _Part:
+    def _preview_part(self, watched: str, served: ServedApis, policies: "Sequence[Policy]") -> _Part:
         """Return the webhook that previews updates; it watches nothing."""
         from grove_shell.webhooks.update_preview import UpdatePreview  # noqa: PLC0415 - the other webhooks forecast nothing
 
         settings, suffix = self._settings, f"-{watched}" if watched else ""
         preview = UpdatePreview(
-            self._api, settings.preview, settings.configuration, served, report=self._log.write_line
+            self._api,
+            settings.preview,
+            settings.configuration,
+            served,
+            report=self._log.write_line,
+            policies=policies,
         )
         name = f"{settings.registration.validating}{suffix}"
         return _Part({PREVIEW: preview.respond}, (), preview_configurations(name))

@@ -116,7 +116,7 @@ def test_wh047_the_process_watches_nothing_and_needs_no_other_program() -> None:
                 connection=connection,
                 settings=webhook_settings_of_preview(settings),
                 namespace="home",
-                previews=True,
+                previews=(),
                 out=io.StringIO(),
             )
             running = asyncio.create_task(process.run())

@@ -11,6 +11,7 @@ import yaml
 
 from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
 from grove_shell.client.api_session import ApiSession
+from grove_shell.policies.policy_reading import policies_of_objects
 from grove_shell.settings.webhook_settings import PREVIEW_LABELS, parse_webhook_settings
 from grove_shell.views.preview_warnings import LONGEST
 from grove_shell.webhooks.admission_review import AdmissionRequest, parse_admission_review
@@ -59,6 +60,8 @@ def answered(asked: AdmissionRequest, server: PreviewServer, seconds: float = 5.
     """The response of a preview with these settings."""
     parsed, problems = parse_webhook_settings({"preview": settings})
     assert not problems
+    policies, faults = policies_of_objects(parsed.preview.policies, "settings")
+    assert not faults
 
     async def play() -> Json:
         async with server.connection() as connection, ApiSession(connection, tries=1) as api:
@@ -68,6 +71,7 @@ def answered(asked: AdmissionRequest, server: PreviewServer, seconds: float = 5.
                 Configuration(),
                 NOT_DISCOVERED,
                 lambda *_words, **_fields: None,
+                policies,
                 request_seconds=seconds,
                 clock=lambda: NOW,
             )

@@ -36,7 +36,7 @@ class RestartLimit(NamedTuple):
         )
 
 
-class PreviewPolicy(NamedTuple):
+class NamespacePreview(NamedTuple):
     """What the preview does in one namespace.
 
     Attributes:
@@ -50,8 +50,8 @@ class PreviewPolicy(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def preview_policy(settings: PreviewSettings, namespace: str, labels: Mapping[str, object]) -> PreviewPolicy:
-    """Return the policy of a namespace; each label replaces the setting of its name."""
+def namespace_preview(settings: PreviewSettings, namespace: str, labels: Mapping[str, object]) -> NamespacePreview:
+    """Return what is done in a namespace; each label replaces the setting of its name."""
     notes: list[str] = []
     mode = _label(labels, PREVIEW_MODE_LABEL, settings.mode, namespace, notes)
     limits = []
@@ -68,7 +68,7 @@ def preview_policy(settings: PreviewSettings, namespace: str, labels: Mapping[st
             notes.append(_not_understood(label, namespace, f"a number or {_NO_LIMIT}", text))
         if most is not None:
             limits.append(RestartLimit(noun, most, setting))
-    return PreviewPolicy(mode == "warn", tuple(limits), tuple(notes))
+    return NamespacePreview(mode == "warn", tuple(limits), tuple(notes))
 
 
 def _label(labels: Mapping[str, object], label: str, otherwise: str, namespace: str, notes: list[str]) -> str:
