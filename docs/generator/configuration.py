@@ -137,7 +137,9 @@ def _type(schema: Schema, parts: Schema) -> str:
 
 
 def _item_fields(schema: Schema, parts: Schema) -> str:
-    """Return the field names of the objects in a list."""
+    """Return the field names of the objects in a list; objects of any fields have none."""
+    if "$ref" not in schema["items"]:
+        return "objects"
     return " and ".join(map(code, parts[schema["items"]["$ref"].rpartition("/")[2]]["properties"]))
 
 
