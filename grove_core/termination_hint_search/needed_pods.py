@@ -1,5 +1,6 @@
 """The smallest numbers of ready pods that end breaches, found by judging one replica of a set several times."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -83,12 +84,22 @@ def fewest_group_replicas(
 ) -> tuple[PodClique, ...]:
     """Return the breached PodCliques of a scaling group whose recovery ends its breach, with the fewest ready pods.
 
-    They are those of as few replicas of the group as possible; empty if no recovery ends its breach.
+    They are those of as few replicas of the group as possible; empty if no recovery ends its breach. A replica that
+    lacks a PodClique does not count with any number of ready pods.
     """
     by_replica: dict[int, list[PodClique]] = {}
     for clique in group.breached:
         by_replica.setdefault(clique.group_replica_index, []).append(clique)
-    curable = {index: found for index, found in by_replica.items() if all(one.uid in needed for one in found)}
+    present = Counter(
+        clique.group_replica_index
+        for clique in snapshot.cliques
+        if clique.owner_uid == group.group.uid and not clique.deleting
+    )
+    curable = {
+        index: found
+        for index, found in by_replica.items()
+        if present[index] >= len(group.group.clique_names) and all(one.uid in needed for one in found)
+    }
     order = sorted(curable, key=lambda index: (sum(needed[one.uid] for one in curable[index]), index))
     chosen = [tuple(one for index in order[:count] for one in curable[index]) for count in range(len(order) + 1)]
     low, high = 1, len(order)

@@ -20,9 +20,20 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.changed_snapshots import with_ready_pods
 from grove_core.termination_hint_search.hints import termination_hints
 from tests.property.few_examples import RARELY
-from tests.property.gang_termination_field.worlds import field_clusters, field_storms
-from tests.property.strategies.worlds import busy_clusters, storms
+from tests.property.gang_termination_field.worlds import field_clusters, field_storms, fielded
+from tests.property.plan.ready_sets import ready_set, with_pods
+from tests.property.strategies.tape import Tape
+from tests.property.strategies.worlds import busy_clusters, cluster_of, storms, stormy
+from tests.simulation.sample_sets import clique_raw, set_raw
 
+LACKING_A_WORKER: Final = (
+    b":\x01\x00\x01\x01 zz\x00\x01\x02\x00\x00\xa4\x03\x02",
+    bytes(79),
+    b"\x0f\x00\x00\x00\x00\x00\x00\x03\x00\n",
+    bytes(44),
+    b"\n",
+)
+"""The draws of a cluster."""
 RULES: Final = ("design", "field@v0.1.0-alpha.9", "field")
 PENDING: Final = frozenset({"Wait", "Terminate"})
 DRAWN: Final = {
@@ -126,3 +137,19 @@ def with_delay(snapshot: Snapshot, fields: tuple[str, ...], delay: timedelta) ->
         changed["termination_delay"] = delay
     spec = snapshot.root.spec.model_copy(update={"template": template.model_copy(update=changed)})
     return replace(snapshot, root=replace(snapshot.root, spec=spec))
+
+
+def test_pl041_of_many_pods_as_many_as_are_needed() -> None:
+    rules = rule_set("design")
+    start = ready_set(set_raw(clique_raw("a", 6, 5), terminationDelay="1h"), rules)
+    unready = with_pods(start, lambda pod: replace(pod, ready=False, trouble="CrashLoopBackOff"))
+    (found,) = hints_of(unready, rules)
+    assert [(one.clique.name, one.pods) for one in found.ready_pods] == [("llm-0-a", 5)]
+
+
+def test_pl041_a_group_replica_that_lacks_a_podclique_is_not_named() -> None:
+    """Replica 0 of the group has no worker, so that only the recovery of replica 2 makes it 3 of 4."""
+    drawn = b"".join(LACKING_A_WORKER)
+    snapshot = fielded(stormy(cluster_of(drawn)), Tape(b"")).snapshot
+    (found,) = hints_of(snapshot, rule_set("field"))
+    assert [(one.clique.name, one.pods) for one in found.ready_pods] == [("llm-0-spare-2-worker", 1)]
