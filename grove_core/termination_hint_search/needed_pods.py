@@ -85,7 +85,7 @@ def fewest_group_replicas(
     """Return the breached PodCliques of a scaling group whose recovery ends its breach, with the fewest ready pods.
 
     They are those of as few replicas of the group as possible; empty if no recovery ends its breach. A replica that
-    lacks a PodClique does not count with any number of ready pods.
+    lacks a PodClique, or that the group does not want, does not count with any number of ready pods.
     """
     by_replica: dict[int, list[PodClique]] = {}
     for clique in group.breached:
@@ -98,7 +98,9 @@ def fewest_group_replicas(
     curable = {
         index: found
         for index, found in by_replica.items()
-        if present[index] >= len(group.group.clique_names) and all(one.uid in needed for one in found)
+        if index < group.group.replicas
+        and present[index] >= len(group.group.clique_names)
+        and all(one.uid in needed for one in found)
     }
     order = sorted(curable, key=lambda index: (sum(needed[one.uid] for one in curable[index]), index))
     chosen = [tuple(one for index in order[:count] for one in curable[index]) for count in range(len(order) + 1)]
