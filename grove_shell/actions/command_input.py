@@ -1,6 +1,6 @@
 """The input of a command: files or a live cluster, earlier attempts, configuration, clock, sets, rule set (CL-055)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -118,20 +118,12 @@ def read_command_input(
         CommandFailed: the cluster of ``--live`` cannot be read, or ``--now dump`` finds no time.
     """
     configured = read_operator_configuration(source.config)
-    collected = None
-    if source.complete:
-        collected = CollectedObjects(origin="", complete=frozenset((kind, EVERYWHERE) for kind in source.complete))
-    if source.live is not None:
-        from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
-
-        collected = list_objects_of_all_kinds(source.live, with_events=True)
+    collected = _collected_objects(source)
 
     def choose(cluster: IndexedCluster, newer: tuple[str, ...]) -> RuleSet:
-        return choose_rule_set(rules, configured.rules, index_cluster(sets=()) if source.old else cluster, newer)[0]
+        return choose_rule_set(rules, configured.rules, _recognised_by(source, cluster), newer)[0]
 
     earlier, faults = _earlier_sets(source, configured, choose)
-    if source.old:
-        collected = CollectedObjects(origin="", complete=frozenset((kind, EVERYWHERE) for kind in EVERY_KIND))
     with progress_counter("reading", "object") as count:
         times, on_item = times_to_collect(source.now, count, is_live=source.live is not None)
         loaded = load(
@@ -148,7 +140,10 @@ def read_command_input(
     time = decision_time(source.now, loaded.taken_at if source.live is None else None, times)
     faults += (*_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
     if source.old:
-        faults += tuple(_stored_sets(loaded, earlier))
+        from grove_shell.actions.earlier_manifests import stored_set_faults  # noqa: PLC0415 - few commands have one (P11)
+
+        expected = "manifests alone, as --old stands for the cluster"
+        faults += tuple(stored_set_faults(loaded, "-f", expected, earlier))
     if loaded.topology_edits:
         from grove_shell.actions.topology_edits import topology_edit_faults  # noqa: PLC0415 - few inputs have one (P11)
 
@@ -162,9 +157,26 @@ def read_command_input(
         attempts=attempts,
         usable=not every or (source.keep_going and not of_policies),
         rules=configured.rules,
-        recognised_by=index_cluster(sets=()) if source.old else loaded.cluster,
+        recognised_by=_recognised_by(source, loaded.cluster),
         note=configured.note,
     )
+
+
+def _collected_objects(source: InputSource) -> CollectedObjects | None:
+    """Return the objects of the live cluster, or the kinds of which the input has every object; None without either."""
+    if source.live is not None:
+        from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
+
+        return list_objects_of_all_kinds(source.live, with_events=True)
+    complete = EVERY_KIND if source.old else source.complete
+    return (
+        CollectedObjects(origin="", complete=frozenset((kind, EVERYWHERE) for kind in complete)) if complete else None
+    )
+
+
+def _recognised_by(source: InputSource, cluster: IndexedCluster) -> IndexedCluster:
+    """Return the objects that show which operator runs; sets of ``--old`` were made by the rules, and show none."""
+    return index_cluster(sets=()) if source.old else cluster
 
 
 def _earlier_sets(
@@ -177,15 +189,6 @@ def _earlier_sets(
 
     now = source.now if isinstance(source.now, datetime) else datetime.now(UTC)
     return read_earlier_sets(source.old, source.namespace, configured.configuration, choose, now)
-
-
-def _stored_sets(loaded: LoadedInput, earlier: Iterable[RunningSet]) -> Iterator[InputFault]:
-    """Yield a problem for each stored set of an input beside ``--old``, which stands for the cluster."""
-    known = {running.snapshot.root.ref for running in earlier}
-    for root in loaded.cluster.sets:
-        if root.uid and root.ref not in known:
-            expected = "manifests alone, as --old stands for the cluster"
-            yield InputFault(file="-f", object=root.ref.short, expected=expected, got="a stored set, with a uid")
 
 
 def read_input_and_print_problems(

@@ -1,7 +1,7 @@
 """Sets that count as rolled out, from the manifests of ``--old``: a pipeline that has no cluster compares with them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -36,7 +36,8 @@ def read_earlier_sets(
         admission=AdmissionOptions(choose_rules=choose_rules),
     )
     rules = choose_rules(loaded.cluster, loaded.newer)
-    return tuple(_rolled_out(loaded, rules, now)), (*loaded.faults, *_stored_sets(loaded))
+    expected = "manifests of PodCliqueSets; what a cluster has is given with -f"
+    return tuple(_rolled_out(loaded, rules, now)), (*loaded.faults, *stored_set_faults(loaded, "--old", expected))
 
 
 def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[RunningSet]:
@@ -54,9 +55,11 @@ def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[
             )
 
 
-def _stored_sets(loaded: LoadedInput) -> Iterator[InputFault]:
-    """Yield a problem for each set of ``--old`` that is a stored one."""
-    expected = "manifests of PodCliqueSets; what a cluster has is given with -f"
+def stored_set_faults(
+    loaded: LoadedInput, option: str, expected: str, known: Iterable[RunningSet] = ()
+) -> Iterator[InputFault]:
+    """Yield a problem for each stored set among the manifests of an option, but for those of ``--old`` themselves."""
+    rolled_out = {running.snapshot.root.ref for running in known}
     for root in loaded.cluster.sets:
-        if root.uid:
-            yield InputFault(file="--old", object=root.ref.short, expected=expected, got="a stored set, with a uid")
+        if root.uid and root.ref not in rolled_out:
+            yield InputFault(file=option, object=root.ref.short, expected=expected, got="a stored set, with a uid")

@@ -32,7 +32,7 @@ from grove_shell.in_memory.update_forecasts import with_edit_forecast
 from grove_shell.policies.policy_results import PolicyResult, policy_results_as_json
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.styled_text_page import print_error
-from grove_shell.views.plan_headline import PlanPageContext, plan_notes_page
+from grove_shell.views.plan_notes import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import plan_page
 from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS, format_json_document

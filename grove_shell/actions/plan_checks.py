@@ -40,35 +40,43 @@ def plan_objections(
     """
     if denied := denied_policy_names(results):
         yield f"failed by --policy: {', '.join(denied)}"
-    if limits.fail_on and (
-        met := set(limits.fail_on) & fail_on_classes_in_forecasts(planned, until)
-        | fail_on_class_of_unknown_verdicts(planned)
-    ):
+    most_restarted, most_terminated = limits.max_restarted_gpus, limits.max_terminated_gpus
+    if not limits.fail_on and most_restarted is None and most_terminated is None:
+        return
+    classes, unknown = fail_on_classes_in_forecasts(planned, until), fail_on_class_of_unknown_verdicts(planned)
+    if limits.fail_on and (met := set(limits.fail_on) & classes | unknown):
         yield fail_on_message(met)
-    if objection := restarted_gpus_objection(planned, limits.max_restarted_gpus):
+    if objection := restarted_gpus_objection(planned, most_restarted, is_unknown="unknown" in classes):
         yield f"failed by --max-restarted-gpus: {objection}"
-    if objection := terminated_gpus_objection(planned, until, limits.max_terminated_gpus):
+    if objection := terminated_gpus_objection(planned, most_terminated, is_unknown="unknown" in classes | unknown):
         yield f"failed by --max-terminated-gpus: {objection}"
 
 
-def restarted_gpus_objection(planned: Sequence[Forecast], most: int | None) -> str:
-    """Return why the edits of a plan restart too many GPUs; empty where they do not, or without a limit (ED-010)."""
+def restarted_gpus_objection(planned: Sequence[Forecast], most: int | None, *, is_unknown: bool) -> str:
+    """Return why the edits of a plan restart too many GPUs; empty where they do not, or without a limit (ED-010).
+
+    Args:
+        is_unknown: whether what a round of the plan does is not decided.
+    """
     if most is None:
         return ""
     edits = [one.edit for one in planned if one.edit is not None]
     updates = [one.update for one in edits if one.update is not None]
-    if len(updates) < len(edits) or "unknown" in fail_on_classes_in_forecasts(planned):
+    if len(updates) < len(edits) or is_unknown:
         return "what the edit restarts is unknown"
     restarted = sum(update.restarted.gpus for update in updates)
     return f"pods with {restarted:,} GPUs restart, and {most:,} may" if restarted > most else ""
 
 
-def terminated_gpus_objection(planned: Sequence[Forecast], until: datetime | None, most: int | None) -> str:
-    """Return why a plan terminates too many GPUs; empty where it does not, or without a limit (CL-088)."""
+def terminated_gpus_objection(planned: Sequence[Forecast], most: int | None, *, is_unknown: bool) -> str:
+    """Return why a plan terminates too many GPUs; empty where it does not, or without a limit (CL-088).
+
+    Args:
+        is_unknown: whether what a round of the plan does, or a termination, is not decided.
+    """
     if most is None:
         return ""
     impact = termination_totals(planned).impact
-    unknown = fail_on_class_of_unknown_verdicts(planned) | fail_on_classes_in_forecasts(planned, until)
-    if impact is None or "unknown" in unknown:
+    if impact is None or is_unknown:
         return "what is terminated is unknown"
     return f"pods with {impact.gpus:,} GPUs are terminated, and {most:,} may" if impact.gpus > most else ""

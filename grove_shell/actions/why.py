@@ -119,7 +119,7 @@ def _read(
     configuration: Configuration,
     configured: str | None,
 ) -> Record:
-    with progress_counter("reading the audit log", "lines") as count:
+    with progress_counter("reading the audit log", "line") as count:
         return read_record(
             audited_writes(options.audit, question.may_concern, flaws, count),
             dumps,

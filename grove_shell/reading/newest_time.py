@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from grove_core.kernel.time_formats import parse_time
+from grove_core.kernel.time_formats import format_time, parse_time
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.input_sources import STDIN_NAME
 
@@ -27,6 +27,7 @@ STATUS_TIMES: Final = frozenset(
 """Fields of a status that report something past, at any depth."""
 EVENT_TIMES: Final = ("eventTime", "firstTimestamp", "lastTimestamp")
 LEASE_TIMES: Final = ("acquireTime", "renewTime")
+_SECONDS: Final = len("2026-11-20T09:00:00")
 
 
 class InputTimes:
@@ -41,32 +42,37 @@ class InputTimes:
         """Collect nothing yet; ``count`` is called for every item, for a progress bar."""
         self.newest: datetime | None = None
         self.is_of_files = True
+        self._newest_seconds = ""
         self._count = count
 
     def add_item(self, item: InputItem) -> None:
         """Take the times of one item."""
         if self._count is not None:
             self._count(item)
-        found = newest_timestamp_in_object(item.value)
+        is_of_stdin = item.file == STDIN_NAME
+        found = newest_timestamp_in_object(item.value, "" if is_of_stdin else self._newest_seconds)
         if found is None:
             return
-        self.newest = found if self.newest is None else max(found, self.newest)
-        if item.file == STDIN_NAME:
-            self.is_of_files = False
+        if self.newest is None or found > self.newest:
+            self.newest, self._newest_seconds = found, format_time(found)[:_SECONDS]
+        self.is_of_files = self.is_of_files and not is_of_stdin
 
 
-def newest_timestamp_in_object(raw: Mapping[str, Any]) -> datetime | None:
+def newest_timestamp_in_object(raw: Mapping[str, Any], above: str = "") -> datetime | None:
     """Return the newest time at which an object was created, changed or observed; None without one. Total.
 
     Times that may lie in the future, such as ``deletionTimestamp`` or the end of a certificate, do not count.
+
+    Args:
+        above: the seconds of a time that is known already; earlier times need not be parsed, and do not count.
     """
-    newest, best = "", None
+    newest, best = above, None
     for text in _past_times(raw):
         if not isinstance(text, str) or (text.endswith("Z") and text < newest):
             continue
         found = parse_time(text)
         if found is not None and (best is None or found > best):
-            best, newest = found, text[: len("2026-11-20T09:00:00")]
+            best, newest = found, text[:_SECONDS]
     return best
 
 
@@ -88,15 +94,18 @@ def _past_times(raw: Mapping[str, Any]) -> Iterator[object]:
     yield from _times_of_status(raw.get("status"))
 
 
-def _times_of_status(status: object) -> Iterator[object]:
-    todo = [status]
+def _times_of_status(status: object) -> list[str]:
+    """Return the texts of all fields of a status that report something past. Every object of an input passes here."""
+    found, todo = list[str](), [status]
     while todo:
         value = todo.pop()
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             for key, inner in value.items():
-                if isinstance(inner, Mapping | list):
+                if isinstance(inner, str):
+                    if key in STATUS_TIMES:
+                        found.append(inner)
+                elif isinstance(inner, dict | list):
                     todo.append(inner)
-                elif key in STATUS_TIMES:
-                    yield inner
         elif isinstance(value, list):
-            todo.extend(value)
+            todo += value
+    return found

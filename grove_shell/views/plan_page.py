@@ -34,7 +34,8 @@ from grove_shell.views.formatting import (
     rule_citation,
 )
 from grove_shell.views.other_product_lines import gate_removal_sentence
-from grove_shell.views.plan_headline import PlanPageContext, add_plan_headline, add_plan_notes
+from grove_shell.views.plan_headline import add_plan_headline
+from grove_shell.views.plan_notes import PlanPageContext, add_plan_notes
 from grove_shell.views.plan_round_lines import (
     add_gated_cliques,
     add_later_round_terminations,

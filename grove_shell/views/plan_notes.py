@@ -1,0 +1,167 @@
+"""The notes between the headline of a plan and its sets, and what the page shows besides the plan."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from grove_core.document.plan_document import PlanDocument
+from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
+from grove_core.kernel.time_formats import format_time, short_duration_text
+from grove_core.resources.owned_object import POD_GROUP_KIND
+from grove_shell.policies.policy_results import PolicyResult
+from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.formatting import (
+    MAX_NAMES,
+    comma_separated_names,
+    count_with_noun,
+    relative_time,
+)
+from grove_shell.views.policy_lines import add_policy_results
+
+_GROUPS: Final = ",workloads,compositepodgroups,podgroups"
+_OLD: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanPageContext:
+    """What the page of a plan shows besides the plan.
+
+    Attributes:
+        nothing_judged: why nothing was decided; empty where something was (CL-056).
+        sets_with_unknown_nodes: sets whose required topology constraints cannot be checked (TP-131).
+        operator_note: which operator runs the cluster, where the rule set is that of another one (GF-111).
+        newest_time: the newest time in the input; None where it has none.
+        has_old_manifests: whether manifests of --old stand for the cluster (ED-008).
+        verbose: whether to list every entry, and every write of every round.
+        decisions: whether to list every verdict.
+        policies: the results of ``--policy``.
+    """
+
+    loaded: LoadedInput
+    nothing_judged: str
+    sets_with_unknown_nodes: tuple[str, ...]
+    operator_note: str
+    newest_time: datetime | None
+    is_now_given: bool
+    has_old_manifests: bool
+    verbose: bool
+    decisions: bool
+    policies: tuple[PolicyResult, ...] = ()
+
+
+def plan_notes_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPage:
+    """Return a page of the notes alone, to print beside a document."""
+    page = StyledTextPage()
+    add_policy_results(page, context.policies, full=context.verbose)
+    add_plan_notes(page, document, [explanation_of_forecast(forecast) for forecast in document.forecasts], context)
+    return page
+
+
+def add_plan_notes(
+    page: StyledTextPage, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
+) -> None:
+    """Add the notes between the headline and the sets."""
+    loaded = context.loaded
+    _missing(page, document, loaded)
+    _manifest_notes(page, context)
+    _gaps(page, context)
+    for warning in (*loaded.warnings, *loaded.foreign_objects):
+        page.add_line(("warning: ", "bold yellow"), warning)
+    for lost, what in (
+        (loaded.sets_without_cliques, "available replicas, and the input has no PodClique of them"),
+        (loaded.cliques_without_pods, "pods, and the input has none of them"),
+    ):
+        if lost:
+            page.add_line(
+                ("note: ", "bold"), f"the status of {comma_separated_names(list(lost), MAX_NAMES)} counts {what}."
+            )
+            page.add_line(
+                "  They count as lost. If the input was collected with a selector (-l), collect it again without."
+            )
+    unrecorded = sum(story.unrecorded for story in stories)
+    if unrecorded:
+        those = count_with_noun(unrecorded, "PodClique")
+        page.add_line(
+            ("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available."
+        )
+        page.add_line("  Without that record these rules terminate nothing.")
+    if context.operator_note:
+        page.add_line(("note: ", "bold"), context.operator_note)
+    _clock(page, document, stories, context)
+    if loaded.pods_without_clique and not stories:
+        pods = count_with_noun(loaded.pods_without_clique, "Pod")
+        page.add_line((f"ignored: {pods} of PodCliques that are not in the input", "dim"))
+    if loaded.ignored and not stories:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in loaded.ignored.items())
+        page.add_line((f"ignored: {kinds}", "dim"))
+
+
+def _manifest_notes(page: StyledTextPage, context: PlanPageContext) -> None:
+    """Add what the manifests of the input are planned as: edits, or new sets beside ``--old``; and what they leave."""
+    loaded = context.loaded
+    if edited := [*(edit.before.ref.short for edit in loaded.topology_edits), *loaded.edited]:
+        names = comma_separated_names(edited, MAX_NAMES)
+        of_old = (
+            ", as --old has it and with every pod ready (pod names are examples)" if context.has_old_manifests else ""
+        )
+        page.add_line(
+            ("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}{of_old}"
+        )
+    if loaded.topology_edits and not loaded.cluster.configuration.topology.enabled:
+        page.add_line("  Topology-aware scheduling is off, so the levels of topologies have no effect: give --config.")
+    if context.has_old_manifests and loaded.new_sets:
+        names = comma_separated_names(list(loaded.new_sets), MAX_NAMES)
+        page.add_line(("note: ", "bold"), f"not in --old, so planned as new: {names}")
+    if loaded.kept and not context.has_old_manifests:
+        page.add_line(
+            ("note: ", "bold"),
+            "fields missing from the manifest keep their stored values: "
+            f"{comma_separated_names(list(loaded.kept), MAX_NAMES)}",
+        )
+
+
+def _gaps(page: StyledTextPage, context: PlanPageContext) -> None:
+    """Add the nodes that the input lacks, and errors of an API server that it holds."""
+    if context.sets_with_unknown_nodes:
+        names = comma_separated_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
+        page.add_line(
+            ("note: ", "bold"), f"it is unknown whether the required topology constraints of {names} are kept:"
+        )
+        page.add_line("  not every Node of their pods is in the input (kubectl get nodes -o json)")
+    for refusal in context.loaded.server_errors:
+        page.add_line(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
+
+
+def _clock(
+    page: StyledTextPage, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
+) -> None:
+    """Add a note where the input is newer than the clock (CL-010), or much older and a termination depends on it."""
+    now, newest = document.as_of, context.newest_time
+    if newest is None:
+        return
+    if newest - now > (timedelta(0) if context.is_now_given else _OLD):
+        clock = "--now" if context.is_now_given else "the clock"
+        lag = short_duration_text(newest - now)
+        words = f"{clock} is {lag} before the newest time in the input ({format_time(newest)})"
+        page.add_line(("note: ", "bold"), words)
+    ends = any(story.entries_of_urgency(ReplicaUrgency.ENDS) for story in stories)
+    if ends and not context.is_now_given and now - newest > _OLD:
+        age = relative_time(newest, now)
+        page.add_line(
+            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, give its time with"
+        )
+        page.add_line("  --now, or --now dump; otherwise delays that were still running look expired.")
+
+
+def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) -> None:
+    if document.not_collected:
+        page.add_line(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
+        for words in loaded.not_listed.values():
+            page.add_line(f"  {words}")
+        if loaded.lacks_kinds and not loaded.not_listed:
+            has_groups = any(one.startswith(POD_GROUP_KIND) for one in document.not_collected)
+            kinds = f"pcs,pcsg,pclq,pods,podgangs{_GROUPS if has_groups else ''}"
+            page.add_line(f"  all that is needed: kubectl get {kinds} -o json")
+            page.add_line(f"  if the input is the output of that: --complete {kinds}")
