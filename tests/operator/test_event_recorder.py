@@ -19,11 +19,12 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_core.testing import RandomCluster, storms
 from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.operator.event_recorder import EventRecorder, KubernetesEvent, kubernetes_events_of_plan
 from grove_shell.operator.step_check_before_send import attempt_of_deferred_termination
 from tests.operator.stub_server import api_with
-from tests.property.strategies.worlds import RandomCluster, is_termination, storms
+from tests.property.strategies.worlds import is_termination
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 GPU: Final = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}

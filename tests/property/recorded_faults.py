@@ -5,8 +5,8 @@ from typing import Final
 
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
+from grove_core.testing.tape import Tape
 from tests.property.simulated_rounds import CLIQUES, DELAY, GROUP, PODS, Simulation
-from tests.property.strategies.tape import Tape
 
 
 def play(data: bytes, rules: RuleSet = DESIGN) -> Simulation:

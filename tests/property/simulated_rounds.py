@@ -40,9 +40,9 @@ from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing.cluster_builder import START
 from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from tests.property.strategies.worlds import START
 
 DELAY: Final = timedelta(minutes=1)
 ROOT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")

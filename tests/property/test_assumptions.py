@@ -19,10 +19,10 @@ from grove_core.kernel.steps import gangs_terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing import RandomCluster
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storms
-from tests.property.strategies.worlds import RandomCluster
 
 Json = dict[str, Any]
 CODES = {one.code for one in TerminationAssumption}

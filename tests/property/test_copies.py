@@ -12,8 +12,8 @@ from hypothesis import given
 from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing import RandomCluster, clusters
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
-from tests.property.strategies.worlds import RandomCluster, clusters
 from tests.property.workload.sets import clique_raw, set_raw
 
 Copy = Callable[[Any], Any]

@@ -20,7 +20,7 @@ from grove_core.resources.pod import pod_from_json
 from grove_core.resources.pod_spec_gpus import gpu_count_of_pod_spec
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.strategies.worlds import RandomCluster, clusters
+from grove_core.testing import RandomCluster, clusters
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, clique_raw, set_raw
 

@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.termination_findings import BREACH, TERMI
 from grove_core.deletion_reasons import deletion_reasons_in_plan, findings_on_object
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
-from tests.property.strategies.worlds import RandomCluster, clusters, storms
+from grove_core.testing import RandomCluster, clusters, storms
 
 
 @given(st.one_of(clusters(), storms()))

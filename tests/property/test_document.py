@@ -25,8 +25,9 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, SchedulerProfiles
+from grove_core.testing import RandomCluster, cluster_of, clusters
+from grove_core.testing.cluster_builder import START
 from tests.property.resources.manifests import almost, outcome, replaced
-from tests.property.strategies.worlds import START, RandomCluster, cluster_of, clusters
 from tests.property.terminating_sets import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw

@@ -21,8 +21,9 @@ from grove_core.resources.compute_domain import compute_domain_from_json
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing import RandomCluster, cluster_of, clusters
 from tests.property.mnnvl_scopes.sharing_sets import GPUS
-from tests.property.strategies.worlds import RandomCluster, cluster_of, clusters, is_termination
+from tests.property.strategies.worlds import is_termination
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 

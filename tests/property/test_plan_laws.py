@@ -40,8 +40,10 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing import RandomCluster, cluster_of, clusters
+from grove_core.testing.cluster_builder import START
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from tests.property.strategies.worlds import START, RandomCluster, cluster_of, clusters, is_termination
+from tests.property.strategies.worlds import is_termination
 from tests.property.terminating_sets import ENDING
 
 ROUNDS_TO_REST = 6  # delete; release; what the group and the set look like then; and twice as many to be sure

@@ -26,10 +26,10 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing.cluster_builder import START
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.reading.objects import load
-from tests.property.strategies.worlds import START
 
 TESTS: Final = Path(__file__).parents[1]
 FIELD: Final = rule_set("field")

@@ -12,7 +12,8 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Create, Delete, DeletionImpact, DropFinalizer, SetStatus, Step, StepStage
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
-from tests.property.strategies.worlds import RandomCluster, cluster_of, clusters, is_termination
+from grove_core.testing import RandomCluster, cluster_of, clusters
+from tests.property.strategies.worlds import is_termination
 from tests.property.terminating_sets import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw

@@ -35,8 +35,8 @@ from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing import RandomCluster, cluster_of, clusters
 from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
-from tests.property.strategies.worlds import RandomCluster, cluster_of, clusters
 from tests.property.terminating_sets import ENDING
 
 ROOTS: Final = (

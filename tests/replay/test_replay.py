@@ -13,6 +13,7 @@ from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import trim_snapshot
+from grove_core.testing import RandomCluster
 from grove_shell.replay.decision_log_format import (
     DecisionLog,
     canonical_json,
@@ -23,7 +24,6 @@ from grove_shell.replay.decision_log_reader import recorded_decisions
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.json_conversion import core_value_as_json, core_value_from_json
 from tests.property.gang_termination_field.worlds import field_clusters
-from tests.property.strategies.worlds import RandomCluster
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
 from tests.replay.recorded_logs import SCENARIOS, planned_round, played
 

@@ -16,7 +16,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.strategies.worlds import RandomCluster, clusters, is_termination, storms
+from grove_core.testing import RandomCluster, clusters, storms
+from tests.property.strategies.worlds import is_termination
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 

@@ -23,17 +23,10 @@ from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing import RandomCluster, busy_clusters, cluster_of, clusters, storms
+from grove_core.testing.cluster_builder import START
 from tests.property.gang_termination.oracle import verdict_of
-from tests.property.strategies.worlds import (
-    START,
-    RandomCluster,
-    busy_clusters,
-    cluster_of,
-    clusters,
-    deleted,
-    storms,
-    with_namesake,
-)
+from tests.property.strategies.worlds import deleted, with_namesake
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 

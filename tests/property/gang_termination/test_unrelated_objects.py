@@ -11,7 +11,8 @@ from grove_core.areas.gang_termination.verdicts import Terminate, TerminationJud
 from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
 from grove_core.resources.statuses import is_marked_breached
-from tests.property.strategies.worlds import RandomCluster, busy_clusters, cluster_of, is_termination, storms, stormy
+from grove_core.testing import RandomCluster, busy_clusters, cluster_of, storms, stormy
+from tests.property.strategies.worlds import is_termination
 
 CLUSTERS = st.one_of(storms(), busy_clusters())
 

@@ -13,8 +13,8 @@ from grove_core.resources.statuses import is_marked_breached, object_after_statu
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.testing import RandomCluster, clusters, storms
 from tests.property.gang_termination_field.worlds import field_storms
-from tests.property.strategies.worlds import RandomCluster, clusters, storms
 
 
 @pytest.mark.req("OP-024")

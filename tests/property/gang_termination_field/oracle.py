@@ -10,7 +10,7 @@ from typing import Final
 from grove_core.kernel.conditions import Condition
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from tests.property.strategies.worlds import RandomCluster
+from grove_core.testing import RandomCluster
 
 BREACHED: Final = "MinAvailableBreached"
 SCHEDULED: Final = "PodCliqueScheduled"

@@ -17,7 +17,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import GROVE
-from tests.property.strategies.worlds import START
+from grove_core.testing.cluster_builder import START
 
 ROOT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
 CLIQUE: Final = Ref(GROVE, "PodClique", "ml", "llm-0-a")

@@ -34,11 +34,13 @@ from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_core.testing import RandomCluster
+from grove_core.testing.cluster_builder import START
 from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.worlds import field_clusters, field_storm, field_storms
-from tests.property.strategies.worlds import START, RandomCluster, is_termination
+from tests.property.strategies.worlds import is_termination
 
 HOLD: Final = "storage.example.com/flush"
 SHARES: Final = st.floats(min_value=0, max_value=1, exclude_max=True)

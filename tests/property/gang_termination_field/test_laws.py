@@ -25,12 +25,14 @@ from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.testing import RandomCluster
+from grove_core.testing.cluster_builder import START
 from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_clusters
-from tests.property.strategies.worlds import START, RandomCluster, is_termination
+from tests.property.strategies.worlds import is_termination
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 

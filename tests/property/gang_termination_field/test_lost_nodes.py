@@ -20,11 +20,12 @@ from grove_core.resources.node_loss import (
 from grove_core.resources.pod import pod_from_json
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing import RandomCluster
+from grove_core.testing.cluster_builder import START
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storm
-from tests.property.strategies.worlds import START, RandomCluster
 
 Json = dict[str, Any]
 SINCE = START - timedelta(seconds=20)

@@ -9,8 +9,8 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
+from grove_core.testing import RandomCluster
 from tests.property.gang_termination_field.worlds import field_storms
-from tests.property.strategies.worlds import RandomCluster
 
 FIELD = rule_set("field")
 

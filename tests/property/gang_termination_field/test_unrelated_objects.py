@@ -17,9 +17,11 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY
 from grove_core.resources.labels import GROUP, SET
 from grove_core.rule_sets.go_operator import NEWEST
+from grove_core.testing import RandomCluster, storms
+from grove_core.testing.cluster_builder import START
+from grove_core.testing.tape import Tape
 from tests.property.gang_termination_field.worlds import field_clusters, fielded
-from tests.property.strategies.tape import Tape
-from tests.property.strategies.worlds import START, RandomCluster, is_termination, storms
+from tests.property.strategies.worlds import is_termination
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 

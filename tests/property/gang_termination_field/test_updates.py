@@ -17,11 +17,11 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.scaling_group import scaling_group_from_json
+from grove_core.testing import RandomCluster
 from tests.property.gang_termination_field.oracle import BREACHED, check_clique, judge_group_as_released
 from tests.property.gang_termination_field.oracle import Verdict as Reported
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_clusters
-from tests.property.strategies.worlds import RandomCluster
 
 LONG_AGO = st.integers(1, 10**8).map(lambda seconds: timedelta(seconds=seconds))
 BY_GENERATION = pytest.mark.parametrize("generation", list(GoOperatorRuleGeneration), ids=lambda one: one.name)

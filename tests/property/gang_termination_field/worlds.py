@@ -12,17 +12,9 @@ from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from tests.property.strategies.tape import Tape
-from tests.property.strategies.worlds import (
-    AGES,
-    START,
-    RandomCluster,
-    busy_clusters,
-    cluster_of,
-    clusters,
-    storms,
-    stormy,
-)
+from grove_core.testing import RandomCluster, busy_clusters, cluster_of, clusters, storms, stormy
+from grove_core.testing.cluster_builder import AGES, START
+from grove_core.testing.tape import Tape
 
 BEFORE: Final = tuple(timedelta(seconds=seconds) for seconds in (86_400, 0, 4, 5, 6, 60, 305))
 """How long before its oldest condition an object was created."""

@@ -46,7 +46,7 @@ from grove_core.plan.planner import steps_for_objects_without_root
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod, pod_from_json
-from tests.property.strategies.worlds import cluster_of
+from grove_core.testing import cluster_of
 from tests.property.terminating_sets import ENDING
 
 GUARD: Final = Guard("u-1", "7")

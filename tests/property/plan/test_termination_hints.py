@@ -19,11 +19,11 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.changed_snapshots import with_ready_pods
 from grove_core.termination_hint_search.hints import termination_hints
+from grove_core.testing import busy_clusters, cluster_of, storms, stormy
+from grove_core.testing.tape import Tape
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storms, fielded
 from tests.property.plan.ready_sets import ready_set, with_pods
-from tests.property.strategies.tape import Tape
-from tests.property.strategies.worlds import busy_clusters, cluster_of, storms, stormy
 from tests.simulation.sample_sets import clique_raw, set_raw
 
 LACKING_A_WORKER: Final = (

@@ -18,8 +18,8 @@ from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
+from grove_core.testing import RandomCluster, cluster_of, storms
 from tests.property.gang_termination_field.worlds import field_storms
-from tests.property.strategies.worlds import RandomCluster, cluster_of, storms
 from tests.property.terminating_sets import ENDING
 
 

@@ -25,8 +25,9 @@ from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
+from grove_core.testing import RandomCluster, clusters, storms
+from grove_core.testing.cluster_builder import START
 from tests.property.gang_termination_field.worlds import field_storms
-from tests.property.strategies.worlds import START, RandomCluster, clusters, storms
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 FAILURES: Final = st.sampled_from([AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE])

@@ -13,8 +13,8 @@ from grove_core.kernel.steps import Create, Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.testing.tape import Tape
 from tests.property.few_examples import RARELY
-from tests.property.strategies.tape import Tape
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 

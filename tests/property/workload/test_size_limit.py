@@ -21,9 +21,9 @@ from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.expected_replicas import MOST
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing import RandomCluster, clusters
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
-from tests.property.strategies.worlds import RandomCluster, clusters
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 

@@ -1,12 +1,13 @@
-"""A byte string as the tape of all choices: cheap to draw, and it shrinks by itself.
+"""A byte string from which choices are read: cheap to draw, and Hypothesis shrinks it.
 
-Past its end a tape always gives the first choice, so shorter tapes are simpler worlds; list the plain choice first.
+Past its end a tape always gives the first choice, so shorter tapes are simpler clusters; list the plain choice first.
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
+_ONE_IN: Final = 16
 
 
 class Tape:
@@ -32,7 +33,7 @@ class Tape:
 
     def rarely(self) -> bool:
         """True about one time in sixteen."""
-        return self.byte() % 16 == 15
+        return self.byte() % _ONE_IN == _ONE_IN - 1
 
     @property
     def spent(self) -> bool:

@@ -1,0 +1,154 @@
+"""Holds a controller against the invariants on drawn clusters and drawn histories."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from grove_core.rule_sets.rule_set import DESIGN, RuleSet
+from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing.cluster_builder import Sizes
+from grove_core.testing.controllers import Controller, decide
+from grove_core.testing.events import Event, EventKind
+from grove_core.testing.history_lines import lines_of_round, lines_of_snapshot
+from grove_core.testing.invariants.invariant import Invariant, InvariantViolated, Round
+from grove_core.testing.invariants.lists import FIELD_INVARIANTS, INVARIANTS
+from grove_core.testing.played_cluster import PlayedCluster
+from grove_core.testing.random_cluster import RandomCluster
+from grove_core.testing.strategies import any_clusters, event_sequences, snapshots
+
+_NO_TIME_LIMIT: Final = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+_EVERY_EVENT: Final = frozenset(EventKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much :func:`check_all` draws.
+
+    Attributes:
+        snapshots: the number of single snapshots; the default takes about ten seconds.
+        histories: the number of histories; the default takes about twenty seconds. 0 plays none.
+        events: the largest number of events of a history.
+        sizes: the largest sizes of sets.
+        kinds: the kinds of events that are drawn.
+        seed: of the drawing; None draws others in every run.
+        shrink: whether the smallest history is searched for, which takes up to a few minutes.
+    """
+
+    snapshots: int = 500
+    histories: int = 200
+    events: int = 12
+    sizes: Sizes = Sizes()  # noqa: RUF009 - it is frozen
+    kinds: frozenset[EventKind] = _EVERY_EVENT
+    seed: int | None = 0
+    shrink: bool = True
+
+
+def invariants_for(controller: Controller) -> tuple[Invariant, ...]:
+    """Return the list for a controller: of the Go operator for its rule sets, else of the design.
+
+    Args:
+        controller: what is tested.
+    """
+    is_field = isinstance(controller, RuleSet) and controller.name.startswith("field")
+    return FIELD_INVARIANTS if is_field else INVARIANTS
+
+
+def check_all(
+    controller: Controller = DESIGN, *, invariants: Sequence[Invariant] | None = None, effort: Effort | None = None
+) -> None:
+    """Hold a controller against the invariants, on single snapshots and in histories of a cluster in memory.
+
+    Single snapshots are checked first. A controller that returns deletions alone is held against the invariants about
+    deletions, and everything else is decided by the design. Effort and seed may be changed, and the smallest history
+    that Hypothesis finds is reported.
+
+    Args:
+        controller: a rule set, or a function of a snapshot that returns a plan or what it deletes.
+        invariants: those to check; None for :func:`invariants_for` the controller.
+        effort: how much is drawn; None for the default.
+
+    Raises:
+        InvariantViolated: with the rule, what it requires, what there is, and what happened before.
+        ValueError: the controller deletes an object that the set does not have.
+    """
+    listed = invariants_for(controller) if invariants is None else tuple(invariants)
+    how = effort or Effort()
+
+    @given(snapshots(how.sizes, incomplete=True))
+    def on_snapshots(snapshot: Snapshot) -> None:
+        check_snapshot(controller, snapshot, invariants=listed)
+
+    @given(any_clusters(how.sizes), event_sequences(how.events, how.kinds))
+    def in_histories(start: RandomCluster, events: tuple[Event, ...]) -> None:
+        check_history(controller, start, events, invariants=listed)
+
+    for run, count in ((on_snapshots, how.snapshots), (in_histories, how.histories)):
+        if count:
+            _run(run, how, count)
+
+
+def _run(test: Callable[[], None], how: Effort, count: int) -> None:
+    """Run a test of Hypothesis; raise what it found without the notes about its drawing."""
+    phases = (Phase.generate, Phase.shrink) if how.shrink else (Phase.generate,)
+    limited = settings(
+        max_examples=count,
+        phases=phases,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=_NO_TIME_LIMIT,
+        derandomize=False,
+    )
+    drawn = limited(test if how.seed is None else seed(how.seed)(test))
+    violated: InvariantViolated | None = None
+    try:
+        drawn()
+    except InvariantViolated as found:
+        violated = found
+    if violated is not None:
+        raise InvariantViolated(violated.invariant, violated.violation, violated.history)
+
+
+def check_snapshot(controller: Controller, snapshot: Snapshot, *, invariants: Sequence[Invariant] = INVARIANTS) -> None:
+    """Hold one decision of a controller against the invariants.
+
+    Args:
+        controller: what is tested.
+        snapshot: what it decides on.
+        invariants: those to check.
+
+    Raises:
+        InvariantViolated: as above.
+    """
+    decision = decide(controller, snapshot)
+    found = Round(snapshot, decision.plan)
+    for invariant in invariants:
+        for violation in invariant.check((found,)) if decision.judges(invariant) else ():
+            lines = (*lines_of_snapshot(snapshot), *lines_of_round(snapshot.now, found))
+            raise InvariantViolated(invariant, violation, lines)
+
+
+def check_history(
+    controller: Controller,
+    start: RandomCluster,
+    events: Sequence[Event],
+    *,
+    invariants: Sequence[Invariant] = INVARIANTS,
+) -> None:
+    """Play a controller on a cluster, event by event and then until it rests, and check every round.
+
+    Args:
+        controller: what is tested.
+        start: the objects at the beginning.
+        events: what happens; after each the controller decides once.
+        invariants: those to check.
+
+    Raises:
+        InvariantViolated: as above.
+    """
+    played = PlayedCluster(start, controller, invariants)
+    for event in events:
+        played.happen(event)
+    played.settle()

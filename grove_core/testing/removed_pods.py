@@ -1,0 +1,40 @@
+"""What a decision does to pods, for invariants of a user's own."""
+
+from collections.abc import Iterator
+
+from grove_core.kernel.steps import Delete
+from grove_core.plan.plan import Plan
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing.controllers import Deletions, deleted_objects
+from grove_core.testing.invariants.required_verdicts import required_verdicts
+
+
+def removed_pods(snapshot: Snapshot, decision: Plan | Deletions) -> Iterator[tuple[PodClique, Pod]]:
+    """Yield the pods that a decision deletes, each with its PodClique: those named, and those of deleted PodCliques.
+
+    Args:
+        snapshot: what was decided on.
+        decision: a plan, or what a controller deletes.
+
+    Raises:
+        ValueError: the set has no such object.
+    """
+    if isinstance(decision, Plan):
+        gone = {step.target for step in decision.steps if isinstance(step.action, Delete)}
+    else:
+        gone = {one.ref for one in deleted_objects(snapshot, decision)}
+    for clique, pod in snapshot.pods():
+        if clique.ref in gone or pod.ref in gone:
+            yield clique, pod
+
+
+def breached_cliques(snapshot: Snapshot) -> frozenset[str]:
+    """Return the names of the PodCliques whose MinAvailableBreached is True by the specification (GT-014).
+
+    Args:
+        snapshot: with all pods, PodCliques and scaling groups of the set; without them none is breached (GT-024).
+    """
+    required = required_verdicts(snapshot)
+    return frozenset(one.ref.name for one in snapshot.cliques if required.is_breached(one.ref))

@@ -1,0 +1,106 @@
+"""Hypothesis strategies: sets, clusters in any state, snapshots of them, and what happens to them."""
+
+from dataclasses import replace
+from typing import Final
+
+from hypothesis import strategies as st
+
+from grove_core.kernel.frozen import FrozenDict
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing.cluster_builder import ClusterBuilder, Sizes, cluster_of
+from grove_core.testing.events import Event, EventKind
+from grove_core.testing.random_cluster import RandomCluster, drawn, stormy
+from grove_core.testing.tape import Tape
+
+_SIZES: Final = Sizes()
+_LONG, _SHORT, _NUMBER = 400, 150, 255
+_LEFT_OUT: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
+
+
+def sets(sizes: Sizes = _SIZES) -> st.SearchStrategy[PodCliqueSet]:
+    """PodCliqueSets that admission accepts, some of them being deleted, some without a termination delay.
+
+    Args:
+        sizes: the largest sizes that are drawn.
+    """
+    return st.binary(max_size=_LONG).map(lambda data: ClusterBuilder(Tape(data), sizes=sizes).root())
+
+
+def clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
+    """Arbitrary clusters; most of their parts are healthy, and they shrink to a set of one ready pod.
+
+    Args:
+        sizes: the largest sizes that are drawn.
+    """
+    return st.binary(max_size=_LONG).map(lambda data: cluster_of(data, sizes=sizes))
+
+
+def busy_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
+    """Clusters with replicas, scaling groups, updates, deletions and old conditions, which ``clusters`` seldom draws.
+
+    Args:
+        sizes: the largest sizes that are drawn.
+    """
+    return st.binary(min_size=_SHORT, max_size=_LONG).map(lambda data: cluster_of(data, sizes=sizes))
+
+
+def storms(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
+    """Clusters in which nearly everything is breached, for longer or shorter than its delay.
+
+    Args:
+        sizes: the largest sizes that are drawn.
+    """
+    return st.one_of(clusters(sizes), busy_clusters(sizes)).map(stormy)
+
+
+def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
+    """Clusters of the three strategies above.
+
+    Args:
+        sizes: the largest sizes that are drawn.
+    """
+    return st.one_of(busy_clusters(sizes), storms(sizes), clusters(sizes))
+
+
+def snapshots(sizes: Sizes = _SIZES, *, incomplete: bool = False) -> st.SearchStrategy[Snapshot]:
+    """Snapshots of such clusters, as a controller gets them.
+
+    Args:
+        sizes: the largest sizes that are drawn.
+        incomplete: whether in some of them a kind was not collected.
+    """
+    complete = any_clusters(sizes).map(lambda generated: drawn(generated.snapshot))
+    if not incomplete:
+        return complete
+    return st.one_of(complete, complete, complete, st.builds(without_kind, complete, st.sampled_from(_LEFT_OUT)))
+
+
+def without_kind(snapshot: Snapshot, kind: str) -> Snapshot:
+    """Return the snapshot that a source gives which left out a kind: Pod, PodClique or PodCliqueScalingGroup."""
+    left = replace(snapshot, not_collected=frozenset({kind}))
+    if kind == "Pod":
+        return replace(left, pods_of=FrozenDict())
+    return replace(left, cliques=()) if kind == "PodClique" else replace(left, groups=())
+
+
+def events(kinds: frozenset[EventKind] = frozenset(EventKind)) -> st.SearchStrategy[Event]:
+    """Single events.
+
+    Args:
+        kinds: those that are drawn.
+    """
+    number = st.integers(0, _NUMBER)
+    return st.builds(Event, st.sampled_from([kind for kind in EventKind if kind in kinds]), number, number)
+
+
+def event_sequences(
+    most: int = 12, kinds: frozenset[EventKind] = frozenset(EventKind)
+) -> st.SearchStrategy[tuple[Event, ...]]:
+    """Sequences of events; they shrink to fewer events.
+
+    Args:
+        most: the largest number of events.
+        kinds: those that are drawn.
+    """
+    return st.lists(events(kinds), max_size=most).map(tuple)
