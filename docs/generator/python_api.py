@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Final, get_type_hints
 
 import grove_core
-from docs.generator.markdown import docstring, fenced, prose
+from docs.generator.markdown import docstring, fenced, prose, table
 
 _PACKAGES: Final = ("kernel", "resources", "snapshot", "plan", "document")
 _AREA_MODULES: Final = frozenset({"rules", "rulesets", "verdicts"})
@@ -32,6 +32,7 @@ def python_pages() -> dict[str, str]:
         "pages.md": _page("Entry points", "The functions of `grove_core` that programs call.", _tops()),
         **{f"{name}.md": _package(name) for name in _PACKAGES},
         "areas.md": _page("Areas", rules_and_verdicts, _rules_and_verdicts()),
+        "testing.md": _testing(),
     }
 
 
@@ -44,9 +45,31 @@ def _index() -> str:
         "## Further\n",
         "- [Pages](pages.md): `reconcile`, `admit`, `explain`, `compare` and others",
         *(f"- [grove_core.{name}]({name}.md): {_first(_module(name))}" for name in _PACKAGES),
-        "- [Areas](areas.md): rules and verdicts\n",
+        "- [Areas](areas.md): rules and verdicts",
+        f"- [grove_core.testing](testing.md): {_first(_module('testing'))}\n",
     ]
     return "\n".join(parts)
+
+
+def _testing() -> str:
+    """Return the page of the public names of ``grove_core.testing``, with the invariants as tables."""
+    module = _module("testing")
+    shown = ((name, getattr(module, name)) for name in module.__all__)
+    own = [(name, found) for name, found in shown if isinstance(found, FunctionType | type)]
+    rows = [
+        (f"`{one.id}`", prose(one.sentence), "yes" if one.reads_deletions_only else "")
+        for one in (*module.INVARIANTS, *module.FIELD_INVARIANTS)
+    ]
+    return "\n".join(
+        (
+            "# grove_core.testing\n",
+            _text(module.__doc__),
+            *(_described(name, found) for name, found in own if found.__module__.startswith("grove_core.testing")),
+            "## Invariants\n",
+            "`INVARIANTS` has those of `GT` and `PL`, `FIELD_INVARIANTS` those of `GF` and some of `PL`.\n",
+            table(("rule", "sentence", "of controllers that return deletions"), list(dict.fromkeys(rows))),
+        )
+    )
 
 
 def _module(name: str) -> ModuleType:

@@ -4,7 +4,7 @@ Everything is imported from here. Hypothesis is no dependency of the distributio
 """
 
 try:
-    import hypothesis as _hypothesis
+    import hypothesis as _hypothesis  # noqa: F401 - only whether it is there
 except ImportError as _missing:
     raise ImportError("grove_core.testing needs hypothesis: pip install 'grove[testing]'") from _missing
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -16,9 +17,10 @@ from grove_core.testing.invariants.invariant import Invariant, InvariantViolated
 from grove_core.testing.invariants.lists import FIELD_INVARIANTS, INVARIANTS
 from grove_core.testing.played_cluster import PlayedCluster
 from grove_core.testing.random_cluster import RandomCluster
-from grove_core.testing.strategies import any_clusters, event_sequences, snapshots
+from grove_core.testing.strategies import LEFT_OUT, any_clusters, event_sequences, without_kind
 
 _NO_TIME_LIMIT: Final = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+_LEFT_OUT: Final = ("", "", "", "", *LEFT_OUT)
 _EVERY_EVENT: Final = frozenset(EventKind)
 
 
@@ -76,9 +78,10 @@ def check_all(
     listed = invariants_for(controller) if invariants is None else tuple(invariants)
     how = effort or Effort()
 
-    @given(snapshots(how.sizes, incomplete=True))
-    def on_snapshots(snapshot: Snapshot) -> None:
-        check_snapshot(controller, snapshot, invariants=listed)
+    @given(any_clusters(how.sizes), st.sampled_from(_LEFT_OUT))
+    def on_snapshots(start: RandomCluster, kind: str) -> None:
+        seen = without_kind(start.snapshot, kind) if kind else start.snapshot
+        check_snapshot(controller, seen, invariants=listed)
 
     @given(any_clusters(how.sizes), event_sequences(how.events, how.kinds))
     def in_histories(start: RandomCluster, events: tuple[Event, ...]) -> None:

@@ -115,11 +115,7 @@ class PlayedCluster:
         if is_one or kind is EventKind.WRITES_FAIL:
             outcome = AttemptOutcome.REFUSED if is_one else _FAILURES[which % len(_FAILURES)]
             return Attempt(step, outcome, "by the test")
-        if (
-            kind is EventKind.FRESH_READ_FAILS
-            and isinstance(step.action, Delete)
-            and is_gang_termination_deletion(step)
-        ):
+        if kind is EventKind.FRESH_READ_FAILS and is_gang_termination_deletion(step):
             return Attempt(step, AttemptOutcome.NOT_CONFIRMED, "by the test")
         done = self.cluster.server.attempt_step(step)
         lost = kind is EventKind.RESPONSES_LOST

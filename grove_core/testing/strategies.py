@@ -15,7 +15,7 @@ from grove_core.testing.tape import Tape
 
 _SIZES: Final = Sizes()
 _LONG, _SHORT, _NUMBER = 400, 150, 255
-_LEFT_OUT: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
+LEFT_OUT: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 
 
 def sets(sizes: Sizes = _SIZES) -> st.SearchStrategy[PodCliqueSet]:
@@ -73,7 +73,7 @@ def snapshots(sizes: Sizes = _SIZES, *, incomplete: bool = False) -> st.SearchSt
     complete = any_clusters(sizes).map(lambda generated: drawn(generated.snapshot))
     if not incomplete:
         return complete
-    return st.one_of(complete, complete, complete, st.builds(without_kind, complete, st.sampled_from(_LEFT_OUT)))
+    return st.one_of(complete, complete, complete, st.builds(without_kind, complete, st.sampled_from(LEFT_OUT)))
 
 
 def without_kind(snapshot: Snapshot, kind: str) -> Snapshot:

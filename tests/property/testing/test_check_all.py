@@ -1,0 +1,138 @@
+"""What ``check_all`` reports, and what happens in its histories."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from grove_core.reconcile import reconcile
+from grove_core.testing import (
+    ClusterWorld,
+    Effort,
+    Event,
+    EventKind,
+    InvariantViolated,
+    Plan,
+    PlayedCluster,
+    RandomCluster,
+    Sizes,
+    Snapshot,
+    any_clusters,
+    breached_cliques,
+    busy_clusters,
+    check_all,
+    check_history,
+    cluster_of,
+    event_sequences,
+    removed_pods,
+    sets,
+    snapshots,
+)
+from tests.property.few_examples import RARELY
+from tests.property.gang_termination.hand_mutants import HAND_MUTANTS
+
+SMALL = Sizes(cliques=1, pods=1, set_replicas=1, group_replicas=0)
+
+
+def deletes_breached(snapshot: Snapshot) -> list[str]:
+    return sorted(breached_cliques(snapshot))
+
+
+def test_lt003_a_violation_has_rule_and_history() -> None:
+    with pytest.raises(InvariantViolated) as caught:
+        check_all(deletes_breached, effort=Effort(histories=0))
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith(f"{caught.value.invariant.id} is violated: {caught.value.invariant.sentence}")
+    assert [line.partition(":")[0] for line in lines[1:5]] == ["where", "expected", "got", "history"]
+    assert [line.strip() for line in lines[5:]] == list(caught.value.history)
+    assert caught.value.history[-1].partition("plan: ")[2].startswith("delete PodClique/")
+    assert len(caught.value.history) <= 6, "the smallest set that shows it"
+
+
+def test_lt003_the_smallest_history_is_short() -> None:
+    make = HAND_MUTANTS["refused_deletion_is_repeated"]
+    with pytest.raises(InvariantViolated) as caught:
+        check_all(make(), effort=Effort(snapshots=0, sizes=Sizes(2, 1, 1, 0)))
+    assert any("failed: " in line for line in caught.value.history)
+    assert len(caught.value.history) <= 12
+
+
+def test_lt004_the_same_seed_finds_the_same() -> None:
+    def found(seed: int | None) -> str:
+        with pytest.raises(InvariantViolated) as caught:
+            check_all(deletes_breached, effort=Effort(seed=seed, shrink=False, histories=0))
+        return str(caught.value)
+
+    assert found(7) == found(7)
+    assert found(None)
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+@RARELY
+@given(start=any_clusters())
+def test_lt005_every_event_fits_every_cluster(kind: EventKind, start: RandomCluster) -> None:
+    played = PlayedCluster(start, reconcile)
+    for number in (0, 1, 255):
+        played.happen(Event(kind, number, number))
+    played.settle()
+    assert any(kind.value in line for line in played.lines)
+
+
+def test_lt005_events_change_what_they_name() -> None:
+    played = PlayedCluster(cluster_of(b""), reconcile)
+    played.happen(Event(EventKind.POD_FAILS))
+    assert breached_cliques(played.rounds[-1].snapshot) == {"llm-0-router"}
+    played.happen(Event(EventKind.DELAY_PASSES))
+    assert [ref.name for ref in played.rounds[-1].deletions] == ["llm-0-router"]
+    played.settle()
+    assert played.rounds[-1].plan.settled
+
+
+class Mine(ClusterWorld):
+    def plan(self, snapshot: Snapshot) -> Plan:
+        return reconcile(snapshot)
+
+
+class Hasty(ClusterWorld):
+    def plan(self, snapshot: Snapshot) -> list[str]:
+        return deletes_breached(snapshot)
+
+
+def test_lt005_the_state_machine_keeps_the_invariants() -> None:
+    run_state_machine_as_test(Mine, settings=settings(max_examples=5, deadline=None))
+
+
+def test_lt005_the_state_machine_finds_mistakes() -> None:
+    with pytest.raises(InvariantViolated):
+        run_state_machine_as_test(Hasty, settings=settings(max_examples=100, deadline=None, database=None))
+    with pytest.raises(NotImplementedError):
+        ClusterWorld().plan(cluster_of(b"").snapshot)
+
+
+@given(busy_clusters())
+def test_lt006_deletions_are_names_references_or_objects(start: RandomCluster) -> None:
+    seen = start.snapshot
+    for decision in (deletes_breached(seen), [one.ref for one in seen.cliques], list(seen.cliques)):
+        gone = [pod.name for _, pod in removed_pods(seen, decision)]
+        assert set(gone) <= {pod.name for _, pod in seen.pods()}
+    assert {pod.name for _, pod in removed_pods(seen, seen.cliques)} == {pod.name for _, pod in seen.pods()}
+    assert all(pod.name for _, pod in removed_pods(seen, reconcile(seen)))
+
+
+def test_lt006_an_unknown_object_is_an_error_of_the_controller() -> None:
+    with pytest.raises(ValueError, match="the controller deletes gone, which the set llm does not have"):
+        check_history(lambda _: ["gone"], cluster_of(b""), ())
+
+
+@given(snapshots(SMALL, incomplete=True), sets(SMALL), event_sequences(2))
+def test_lt005_sizes_are_kept(seen: Snapshot, root: object, events: tuple[Event, ...]) -> None:
+    assert len(seen.root.spec.template.cliques) == 1
+    assert seen.root.spec.replicas <= 1
+    assert not seen.groups
+    assert len(events) <= 2
+    assert repr(seen).count("\n") <= 9
+    assert root
+
+
+def test_lt005_sizes_have_limits() -> None:
+    with pytest.raises(ValueError, match="at most 5 cliques"):
+        Sizes(cliques=6)

@@ -1,0 +1,190 @@
+"""Each invariant is a rule of the specifications, and a controller with a mistake violates it (LT-002)."""
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+import grove_core.testing
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.steps import Delete, SetStatus, Step, is_gang_termination_deletion
+from grove_core.reconcile import reconcile
+from grove_core.rule_sets.go_operator import NEWEST
+from grove_core.rule_sets.named import rule_sets
+from grove_core.testing import (
+    FIELD_INVARIANTS,
+    INVARIANTS,
+    Controller,
+    Effort,
+    Invariant,
+    InvariantViolated,
+    Plan,
+    RuleSet,
+    Snapshot,
+    check_all,
+    cluster_of,
+    invariants_for,
+)
+from grove_shell.catalogue.specification_rules import specification_rules_by_number
+from tests.property.gang_termination.hand_mutants import HAND_MUTANTS
+
+FEW: Final = Effort(snapshots=60, histories=25)
+UNSHRUNK: Final = Effort(shrink=False)
+
+
+def terminates_everything(snapshot: Snapshot) -> list[str]:
+    return [clique.ref.name for clique in snapshot.cliques]
+
+
+def terminates_single_cliques(snapshot: Snapshot) -> list[str]:
+    return [clique.ref.name for clique in snapshot.cliques][:1]
+
+
+def terminates_nothing(_: Snapshot) -> list[str]:
+    return []
+
+
+def changes(plan: Plan, **fields: object) -> Plan:
+    def changed(step: Step) -> Step:
+        if not isinstance(step.action, SetStatus) or step.target.kind == "PodCliqueSet":
+            return step
+        return replace(step, action=replace(step.action, fields=FrozenMap({**step.action.fields, **fields})))  # type: ignore[arg-type]
+
+    return replace(plan, steps=tuple(map(changed, plan.steps)))
+
+
+def writes_no_status(snapshot: Snapshot) -> Plan:
+    plan = reconcile(snapshot)
+    return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step.action, SetStatus)))
+
+
+def names_no_cause(snapshot: Snapshot) -> Plan:
+    def changed(step: Step) -> Step:
+        return replace(step, action=replace(step.action, terminates=())) if isinstance(step.action, Delete) else step
+
+    plan = reconcile(snapshot)
+    return replace(plan, steps=tuple(map(changed, plan.steps)))
+
+
+def deletes_another_version(snapshot: Snapshot) -> Plan:
+    def changed(step: Step) -> Step:
+        if not isinstance(step.action, Delete):
+            return step
+        guard = replace(step.action.guard, resource_version="1")
+        return replace(step, action=replace(step.action, guard=guard))
+
+    plan = reconcile(snapshot)
+    return replace(plan, steps=tuple(map(changed, plan.steps)))
+
+
+def writes_a_status_while_deleting(snapshot: Snapshot) -> Plan:
+    plan = reconcile(snapshot)
+    status = next((step for step in plan.steps if isinstance(step.action, SetStatus)), None)
+    leaving = [one for one in snapshot.cliques if one.deleting]
+    if status is None or not isinstance(status.action, SetStatus):
+        return plan
+    more = [replace(status, target=one.ref, action=replace(status.action, guard=one.guard)) for one in leaving]
+    return replace(plan, steps=(*plan.steps, *more))
+
+
+def never_rests(snapshot: Snapshot) -> Plan:
+    plan = reconcile(snapshot)
+    clique = next((one for one in snapshot.cliques if not one.deleting), None)
+    if clique is None or any(step.target == clique.ref for step in plan.steps):
+        return plan
+    action = SetStatus(FrozenMap({"replicas": clique.status.replicas}), clique.guard)
+    last = plan.findings[0].because
+    from grove_core.kernel.steps import StepStage  # noqa: PLC0415
+
+    return replace(plan, steps=(*plan.steps, Step(StepStage.STATUS, clique.ref, action, last)))
+
+
+def go_operator_by_single_cliques(snapshot: Snapshot) -> Plan:
+    plan = reconcile(snapshot, NEWEST)
+    ends = [step for step in plan.steps if is_gang_termination_deletion(step)]
+    return replace(plan, steps=tuple(step for step in plan.steps if step not in ends[1:]))
+
+
+def go_operator_without_statuses(snapshot: Snapshot) -> Plan:
+    plan = reconcile(snapshot, NEWEST)
+    return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step.action, SetStatus)))
+
+
+def of(name: str) -> Controller:
+    return HAND_MUTANTS[name]()
+
+
+BROKEN: Final[dict[str, Controller]] = {
+    "GT-031": of("no_delay_is_a_minute"),
+    "GT-033": terminates_nothing,
+    "GT-034": of("terminates_at_once"),
+    "GT-035": terminates_everything,
+    "GT-037": of("deleted_set_terminates"),
+    "GT-050": terminates_nothing,
+    "GT-051": of("terminates_at_once"),
+    "GT-052": of("group_terminates_what_it_cannot_spare"),
+    "GT-053": of("group_terminates_while_it_is_updated"),
+    "GT-055": terminates_single_cliques,
+    "GT-065": of("scaled_in_replica_is_terminated"),
+    "GT-032": of("breach_counts_from_the_recovery"),
+    "GT-063": of("cause_goes_first"),
+    "PL-029": of("terminates_without_fresh_read"),
+    "GT-024": of("what_was_not_collected_is_zero"),
+    "GT-002": writes_no_status,
+    **dict.fromkeys(("GT-011", "GT-012", "GT-013", "GT-014", "GT-015", "GT-041", "GT-042", "GT-043"), writes_no_status),
+    "GT-016": of("forgets_availability"),
+    "GT-019": of("transition_time_rewritten"),
+    "GT-021": writes_no_status,
+    "GT-022": writes_no_status,
+    "GT-023": writes_a_status_while_deleting,
+    "GT-036": names_no_cause,
+    "GT-054": names_no_cause,
+    "GT-060": of("never_wakes"),
+    "PL-002": never_rests,
+    "PL-004": deletes_another_version,
+    "PL-012": of("refused_deletion_is_repeated"),
+    "PL-027": of("refused_deletion_is_repeated"),
+    "GF-002": terminates_single_cliques,
+    "GF-009": terminates_single_cliques,
+    "GF-077": of("deleted_set_terminates"),
+    "GF-073": go_operator_by_single_cliques,
+    "GF-024": go_operator_without_statuses,
+    "GF-050": terminates_everything,
+}
+EVERY: Final = {one.id: one for one in (*INVARIANTS, *FIELD_INVARIANTS)}
+
+
+@pytest.mark.req("LT-002")
+@pytest.mark.parametrize("rule", EVERY)
+def test_lt002_a_mistake_violates_the_invariant(rule: str) -> None:
+    with pytest.raises(InvariantViolated) as caught:
+        check_all(BROKEN[rule], invariants=(EVERY[rule],), effort=UNSHRUNK)
+    assert caught.value.invariant is EVERY[rule]
+
+
+@pytest.mark.parametrize("invariant", EVERY.values(), ids=EVERY)
+def test_lt002_number_and_sentence_are_those_of_the_rule(invariant: Invariant) -> None:
+    assert invariant.sentence == specification_rules_by_number()[invariant.id].text
+
+
+@pytest.mark.parametrize("name", ["design", "field"])
+def test_lt002_our_rule_sets_keep_their_list(name: str) -> None:
+    check_all(rule_sets()[name], effort=FEW)
+
+
+def test_lt002_each_rule_set_has_its_list() -> None:
+    assert invariants_for(NEWEST) is FIELD_INVARIANTS
+    assert invariants_for(RuleSet("mine", NEWEST.gang_termination)) is INVARIANTS
+    assert invariants_for(terminates_nothing) is INVARIANTS
+
+
+def test_lt001_the_package_has_its_public_names_and_no_others() -> None:
+    assert dir(grove_core.testing) == sorted(grove_core.testing.__all__)
+    assert all(hasattr(grove_core.testing, name) for name in grove_core.testing.__all__)
+
+
+def test_lt002_an_invariant_is_a_function_of_snapshot_and_plan() -> None:
+    seen = cluster_of(b"").snapshot
+    assert EVERY["GT-014"].violations(seen, reconcile(seen)) == ()
+    (found,) = EVERY["GT-060"].violations(seen, replace(reconcile(seen), wake_at=seen.now))
+    assert str(found) == "wakeAt: expected None, got 2026-11-20 09:00:00+00:00"
