@@ -23,6 +23,7 @@ from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 T = TypeVar("T")
 _NODES: Final = 3
 _MOST_SCALED: Final = 5
+_AFTER_DELAY: Final = 128
 _NO_DELAY: Final = timedelta(minutes=5)
 
 
@@ -75,7 +76,7 @@ class ChangingCluster:
     def happen(self, event: Event) -> str:
         """Let an event happen; return what it was about, empty where it is no change of the cluster.
 
-        Events of writes happen while a plan is executed, so they change nothing here.
+        Events of writes happen while a plan is executed. From 128 on, ``which`` lets the longest delay pass before.
         """
         match event.kind:
             case EventKind.TIME_PASSES:
@@ -97,6 +98,9 @@ class ChangingCluster:
                     self._put_updating(one, updating=False)
             case EventKind.CLIQUE_SCALED | EventKind.GROUP_SCALED | EventKind.SET_SCALED:
                 return self._scale(event)
+            case _ if event.which >= _AFTER_DELAY:
+                self.now += self.longest_delay
+                return "after the longest termination delay"
             case _:
                 pass
         return ""

@@ -97,8 +97,8 @@ def violations_of_order(history: History) -> Iterator[Violation]:
     """Yield the terminations in which something is deleted after the cause (GT-063)."""
     found = history[-1]
     place = {ref: number for number, ref in enumerate(found.deletions)}
-    every = {one for causes in _ending(found).values() for cause in causes for one in cause.cliques}
-    for replica, causes in _ending(found).items():
+    every = {one for causes in _ending(found, whole=False).values() for cause in causes for one in cause.cliques}
+    for replica, causes in _ending(found, whole=True).items():
         gone = [ref for ref in place if _is_in(found.cliques.get(ref), replica)]
         companions = [ref for ref in gone if ref not in every]
         first = min((cause.deadline for cause in causes), default=None)
@@ -109,9 +109,20 @@ def violations_of_order(history: History) -> Iterator[Violation]:
             yield Violation(after.short, f"a deletion before that of {candidates[0].ref.short}", "one after it")
 
 
-def _ending(found: Round) -> dict[int | tuple[Ref, int], list[Cause]]:
+def _ending(found: Round, *, whole: bool) -> dict[int | tuple[Ref, int], list[Cause]]:
+    """Return the breaches behind each termination.
+
+    Args:
+        whole: whether a replica of a scaling group whose replica of the set is terminated too is left out.
+    """
     every: dict[int | tuple[Ref, int], list[Cause]] = {**found.required.of_set, **found.required.of_groups}
-    return {replica: causes for replica, causes in every.items() if replica in found.required.ends}
+    of_set = {group.ref: group.replica_index for group in found.snapshot.groups} if whole else {}
+    return {
+        replica: causes
+        for replica, causes in every.items()
+        if replica in found.required.ends
+        and (isinstance(replica, int) or of_set.get(replica[0], -1) not in found.required.ends)
+    }
 
 
 def _is_in(clique: PodClique | None, replica: int | tuple[Ref, int]) -> bool:
@@ -123,7 +134,7 @@ def _is_in(clique: PodClique | None, replica: int | tuple[Ref, int]) -> bool:
 def violations_of_named_causes(rule: str, history: History) -> Iterator[Violation]:
     """Yield deletions that do not name the breach whose delay ended first (GT-036, GT-054)."""
     found = history[-1]
-    for replica, causes in _ending(found).items():
+    for replica, causes in _ending(found, whole=False).items():
         if (rule == "GT-036") is not isinstance(replica, int):
             continue
         first = min(cause.deadline for cause in causes)

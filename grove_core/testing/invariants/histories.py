@@ -57,12 +57,27 @@ def _breached_since(history: History, ref: Ref) -> datetime:
     since = history[-1].snapshot.now
     for at in range(len(history) - 1, -1, -1):
         part = _part(history, at, ref)
-        if part is None or part.uid != uid or not history[at].required.is_breached(ref):
+        if part is None or part.uid != uid:
+            return since
+        if not history[at].required.is_breached(ref) and _is_known_to_be_over(history, at + 1, ref):
             return since
         since = history[at].snapshot.now
     first = _part(history, 0, ref)
     stored = condition_of(first.status.conditions, "MinAvailableBreached") if first else None
     return stored.last_transition_time if stored and stored.status is ConditionStatus.TRUE else since
+
+
+def _is_known_to_be_over(history: History, at: int, ref: Ref) -> bool:
+    """Return whether a recovery is known a round later: stored, or among the writes that have just failed (GT-067).
+
+    A recovery that was over before an operator wrote it, because it crashed, cannot be known.
+    """
+    if at == len(history):
+        return True
+    part = _part(history, at, ref)
+    stored = condition_of(part.status.conditions, "MinAvailableBreached") if part else None
+    is_stored = stored is None or stored.status is not ConditionStatus.TRUE
+    return is_stored or (at == len(history) - 1 and ref in history[at].failed)
 
 
 def violations_of_refusals(history: History) -> Iterator[Violation]:

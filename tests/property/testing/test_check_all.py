@@ -79,6 +79,7 @@ def test_lt005_every_event_fits_every_cluster(kind: EventKind, start: RandomClus
 
 def test_lt005_events_change_what_they_name() -> None:
     played = PlayedCluster(cluster_of(b""), reconcile)
+    played.happen(Event(EventKind.TIME_PASSES, amount=1))
     played.happen(Event(EventKind.POD_FAILS))
     assert breached_cliques(played.rounds[-1].snapshot) == {"llm-0-router"}
     played.happen(Event(EventKind.DELAY_PASSES))
