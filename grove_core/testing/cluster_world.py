@@ -1,29 +1,19 @@
 """The same cluster as a state machine of Hypothesis, to inherit from."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from grove_core.plan.plan import Plan
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.controllers import Deletions
-from grove_core.testing.events import Event, EventKind
+from grove_core.testing.events import EVENTS_OF_WRITES, Event, EventKind
 from grove_core.testing.invariants.invariant import Invariant
 from grove_core.testing.invariants.lists import INVARIANTS
 from grove_core.testing.played_cluster import PlayedCluster
 from grove_core.testing.random_cluster import RandomCluster
 from grove_core.testing.strategies import any_clusters, events
-
-_OF_WRITES: Final = frozenset(
-    {
-        EventKind.OPERATOR_CRASHES,
-        EventKind.WRITE_REFUSED,
-        EventKind.WRITES_FAIL,
-        EventKind.RESPONSES_LOST,
-        EventKind.FRESH_READ_FAILS,
-    }
-)
 
 
 class ClusterWorld(RuleBasedStateMachine):
@@ -49,12 +39,12 @@ class ClusterWorld(RuleBasedStateMachine):
         """Begin with a cluster in any state."""
         self.played = PlayedCluster(start, self.plan, self.checked)
 
-    @rule(event=events(frozenset(EventKind) - _OF_WRITES))
+    @rule(event=events(frozenset(EventKind) - EVENTS_OF_WRITES))
     def the_cluster_changes(self, event: Event) -> None:
         """Time passes, pods fail or become ready, nodes go, parts are scaled or updated; then a reconcile."""
         self.played.happen(event)
 
-    @rule(event=events(_OF_WRITES))
+    @rule(event=events(EVENTS_OF_WRITES))
     def writes_go_wrong(self, event: Event) -> None:
         """The operator crashes between its writes, or writes are refused or their responses lost."""
         self.played.happen(event)

@@ -18,7 +18,7 @@ from grove_core.testing.invariants.invariant import Invariant
 Deletions: TypeAlias = Iterable[Ref | str | PodClique | Pod]
 """What a controller deletes, in this order: references, objects, or names of PodCliques or pods."""
 
-Controller: TypeAlias = RuleSet | Callable[[Snapshot], Plan] | Callable[[Snapshot], Deletions]
+Controller: TypeAlias = RuleSet | Callable[[Snapshot], Plan | Deletions]
 """A rule set, or a function of a snapshot that returns a plan or what it deletes."""
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum, unique
+from typing import Final
 
 
 @unique
@@ -25,6 +26,18 @@ class EventKind(Enum):
     WRITES_FAIL = "every write fails"
     RESPONSES_LOST = "every write is done, and its response is lost"
     FRESH_READ_FAILS = "the fresh read before a termination fails"
+
+
+EVENTS_OF_WRITES: Final = frozenset(
+    {
+        EventKind.OPERATOR_CRASHES,
+        EventKind.WRITE_REFUSED,
+        EventKind.WRITES_FAIL,
+        EventKind.RESPONSES_LOST,
+        EventKind.FRESH_READ_FAILS,
+    }
+)
+"""Those that happen to the writes of a round."""
 
 
 @dataclass(frozen=True, slots=True)

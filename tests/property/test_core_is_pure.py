@@ -38,6 +38,9 @@ ALLOWED_MODULES: Final = frozenset(
 ALLOWED_FOR_NOUNS: Final = frozenset({"pydantic", "pydantic_core"})
 """Allowed in ``resources/`` only, where JSON is parsed."""
 
+ALLOWED_FOR_TESTING: Final = frozenset({"hypothesis", "grove_shell"})
+"""Allowed in ``testing/`` only, which nothing imports (specs/decisions/0019)."""
+
 FORBIDDEN_BUILTINS: Final = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})
 FORBIDDEN_CALLS: Final = FORBIDDEN_BUILTINS | {"getenv", "now", "time", "today", "utcnow"}
 CLOCK_IF_UNASKED: Final = "time"
@@ -64,6 +67,8 @@ def is_allowed(module: str, file: str) -> bool:
     top = module.partition(".")[0]
     if top in ALLOWED_FOR_NOUNS:
         return file.startswith("resources/")
+    if top in ALLOWED_FOR_TESTING:
+        return file.startswith("testing/")
     return module in ALLOWED_MODULES or top == "grove_core"
 
 
@@ -265,6 +270,11 @@ class TestTheCheckItself:
     )
     def test_only_nouns_may_use_pydantic(self, file: str, allowed: bool) -> None:
         found = offences_in("from pydantic import BaseModel\nfrom pydantic_core import core_schema", file)
+        assert (found == []) is allowed
+
+    @pytest.mark.parametrize(("file", "allowed"), [("testing/check.py", True), ("plan/planner.py", False)])
+    def test_only_the_package_for_tests_may_use_hypothesis(self, file: str, allowed: bool) -> None:
+        found = offences_in("import hypothesis\nfrom grove_shell.in_memory import in_memory_cluster", file)
         assert (found == []) is allowed
 
     def test_every_offence_is_reported_with_its_place(self) -> None:

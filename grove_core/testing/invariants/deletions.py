@@ -115,7 +115,8 @@ def _ending(found: Round, *, whole: bool) -> dict[int | tuple[Ref, int], list[Ca
     Args:
         whole: whether a replica of a scaling group whose replica of the set is terminated too is left out.
     """
-    every: dict[int | tuple[Ref, int], list[Cause]] = {**found.required.of_set, **found.required.of_groups}
+    every: dict[int | tuple[Ref, int], list[Cause]] = dict(found.required.of_set.items())
+    every.update(found.required.of_groups.items())
     of_set = {group.ref: group.replica_index for group in found.snapshot.groups} if whole else {}
     return {
         replica: causes

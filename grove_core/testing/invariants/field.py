@@ -8,7 +8,7 @@ from grove_core.kernel.steps import SetStatus, is_gang_termination_deletion
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import object_after_status_write
-from grove_core.testing.invariants.invariant import History, Round, Violation
+from grove_core.testing.invariants.invariant import History, Round, Violation, breachable_parts
 from grove_core.testing.invariants.required_verdicts import missing_kinds
 
 _BREACHED: Final = "MinAvailableBreached"
@@ -73,7 +73,7 @@ def violations_of_field_age(history: History) -> Iterator[Violation]:
     if found.failed or not delay or missing_kinds(found.snapshot):
         return
     due = set()
-    for one in (*found.snapshot.cliques, *found.snapshot.groups):
+    for one in breachable_parts(found.snapshot):
         condition = condition_of(_after(found, one).status.conditions, _BREACHED)
         is_true = condition is not None and condition.status is ConditionStatus.TRUE
         if condition is not None and is_true and condition.last_transition_time + delay <= found.snapshot.now:

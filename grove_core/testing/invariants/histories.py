@@ -10,7 +10,7 @@ from grove_core.kernel.steps import AttemptOutcome, Delete, StepStage, terminati
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.testing.invariants.invariant import History, Violation
+from grove_core.testing.invariants.invariant import History, Violation, breachable_parts
 from grove_core.testing.invariants.required_verdicts import Cause, delay_of
 
 _ROUNDING: Final = timedelta(seconds=1)  # condition times are whole seconds
@@ -41,8 +41,7 @@ def _is_of(clique: PodClique | None, replica: int | tuple[Ref, int]) -> bool:
 
 
 def _part(history: History, at: int, ref: Ref) -> PodClique | ScalingGroup | None:
-    parts = (*history[at].snapshot.cliques, *history[at].snapshot.groups)
-    return next((one for one in parts if one.ref == ref), None)
+    return next((one for one in breachable_parts(history[at].snapshot) if one.ref == ref), None)
 
 
 def _latest_start(history: History, cause: Cause) -> datetime:

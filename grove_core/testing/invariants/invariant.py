@@ -9,6 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.invariants.required_verdicts import RequiredVerdicts, required_verdicts
 
@@ -50,6 +51,11 @@ class Round:
         """The targets of writes that failed in the round before, or that the plan withholds."""
         failed = {one.step.target for one in self.snapshot.attempts if one.outcome is not AttemptOutcome.DONE}
         return frozenset(failed | {held.target for held in self.plan.withheld})
+
+
+def breachable_parts(snapshot: Snapshot) -> tuple[PodClique | ScalingGroup, ...]:
+    """Return the parts of a set that have the condition MinAvailableBreached."""
+    return (*snapshot.cliques, *snapshot.groups)
 
 
 def deletes_clique(target: Ref, action: object) -> bool:

@@ -9,7 +9,7 @@ from grove_core.kernel.steps import SetStatus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import object_after_status_write
-from grove_core.testing.invariants.invariant import History, Round, Violation
+from grove_core.testing.invariants.invariant import History, Round, Violation, breachable_parts
 from grove_core.testing.invariants.required_verdicts import missing_kinds
 
 _BREACHED: Final = "MinAvailableBreached"
@@ -37,7 +37,7 @@ def _judged(found: Round) -> Iterator[tuple[PodClique | ScalingGroup, PodClique 
     if missing_kinds(found.snapshot) or found.snapshot.root.deleting:
         return
     writes = {step.target: step.action for step in found.plan.steps}
-    for one in (*found.snapshot.cliques, *found.snapshot.groups):
+    for one in breachable_parts(found.snapshot):
         action = writes.get(one.ref)
         if one.deleting or one.ref in found.failed or (action is not None and not isinstance(action, SetStatus)):
             continue
@@ -96,8 +96,8 @@ def _json(value: object) -> str:
 def _of_both(history: History) -> Iterator[tuple[PodClique | ScalingGroup, PodClique | ScalingGroup]]:
     """Yield the parts of the last snapshot that the one before has, too, with what they were."""
     if len(history) > 1:
-        before = {one.uid: one for one in (*history[-2].snapshot.cliques, *history[-2].snapshot.groups)}
-        for one in (*history[-1].snapshot.cliques, *history[-1].snapshot.groups):
+        before = {one.uid: one for one in breachable_parts(history[-2].snapshot)}
+        for one in breachable_parts(history[-1].snapshot):
             if one.uid in before:
                 yield one, before[one.uid]
 

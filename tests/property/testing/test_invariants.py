@@ -7,7 +7,7 @@ import pytest
 
 import grove_core.testing
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Delete, SetStatus, Step, is_gang_termination_deletion
+from grove_core.kernel.steps import Delete, SetStatus, Step, StepStage, is_gang_termination_deletion
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_sets
@@ -42,15 +42,6 @@ def terminates_single_cliques(snapshot: Snapshot) -> list[str]:
 
 def terminates_nothing(_: Snapshot) -> list[str]:
     return []
-
-
-def changes(plan: Plan, **fields: object) -> Plan:
-    def changed(step: Step) -> Step:
-        if not isinstance(step.action, SetStatus) or step.target.kind == "PodCliqueSet":
-            return step
-        return replace(step, action=replace(step.action, fields=FrozenMap({**step.action.fields, **fields})))  # type: ignore[arg-type]
-
-    return replace(plan, steps=tuple(map(changed, plan.steps)))
 
 
 def writes_no_status(snapshot: Snapshot) -> Plan:
@@ -94,8 +85,6 @@ def never_rests(snapshot: Snapshot) -> Plan:
         return plan
     action = SetStatus(FrozenMap({"replicas": clique.status.replicas}), clique.guard)
     last = plan.findings[0].because
-    from grove_core.kernel.steps import StepStage  # noqa: PLC0415
-
     return replace(plan, steps=(*plan.steps, Step(StepStage.STATUS, clique.ref, action, last)))
 
 
