@@ -52,20 +52,6 @@ def violations_of_whole_replicas(history: History) -> Iterator[Violation]:
             yield Violation(clique.ref.short, f"a deletion with {other} of the same replica", "none")
 
 
-def violations_of_field_update(history: History) -> Iterator[Violation]:
-    """Yield the observed PodCliques that are being updated and whose condition is not Unknown (GF-024)."""
-    found = history[-1]
-    if found.failed or missing_kinds(found.snapshot) or not found.snapshot.root.spec.template.termination_delay:
-        return
-    deleted = set(found.deletions)
-    for one in found.snapshot.cliques:
-        if one.status.updating and one.status.observed is not None and not one.deleting and one.ref not in deleted:
-            condition = condition_of(_after(found, one).status.conditions, _BREACHED)
-            if condition is None or condition.status is not ConditionStatus.UNKNOWN:
-                got = "none" if condition is None else condition.status.value
-                yield Violation(one.ref.short, f"{_BREACHED} Unknown during the update", got)
-
-
 def violations_of_field_age(history: History) -> Iterator[Violation]:
     """Yield terminations of replicas in which no breach has lasted for the delay (GF-050)."""
     found = history[-1]

@@ -13,7 +13,6 @@ from grove_core.testing.invariants.deletions import (
 from grove_core.testing.invariants.field import (
     violations_of_field_age,
     violations_of_field_deletion_rule,
-    violations_of_field_update,
     violations_of_whole_replicas,
 )
 from grove_core.testing.invariants.histories import (
@@ -89,7 +88,6 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
 FIELD_INVARIANTS: Final[tuple[Invariant, ...]] = (
     *_by_rule(violations_of_field_deletion_rule, "GF-002", "GF-009", "GF-077", deletions=True),
     _invariant("GF-073", violations_of_whole_replicas, reads_deletions_only=True),
-    _invariant("GF-024", violations_of_field_update),
     _invariant("GF-050", violations_of_field_age),
     *_REFUSALS,
 )

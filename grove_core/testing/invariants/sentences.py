@@ -160,16 +160,11 @@ SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
             "A set MUST be judged `Unknown`, and nothing of it is terminated, if its PodCliques or pods were not "
             "collected, or if it has scaling groups and these were not collected."
         ),
-        "GF-024": (
-            "While an update of a PodClique runs, its `MinAvailableBreached` MUST be `Unknown` with reason "
-            "`UpdateInProgress`, even if it has enough pods."
-        ),
         "GF-050": (
             "A breach MUST be acted on once its transition time plus the delay is over, if its object was "
             "healthy once (GF-040, GF-041) and is not in `GangTerminationInProgress` (GF-051), even while the "
             "object is being deleted. A set looks only at breaches of standalone PodCliques and scaling groups."
         ),
-        "GF-066": "While an update of a scaling group runs, the group MUST terminate none of its replicas.",
         "GF-073": (
             "When a replica of the set is terminated, all its PodCliques MUST be deleted, standalone ones and "
             "those of scaling groups, healthy ones too, and nothing else."
