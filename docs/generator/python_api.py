@@ -130,7 +130,10 @@ def _signature(name: str, found: Public) -> str:
         return f"def {name}{_shown(found)}"
     bases = ", ".join(base.__name__ for base in found.__bases__ if base is not object)
     head = f"class {name}({bases})" if bases else f"class {name}"
-    hints = get_type_hints(found)  # without the metadata for pydantic beside the type
+    try:
+        hints = get_type_hints(found)  # without the metadata for pydantic beside the type
+    except NameError:  # of a base class of Hypothesis, which imports some names for type checkers only
+        hints = inspect.get_annotations(found)
     fields = [f"    {field}: {_annotation(hints[field])}" for field in inspect.get_annotations(found)]
     return "\n".join((f"{head}:", *(field for field in fields if not field.startswith("    _")))).rstrip(":")
 
