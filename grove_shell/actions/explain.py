@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
 from grove_core.document.document_writing import rule_set_source_as_json
@@ -17,7 +17,7 @@ from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.hints import termination_hints
-from grove_shell.actions.command_input import InputSource, read_input_and_print_problems
+from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.actions.rule_set_choice import choose_rule_set
@@ -40,6 +40,55 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("cd", "computedomain", "computedomains"), "ComputeDomain"),
 }
 
+KIND_AND_NAME: Final = (
+    "KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, podgroup, compositepodgroup, computedomain"
+)
+"""What names an object."""
+
+
+class Explained(NamedTuple):
+    """What explains one object.
+
+    Attributes:
+        objects: those of its name, each with its verdicts; empty where there is none.
+        hint: which names there are, where there is none.
+    """
+
+    objects: tuple[ExplainedObject, ...]
+    header: ExplainHeader
+    hint: str = ""
+
+
+def kind_and_name_of_target(target: str) -> tuple[str, str] | None:
+    """Return kind and name of ``KIND/NAME``; None for anything else."""
+    kind, slash, name = target.partition("/")
+    known = KINDS.get(kind.lower())
+    return (known, name) if known is not None and slash and name else None
+
+
+def explain_input(inputs: CommandInput, kind: str, name: str, namespace: str | None, rules: str | None) -> Explained:
+    """Return what explains one object of an input that was read."""
+    rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
+    found = inputs.snapshots_of_selected_sets(namespace)
+    snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
+    plans = _Plans(rule_set, nodes_in_input(inputs.loaded), recognition, inputs.loaded.failed_writes)
+    objects = plans.existing_objects(snapshots, kind, name) or plans.created_objects(snapshots, kind, name)
+    other = operator_rule_set_note(recognition, rule_set.name)
+    header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source)
+    return Explained(tuple(objects), header, "" if objects else plans.hint(snapshots, kind, name))
+
+
+def explained_as_json(explained: Explained, *, only_guards: bool = False) -> dict[str, Any]:
+    """Return what explains one object as JSON."""
+    header = explained.header
+    return {
+        "rules": header.rules,
+        "rulesFrom": rule_set_source_as_json(header.source),
+        "asOf": format_time(header.now),
+        **({"asOfFrom": header.time_from} if header.time_from else {}),
+        "answers": [explanation_as_json(one, only_guards=only_guards) for one in explained.objects],
+    }
+
 
 def explain_object(source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
     """Explain and print. Returns the exit code (CL-001).
@@ -47,37 +96,20 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     Args:
         why_not: ``terminate`` to show only why nothing is terminated; None for everything.
     """
-    kind, slash, name = target.partition("/")
-    if kind.lower() not in KINDS or not slash or not name:
-        print_error(
-            f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, podgroup,"
-            " compositepodgroup, computedomain"
-        )
+    wanted = kind_and_name_of_target(target)
+    if wanted is None:
+        print_error(f"{target} is not {KIND_AND_NAME}")
         return USAGE
     inputs = read_input_and_print_problems(source, rules)
-    kind = KINDS[kind.lower()]
-    rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
-    found = inputs.snapshots_of_selected_sets(source.namespace)
-    snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
-    nodes = nodes_in_input(inputs.loaded)
-    plans = _Plans(rule_set, nodes, recognition, inputs.loaded.failed_writes)
-    objects = plans.existing_objects(snapshots, kind, name) or plans.created_objects(snapshots, kind, name)
+    explained = explain_input(inputs, *wanted, source.namespace, rules)
     print_warnings(inputs.loaded.foreign_objects)
-    if not objects:
-        print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{plans.hint(snapshots, kind, name)}")
+    if not explained.objects:
+        print_error(f"not in the input, or of no PodCliqueSet in it: {' '.join(wanted)}{explained.hint}")
         return USAGE
-    other = operator_rule_set_note(recognition, rule_set.name)
-    header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source)
     only_guards = why_not is not None
     RENDERERS[output].print_result(
-        page=lambda: explain_page(objects, header, only_guards=only_guards),
-        document=lambda: {
-            "rules": rule_set.name,
-            "rulesFrom": rule_set_source_as_json(rules_from),
-            "asOf": format_time(inputs.now),
-            **({"asOfFrom": inputs.time.source} if inputs.time.source else {}),
-            "answers": [explanation_as_json(one, only_guards=only_guards) for one in objects],
-        },
+        page=lambda: explain_page(explained.objects, explained.header, only_guards=only_guards),
+        document=lambda: explained_as_json(explained, only_guards=only_guards),
     )
     return ERROR if inputs.problems else DONE
 

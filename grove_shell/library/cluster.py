@@ -1,0 +1,193 @@
+"""Reads files, streams, objects and live clusters into a value that plans are made of (LB-002)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from os import PathLike, fspath
+from typing import Any, Final, NamedTuple
+
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.actions.command_input import CommandInput, InputSource, LiveClusterOptions, read_command_input
+from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
+from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
+from grove_shell.exit_codes import CommandFailed
+from grove_shell.library.arguments import Source, decision_moment, one_of, rule_set_name, sources_in
+from grove_shell.library.objects import SetState, set_states
+from grove_shell.reading.input_faults import BadInput, InputFault
+from grove_shell.reading.input_sources import STDIN
+
+RAISE: Final = "raise"
+RETURN: Final = "return"
+_FAULTS: Final = (RAISE, RETURN)
+
+
+class ChosenRules(NamedTuple):
+    """A rule set, and what in the cluster chose it; empty where the program named it."""
+
+    name: str
+    because: str
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Cluster:
+    """What was read: PodCliqueSets with everything they own, at one time, under one rule set.
+
+    Attributes:
+        source, inputs: what was read, for the functions of this package.
+        option: the rule set as the program named it; None for the one that the cluster shows.
+    """
+
+    source: InputSource = field(repr=False)
+    inputs: CommandInput = field(repr=False)
+    option: str | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The time that plans are made at; aware UTC."""
+        return self.inputs.now
+
+    @property
+    def rules(self) -> ChosenRules:
+        """The rule set that plans follow, and what in the cluster shows that operator."""
+        chosen, source, _ = self.choice()
+        return ChosenRules(chosen.name, source.because if source is not None else "")
+
+    @property
+    def faults(self) -> tuple[InputFault, ...]:
+        """Every problem of the input; empty unless it was read with ``faults="return"``."""
+        return self.inputs.problems
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was read and may not be what was meant, a sentence each."""
+        return (*self.inputs.loaded.warnings, *self.inputs.loaded.foreign_objects)
+
+    @property
+    def sets(self) -> tuple[SetState, ...]:
+        """The PodCliqueSets, sorted by namespace and name, with their replicas, PodCliques and pods."""
+        return set_states(self.inputs.snapshots_of_selected_sets(self.source.namespace), self.choice()[0])
+
+    def choice(self) -> tuple[RuleSet, Any, Any]:
+        """Return the rule set, what chose it, and the operator that the cluster shows."""
+        return choose_rule_set(self.option, self.inputs.rules, self.inputs.recognised_by, self.inputs.loaded.newer)
+
+    def known_sets(self, names: Sequence[str] | str) -> tuple[str, ...]:
+        """Return names of sets. Raises ValueError where one is not there."""
+        wanted = (names,) if isinstance(names, str) else tuple(names)
+        lacking = selected_sets_not_found(self.inputs.loaded.cluster, wanted, self.source.namespace)
+        if wanted and lacking:
+            raise ValueError(f"not in the input: {lacking}")
+        return wanted
+
+    def __repr__(self) -> str:
+        sets = len(self.inputs.loaded.cluster.sets)
+        return f"<Cluster with {sets} PodCliqueSet{'' if sets == 1 else 's'}, rules {self.rules.name!r}>"
+
+
+def read(
+    *sources: "Source | Iterable[Source]",
+    rules: str = AUTO,
+    now: "datetime | str | None" = None,
+    namespace: str | None = None,
+    config: "str | PathLike[str] | None" = None,
+    complete: bool = False,
+    old: "Source | Iterable[Source]" = (),
+    faults: str = RAISE,
+) -> Cluster:
+    """Read what ``kubectl get -o json`` or ``grove snapshot`` wrote, and manifests that are planned as applied.
+
+    Args:
+        sources: paths of files and folders, open files, and objects as dicts; their order does not matter.
+        rules: the operator that acts: ``auto`` for the one that the objects show, or a name of ``grove rules``.
+        now: the time to plan at, with a time zone; ``dump`` for the newest time in the input, ``clock`` for the
+            computer's. Without it, the time of the input where that is older than an hour.
+        namespace: the one to read, also of manifests that name none.
+        config: the configuration file of the operator.
+        complete: whether the input has every object of its namespaces, so that what is not in it does not exist.
+        old: paths of manifests that count as rolled out; ``sources`` are then the new manifests.
+        faults: ``raise``, or ``return`` to go on with what could be read: the problems are in ``faults`` of the result,
+            and what depends on them is unknown.
+
+    Raises:
+        BadInput: everything that is wrong with the input, each problem with its place.
+        TypeError, ValueError: an argument is wrong.
+    """
+    one_of(faults, _FAULTS, "faults")
+    paths, objects, stream = sources_in(sources)
+    if not sources or not (paths or objects or stream or any(isinstance(one, Mapping) for one in sources)):
+        raise TypeError("nothing to read: give a path, an open file or an object; read_live() reads a cluster")
+    earlier, *unusable = sources_in([old])
+    if any(unusable):
+        raise TypeError("old takes paths of manifests")
+    source = InputSource(
+        filenames=(*paths, *((STDIN,) if stream is not None else ())),
+        now=decision_moment(now),
+        namespace=namespace,
+        config=_text(config),
+        complete=tuple(sorted(EVERY_KIND)) if complete else (),
+        old=earlier,
+        objects=objects,
+        stream=stream,
+    )
+    return _read(source, rule_set_name(rules), faults)
+
+
+def read_live(
+    *,
+    namespace: str | None = None,
+    all_namespaces: bool = False,
+    kubeconfig: "str | PathLike[str] | None" = None,
+    context: str | None = None,
+    manifests: "Source | Iterable[Source]" = (),
+    rules: str = AUTO,
+    config: "str | PathLike[str] | None" = None,
+    faults: str = RAISE,
+) -> Cluster:
+    """Read a cluster, and manifests that are planned as applied to it. Nothing is written.
+
+    Args:
+        namespace: the one to read; that of the context without it.
+        all_namespaces: read all of them.
+        kubeconfig, context: as for kubectl.
+        manifests: paths of files and folders.
+        rules, config, faults: as for :func:`read`.
+
+    Raises:
+        BadInput: the cluster cannot be read, or a manifest is wrong.
+        TypeError, ValueError: an argument is wrong.
+    """
+    one_of(faults, _FAULTS, "faults")
+    paths, *unusable = sources_in([manifests])
+    if any(unusable):
+        raise TypeError("manifests takes paths")
+    live = LiveClusterOptions(
+        kubeconfig=_text(kubeconfig), context=context, namespace=namespace, everywhere=all_namespaces
+    )
+    source = InputSource(filenames=paths, live=live, namespace=namespace, config=_text(config))
+    return _read(source, rule_set_name(rules), faults)
+
+
+def _read(source: InputSource, rules: str, faults: str) -> Cluster:
+    option = None if rules == AUTO and source.config is not None else rules
+    try:
+        inputs = read_command_input(source, option)
+    except CommandFailed as fault:
+        raise BadInput([InputFault(file="input", expected="", got=str(fault.args[0]))]) from None
+    if faults == RAISE:
+        if inputs.problems:
+            raise BadInput(inputs.problems)
+        if next(selected_sets(inputs.loaded.cluster, (), source.namespace), None) is None:
+            raise BadInput([_without_sets(source)])
+    return Cluster(source=source, inputs=inputs, option=option)
+
+
+def _without_sets(source: InputSource) -> InputFault:
+    """Return the fault of an input without a PodCliqueSet (LB-004)."""
+    got = "none" if source.namespace is None else f"none in namespace {source.namespace}"
+    where = ", ".join(source.filenames) or "the cluster" if source.live is not None else ", ".join(source.filenames)
+    return InputFault(file=where or "objects", expected="a PodCliqueSet", got=got)
+
+
+def _text(path: "str | PathLike[str] | None") -> str | None:
+    return None if path is None else fspath(path)

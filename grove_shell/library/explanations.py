@@ -1,0 +1,105 @@
+"""Explanations of one object: its verdicts, steps and reasons, as ``grove explain`` prints them."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from grove_shell.actions.explain import (
+    KIND_AND_NAME,
+    Explained,
+    explain_input,
+    explained_as_json,
+    kind_and_name_of_target,
+)
+from grove_shell.library.cluster import Cluster
+from grove_shell.library.html import html_escaped, html_table
+from grove_shell.library.plans import checked_cluster
+from grove_shell.views.explain_page import explain_page
+from grove_shell.views.renderers import format_json_document
+
+
+class Reasoned(NamedTuple):
+    """One answer about the object.
+
+    Attributes:
+        about: the object or replica, as ``PodClique/llama-0-decode``.
+        question: ``breach``, ``termination``, ``availability`` ...
+        verdict: the answer, a word.
+        because: sentences.
+        rule: id of the first rule.
+    """
+
+    about: str
+    question: str
+    verdict: str
+    because: str
+    rule: str
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Explanation:
+    """Why an object is as it is.
+
+    Attributes:
+        target: ``KIND/NAME``.
+        explained: the explanation as the rest of the program has it.
+    """
+
+    target: str
+    explained: Explained = field(repr=False)
+
+    @property
+    def answers(self) -> tuple[Reasoned, ...]:
+        """Every verdict on the object and on what would take it along."""
+        return tuple(
+            Reasoned(
+                found.subject.short,
+                found.question,
+                found.verdict,
+                "; ".join(why.sentence for why in found.because),
+                found.because[0].rule.requirement,
+            )
+            for one in self.explained.objects
+            for found in one.inquiry.findings()
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``grove explain -o json`` prints."""
+        return explained_as_json(self.explained)
+
+    def to_json(self) -> str:
+        """Return it as text."""
+        return format_json_document(self.to_dict())
+
+    def __str__(self) -> str:
+        """Return the page of ``grove explain``."""
+        return explain_page(self.explained.objects, self.explained.header, only_guards=False).plain_text
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.target}: {len(self.answers)} answers>"
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        return f"<p><b>{html_escaped(self.target)}</b></p>" + html_table("answers", Reasoned._fields, self.answers)
+
+
+def explain(cluster: Cluster, target: str) -> Explanation:
+    """Return why an object is as it is, of the cluster or one that a plan creates.
+
+    Args:
+        cluster: as :func:`grove_shell.read` returns it.
+        target: ``KIND/NAME``, as ``pclq/llama-0-decode`` or ``pod/llama-0-decode-x7k2p``.
+
+    Raises:
+        ValueError: there is no such object.
+        TypeError: an argument is wrong.
+    """
+    cluster = checked_cluster(cluster)
+    if not isinstance(target, str):
+        raise TypeError(f"target is a text as 'pclq/llama-0-decode'; got {type(target).__name__}")
+    wanted = kind_and_name_of_target(target)
+    if wanted is None:
+        raise ValueError(f"{target!r} is not {KIND_AND_NAME}")
+    found = explain_input(cluster.inputs, *wanted, cluster.source.namespace, cluster.option)
+    if not found.objects:
+        raise ValueError(f"not in the input, or of no PodCliqueSet in it: {' '.join(wanted)}{found.hint}")
+    return Explanation(target=target, explained=found)

@@ -1,0 +1,151 @@
+"""Which manifests an operator refuses, and what it warns of, as ``grove validate`` prints it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import Any, NamedTuple
+
+from grove_core.kernel.admission import Deny, FieldRemark
+from grove_core.resources.object_metadata import metadata_in
+from grove_shell.actions.rule_set_choice import AUTO
+from grove_shell.actions.validate import Validation, judge_manifests
+from grove_shell.library.arguments import Source, rule_set_name, sources_in
+from grove_shell.library.html import html_table
+from grove_shell.reading.field_positions import FieldPositions
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_items import InputItem
+from grove_shell.views.renderers import format_json_document
+from grove_shell.views.validation_page import JudgedManifest, validation_as_json
+
+
+class Remark(NamedTuple):
+    """A problem or a warning.
+
+    Attributes:
+        file, object: where it is.
+        path: of the field; empty for a whole object or file.
+        message: what has to be otherwise.
+        got: what stands there.
+        rule: id of the rule; empty where the input cannot be read.
+    """
+
+    file: str
+    object: str
+    path: str
+    message: str
+    got: str
+    rule: str
+
+
+class ManifestVerdict(NamedTuple):
+    """The verdict on one manifest: a set or a topology."""
+
+    file: str
+    object: str
+    refused: bool
+    problems: tuple[Remark, ...]
+    warnings: tuple[Remark, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ValidationResult:
+    """The verdicts on manifests.
+
+    Attributes:
+        found: the verdicts as the rest of the program has them.
+    """
+
+    found: Validation = field(repr=False)
+
+    @property
+    def manifests(self) -> tuple[ManifestVerdict, ...]:
+        """One verdict for each manifest, in the order of the input."""
+        return tuple(_verdict(one) for one in self.found.judged)
+
+    @property
+    def refused(self) -> tuple[ManifestVerdict, ...]:
+        """The manifests that are refused."""
+        return tuple(one for one in self.manifests if one.refused)
+
+    @property
+    def problems(self) -> tuple[Remark, ...]:
+        """Why manifests are refused, and what cannot be read."""
+        return (*map(_fault, self.found.faults), *(one for verdict in self.manifests for one in verdict.problems))
+
+    @property
+    def warnings(self) -> tuple[Remark, ...]:
+        """What is allowed and probably not meant."""
+        others = (one for judged in self.found.warned for one in _verdict(judged).warnings)
+        return (*(one for verdict in self.manifests for one in verdict.warnings), *others)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything could be read, at least one manifest was judged, and none is refused."""
+        return bool(self.found.judged) and not self.problems
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``grove validate -o json`` prints."""
+        judged = [*self.found.judged, *self.found.warned]
+        return dict(validation_as_json(judged, self.found.others, FieldPositions()))
+
+    def to_json(self) -> str:
+        """Return it as text."""
+        return format_json_document(self.to_dict())
+
+    def __repr__(self) -> str:
+        return f"<ValidationResult: {len(self.refused)} of {len(self.found.judged)} manifests refused>"
+
+    def _repr_html_(self) -> str:
+        """Return tables for a notebook."""
+        parts = (("problems", self.problems), ("warnings", self.warnings))
+        return "".join(html_table(caption, Remark._fields, rows) for caption, rows in parts)
+
+
+def validate(
+    *sources: "Source | Iterable[Source]",
+    rules: str = AUTO,
+    config: "str | PathLike[str] | None" = None,
+    old: "Source | Iterable[Source]" = (),
+) -> ValidationResult:
+    """Return which manifests an operator refuses; nothing raises because of what they contain.
+
+    Args:
+        sources: paths of files and folders.
+        rules: the operator that admits them, as for :func:`grove_shell.read`.
+        config: its configuration file.
+        old: paths of earlier versions, with which updates are judged.
+
+    Raises:
+        TypeError, ValueError: an argument is wrong.
+    """
+    if not sources:
+        raise TypeError("nothing to validate: give the path of a file or folder")
+    (paths, *rest), (earlier, *more) = sources_in(sources), sources_in([old])
+    if any(rest) or any(more):
+        raise TypeError("validate takes paths of files and folders, since it says in which line a problem is")
+    option = rule_set_name(rules)
+    chosen = None if option == AUTO else option
+    return ValidationResult(found=judge_manifests(paths, earlier, None if config is None else fspath(config), chosen))
+
+
+def _verdict(judged: JudgedManifest) -> ManifestVerdict:
+    item, decision = judged
+    verdict = decision.verdict
+    refusals = verdict.objections if isinstance(verdict, Deny) else ()
+    name = _object_name(item)
+    problems, warnings = (tuple(_remarks(item, one)) for one in (refusals, verdict.warnings))
+    return ManifestVerdict(item.file, name, bool(refusals), problems, warnings)
+
+
+def _remarks(item: InputItem, found: Iterable[FieldRemark]) -> Iterator[Remark]:
+    for one in found:
+        reason = one.reason
+        yield Remark(item.file, _object_name(item), one.path, reason.sentence, one.got, reason.rule.requirement)
+
+
+def _fault(fault: InputFault) -> Remark:
+    return Remark(fault.file, fault.object, fault.path, fault.expected, fault.got, "")
+
+
+def _object_name(item: InputItem) -> str:
+    return f"{item.value.get('kind')} {'/'.join(filter(None, metadata_in(item.value).namespace_and_name))}"
