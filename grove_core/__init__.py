@@ -16,11 +16,11 @@ from grove_core.version import VERSION
 if TYPE_CHECKING:
     from grove_core.plan.plan import Plan
     from grove_core.reconcile import reconcile
-    from grove_core.rule_sets.named import rule_set, rule_sets
+    from grove_core.rule_sets.named import rule_set, rule_set_names
     from grove_core.rule_sets.rule_set import RuleSet
     from grove_core.snapshot.snapshot import Snapshot
 
-__all__ = ("VERSION", "Plan", "RuleSet", "Snapshot", "reconcile", "rule_set", "rule_sets")
+__all__ = ("VERSION", "Plan", "RuleSet", "Snapshot", "reconcile", "rule_set", "rule_set_names")
 
 
 class _Package(ModuleType):
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
             from grove_core.reconcile import reconcile  # noqa: PLC0415 - see above
 
             return reconcile
-        case "rule_set" | "rule_sets":
+        case "rule_set" | "rule_set_names":
             from grove_core.rule_sets import named  # noqa: PLC0415 - see above
 
             return getattr(named, name)

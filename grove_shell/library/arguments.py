@@ -11,13 +11,13 @@ from grove_shell.actions.decision_time import Now, NowWord
 from grove_shell.actions.rule_set_choice import AUTO
 from grove_shell.settings.rule_set_names import full_rule_set_name
 
-Source: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str] | Mapping[str, Any]"
+Source: TypeAlias = str | PathLike[str] | IO[bytes] | IO[str] | Mapping[str, Any]
 """A path of a file or folder, an open stream, or one object as JSON."""
 
 _EXAMPLE_OF_TIME = "datetime(2026, 11, 20, 9, tzinfo=UTC)"
 
 
-def sources_in(given: Iterable[Any]) -> "tuple[tuple[str, ...], tuple[dict[str, Any], ...], BytesIO | None]":
+def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...], BytesIO | None]:
     """Return the paths, the objects and the stream among some sources; lists are flattened.
 
     Raises:
@@ -50,7 +50,7 @@ def _flat(given: Iterable[Any]) -> Iterable[Any]:
             yield one
 
 
-def _path(given: "str | PathLike[str]") -> str:
+def _path(given: str | PathLike[str]) -> str:
     path = fspath(given)
     if isinstance(path, bytes):
         raise TypeError("a path is text; got bytes: decode them first")
@@ -72,7 +72,7 @@ def _no_object(item: object) -> dict[str, Any]:
     raise TypeError(f"an item of a list is an object as a dict; got {_type_name(item)}")
 
 
-def moment(given: "datetime | str | None", name: str) -> "datetime | None":
+def moment(given: datetime | str | None, name: str) -> "datetime | None":
     """Return a time with its zone.
 
     Raises:
@@ -93,7 +93,7 @@ def moment(given: "datetime | str | None", name: str) -> "datetime | None":
     return given
 
 
-def decision_moment(given: "datetime | str | None") -> Now:
+def decision_moment(given: datetime | str | None) -> Now:
     """Return the value of ``now``: a time, ``dump``, ``clock``, or None."""
     words = {one.value: one for one in NowWord}
     if isinstance(given, str) and given in words:
@@ -101,7 +101,7 @@ def decision_moment(given: "datetime | str | None") -> Now:
     return moment(given, "now")
 
 
-def time_span(given: "timedelta | datetime | str | None", now: datetime, name: str) -> timedelta:
+def time_span(given: timedelta | datetime | str | None, now: datetime, name: str) -> timedelta:
     """Return a span of time after ``now``.
 
     Raises:

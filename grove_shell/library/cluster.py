@@ -1,11 +1,13 @@
 """Reads files, streams, objects and live clusters into a value that plans are made of (LB-002)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from os import PathLike, fspath
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from grove_core.document.plan_document import RuleSetSource
+from grove_core.operator_recognition import RecognisedOperator
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.actions.command_input import CommandInput, InputSource, LiveClusterOptions, read_command_input
@@ -29,46 +31,19 @@ class ChosenRules(NamedTuple):
     because: str
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Cluster:
-    """What was read: PodCliqueSets with everything they own, at one time, under one rule set.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadInput:
+    """What was read, as the commands have it.
 
     Attributes:
-        source, inputs: what was read, for the functions of this package.
-        option: the rule set as the program named it; None for the one that the cluster shows.
+        option: the rule set as the program named it; None for that of the configuration file.
     """
 
-    source: InputSource = field(repr=False)
-    inputs: CommandInput = field(repr=False)
-    option: str | None = None
+    source: InputSource
+    inputs: CommandInput
+    option: str | None
 
-    @property
-    def now(self) -> datetime:
-        """The time that plans are made at; aware UTC."""
-        return self.inputs.now
-
-    @property
-    def rules(self) -> ChosenRules:
-        """The rule set that plans follow, and what in the cluster shows that operator."""
-        chosen, source, _ = self.choice()
-        return ChosenRules(chosen.name, source.because if source is not None else "")
-
-    @property
-    def faults(self) -> tuple[InputFault, ...]:
-        """Every problem of the input; empty unless it was read with ``faults="return"``."""
-        return self.inputs.problems
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What was read and may not be what was meant, a sentence each."""
-        return (*self.inputs.loaded.warnings, *self.inputs.loaded.foreign_objects)
-
-    @property
-    def sets(self) -> tuple[SetState, ...]:
-        """The PodCliqueSets, sorted by namespace and name, with their replicas, PodCliques and pods."""
-        return set_states(self.inputs.snapshots_of_selected_sets(self.source.namespace), self.choice()[0])
-
-    def choice(self) -> tuple[RuleSet, Any, Any]:
+    def choice(self) -> tuple[RuleSet, RuleSetSource, RecognisedOperator | None]:
         """Return the rule set, what chose it, and the operator that the cluster shows."""
         return choose_rule_set(self.option, self.inputs.rules, self.inputs.recognised_by, self.inputs.loaded.newer)
 
@@ -80,19 +55,58 @@ class Cluster:
             raise ValueError(f"not in the input: {lacking}")
         return wanted
 
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Cluster:
+    """What was read: PodCliqueSets with everything they own, at one time, under one rule set.
+
+    Attributes:
+        internals: not part of the public names.
+    """
+
+    internals: ReadInput
+
+    @property
+    def now(self) -> datetime:
+        """The time that plans are made at; aware UTC."""
+        return self.internals.inputs.now
+
+    @property
+    def rules(self) -> ChosenRules:
+        """The rule set that plans follow, and what in the cluster shows that operator."""
+        chosen, source, _ = self.internals.choice()
+        return ChosenRules(chosen.name, source.because)
+
+    @property
+    def faults(self) -> tuple[InputFault, ...]:
+        """Every problem of the input; empty unless it was read with ``faults="return"``."""
+        return self.internals.inputs.problems
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was read and may not be what was meant, a sentence each."""
+        loaded = self.internals.inputs.loaded
+        return (*loaded.warnings, *loaded.foreign_objects)
+
+    @property
+    def sets(self) -> tuple[SetState, ...]:
+        """The PodCliqueSets, sorted by namespace and name, with their replicas, PodCliques and pods."""
+        snapshots = self.internals.inputs.snapshots_of_selected_sets(self.internals.source.namespace)
+        return set_states(snapshots, self.internals.choice()[0])
+
     def __repr__(self) -> str:
-        sets = len(self.inputs.loaded.cluster.sets)
+        sets = len(self.sets)
         return f"<Cluster with {sets} PodCliqueSet{'' if sets == 1 else 's'}, rules {self.rules.name!r}>"
 
 
 def read(
-    *sources: "Source | Iterable[Source]",
+    *sources: Source | Iterable[Source],
     rules: str = AUTO,
-    now: "datetime | str | None" = None,
+    now: datetime | str | None = None,
     namespace: str | None = None,
-    config: "str | PathLike[str] | None" = None,
+    config: str | PathLike[str] | None = None,
     complete: bool = False,
-    old: "Source | Iterable[Source]" = (),
+    old: Source | Iterable[Source] = (),
     faults: str = RAISE,
 ) -> Cluster:
     """Read what ``kubectl get -o json`` or ``grove snapshot`` wrote, and manifests that are planned as applied.
@@ -112,6 +126,11 @@ def read(
     Raises:
         BadInput: everything that is wrong with the input, each problem with its place.
         TypeError, ValueError: an argument is wrong.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> grove.read("examples/real-cluster.yaml")
+        <Cluster with 3 PodCliqueSets, rules 'field@v0.1.0-alpha.12-rc1'>
     """
     one_of(faults, _FAULTS, "faults")
     paths, objects, stream = sources_in(sources)
@@ -137,11 +156,11 @@ def read_live(
     *,
     namespace: str | None = None,
     all_namespaces: bool = False,
-    kubeconfig: "str | PathLike[str] | None" = None,
+    kubeconfig: str | PathLike[str] | None = None,
     context: str | None = None,
-    manifests: "Source | Iterable[Source]" = (),
+    manifests: Source | Iterable[Source] = (),
     rules: str = AUTO,
-    config: "str | PathLike[str] | None" = None,
+    config: str | PathLike[str] | None = None,
     faults: str = RAISE,
 ) -> Cluster:
     """Read a cluster, and manifests that are planned as applied to it. Nothing is written.
@@ -156,6 +175,13 @@ def read_live(
     Raises:
         BadInput: the cluster cannot be read, or a manifest is wrong.
         TypeError, ValueError: an argument is wrong.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> grove.read_live(kubeconfig="missing")
+        Traceback (most recent call last):
+        grove_shell.reading.input_faults.BadInput: 1 problem in the input
+          input: missing: No such file or directory; try --kubeconfig FILE
     """
     one_of(faults, _FAULTS, "faults")
     paths, *unusable = sources_in([manifests])
@@ -179,7 +205,7 @@ def _read(source: InputSource, rules: str, faults: str) -> Cluster:
             raise BadInput(inputs.problems)
         if next(selected_sets(inputs.loaded.cluster, (), source.namespace), None) is None:
             raise BadInput([_without_sets(source)])
-    return Cluster(source=source, inputs=inputs, option=option)
+    return Cluster(ReadInput(source=source, inputs=inputs, option=option))
 
 
 def _without_sets(source: InputSource) -> InputFault:
@@ -189,5 +215,5 @@ def _without_sets(source: InputSource) -> InputFault:
     return InputFault(file=where or "objects", expected="a PodCliqueSet", got=got)
 
 
-def _text(path: "str | PathLike[str] | None") -> str | None:
+def _text(path: str | PathLike[str] | None) -> str | None:
     return None if path is None else fspath(path)

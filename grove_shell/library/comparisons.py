@@ -1,7 +1,7 @@
 """Two rule sets on one cluster: which gangs only one of them terminates, or at another time."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -31,15 +31,15 @@ class Difference(NamedTuple):
     after: datetime | None
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Comparison:
     """The comparison of two rule sets.
 
     Attributes:
-        report: the comparison as the rest of the program has it.
+        internals: not part of the public names.
     """
 
-    report: RuleSetComparisonReport = field(repr=False)
+    internals: RuleSetComparisonReport
 
     @property
     def differences(self) -> tuple[Difference, ...]:
@@ -47,7 +47,7 @@ class Comparison:
         return tuple(self._differences())
 
     def _differences(self) -> Iterator[Difference]:
-        for one in self.report.comparisons:
+        for one in self.internals.comparisons:
             for found in one.differences:
                 yield Difference(
                     f"{one.root.namespace}/{one.root.name}",
@@ -60,24 +60,24 @@ class Comparison:
     @property
     def unknown(self) -> tuple[str, ...]:
         """Why a rule set cannot decide or predict, a sentence each; check it before you trust that nothing differs."""
-        reasons = (why for one in self.report.comparisons for why in (*one.unknown, *one.unpredicted))
+        reasons = (why for one in self.internals.comparisons for why in (*one.unknown, *one.unpredicted))
         return tuple(dict.fromkeys(why.sentence for why in reasons))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove compare -o json`` prints."""
-        return report_as_json(self.report)
+        return report_as_json(self.internals)
 
     def to_json(self) -> str:
         """Return it as text."""
         return format_json_document(self.to_dict())
 
     def __repr__(self) -> str:
-        first, second = self.report.rules
+        first, second = self.internals.rules
         return f"<Comparison of {first!r} with {second!r}: {len(self.differences)} differences>"
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
-        return html_table(" and ".join(self.report.rules), Difference._fields, self.differences)
+        return html_table(" and ".join(self.internals.rules), Difference._fields, self.differences)
 
 
 def compare(
@@ -85,7 +85,7 @@ def compare(
     first: str,
     second: str,
     *,
-    until: "timedelta | datetime | str | None" = None,
+    until: timedelta | datetime | str | None = None,
     sets: Sequence[str] | str = (),
 ) -> Comparison:
     """Return what the second rule set terminates otherwise than the first.
@@ -98,14 +98,19 @@ def compare(
 
     Raises:
         TypeError, ValueError: an argument is wrong.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> grove.compare(grove.read("examples/real-cluster.yaml"), "design", "field", until="6h")
+        <Comparison of 'design' with 'field@v0.1.0-alpha.12-rc1': 2 differences>
     """
-    cluster = checked_cluster(cluster)
+    read = checked_cluster(cluster).internals
     options = CompareOptions(
         rules=(rule_set_name(first), rule_set_name(second)),
-        sets=cluster.known_sets(sets),
+        sets=read.known_sets(sets),
         until=None if until is None else time_span(until, cluster.now, "until"),
     )
-    return Comparison(report=compare_input(cluster.inputs, cluster.source, options))
+    return Comparison(compare_input(read.inputs, read.source, options))
 
 
 def _time_of(found: FirstTermination | None) -> datetime | None:

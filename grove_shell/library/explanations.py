@@ -1,6 +1,6 @@
 """Explanations of one object: its verdicts, steps and reasons, as ``grove explain`` prints them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from grove_shell.actions.explain import (
@@ -35,17 +35,17 @@ class Reasoned(NamedTuple):
     rule: str
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Explanation:
     """Why an object is as it is.
 
     Attributes:
         target: ``KIND/NAME``.
-        explained: the explanation as the rest of the program has it.
+        internals: not part of the public names.
     """
 
     target: str
-    explained: Explained = field(repr=False)
+    internals: Explained
 
     @property
     def answers(self) -> tuple[Reasoned, ...]:
@@ -58,13 +58,13 @@ class Explanation:
                 "; ".join(why.sentence for why in found.because),
                 found.because[0].rule.requirement,
             )
-            for one in self.explained.objects
+            for one in self.internals.objects
             for found in one.inquiry.findings()
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove explain -o json`` prints."""
-        return explained_as_json(self.explained)
+        return explained_as_json(self.internals)
 
     def to_json(self) -> str:
         """Return it as text."""
@@ -72,7 +72,7 @@ class Explanation:
 
     def __str__(self) -> str:
         """Return the page of ``grove explain``."""
-        return explain_page(self.explained.objects, self.explained.header, only_guards=False).plain_text
+        return explain_page(self.internals.objects, self.internals.header, only_guards=False).plain_text
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.target}: {len(self.answers)} answers>"
@@ -92,14 +92,20 @@ def explain(cluster: Cluster, target: str) -> Explanation:
     Raises:
         ValueError: there is no such object.
         TypeError: an argument is wrong.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> found = grove.explain(grove.read("examples/real-cluster.yaml"), "pclq/qwen-1-worker")
+        >>> found.answers[0].question, found.answers[0].verdict, found.answers[0].because
+        ('breach', 'True', '2 scheduled, at least 3 needed')
     """
-    cluster = checked_cluster(cluster)
+    read = checked_cluster(cluster).internals
     if not isinstance(target, str):
         raise TypeError(f"target is a text as 'pclq/llama-0-decode'; got {type(target).__name__}")
     wanted = kind_and_name_of_target(target)
     if wanted is None:
         raise ValueError(f"{target!r} is not {KIND_AND_NAME}")
-    found = explain_input(cluster.inputs, *wanted, cluster.source.namespace, cluster.option)
+    found = explain_input(read.inputs, *wanted, read.source.namespace, read.option)
     if not found.objects:
         raise ValueError(f"not in the input, or of no PodCliqueSet in it: {' '.join(wanted)}{found.hint}")
-    return Explanation(target=target, explained=found)
+    return Explanation(target, found)

@@ -1,7 +1,7 @@
 """Plans and forecasts as values: ``plan.terminations``, ``plan.waiting``, ``plan.steps``, ``plan.edits`` (LB-005)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -97,33 +97,36 @@ class HeldBack(NamedTuple):
     because: str
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Plan:
     """What the operator does now and later to the sets that were read.
 
     Attributes:
-        planned: the plan as the rest of the program has it.
-        until: the end of the forecast; None for what follows from the present moment alone.
+        internals: not part of the public names.
     """
 
-    planned: PlannedInput = field(repr=False)
-    until: datetime | None = None
+    internals: PlannedInput
+
+    @property
+    def until(self) -> datetime | None:
+        """The end of the forecast; None for what follows from the present moment alone."""
+        return self.internals.until
 
     @property
     def now(self) -> datetime:
         """The time of the plan."""
-        return self.planned.document.as_of
+        return self.internals.document.as_of
 
     @property
     def rules(self) -> str:
         """The name of the rule set."""
-        return self.planned.document.rules
+        return self.internals.document.rules
 
     @property
     def verdict(self) -> str:
         """The first line of ``grove plan``."""
         page = StyledTextPage()
-        add_plan_headline(page, self.planned.document, self._stories)
+        add_plan_headline(page, self.internals.document, self._stories)
         return "".join(span if isinstance(span, str) else span[0] for span in page.lines[0])
 
     @property
@@ -182,7 +185,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan document, as ``grove plan -o json`` prints it."""
-        return dict(plan_document_as_json(self.planned.document, decisions=False))
+        return dict(plan_document_as_json(self.internals.document, decisions=False))
 
     def to_json(self) -> str:
         """Return the plan document as text."""
@@ -190,7 +193,7 @@ class Plan:
 
     @property
     def _forecasts(self) -> Sequence[Forecast]:
-        return self.planned.document.forecasts
+        return self.internals.document.forecasts
 
     @property
     def _stories(self) -> tuple[ForecastExplanation, ...]:
@@ -218,11 +221,19 @@ def plan(cluster: Cluster, *, sets: Sequence[str] | str = ()) -> Plan:
     Raises:
         BadInput: nothing can be decided from what was read.
         TypeError, ValueError: an argument is wrong.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> plan = grove.plan(grove.read("examples/degraded.yaml", now="2026-11-20T09:00:00Z"))
+        >>> for one in plan.terminations:
+        ...     print(one.set, one.replica, one.gpus)
+        inference/deepseek deepseek-0-decode replica 1 3
+        inference/llama-70b llama-70b replica 0 8
     """
     return _planned(cluster, sets, None)
 
 
-def forecast(cluster: Cluster, *, until: "timedelta | datetime | str", sets: Sequence[str] | str = ()) -> Plan:
+def forecast(cluster: Cluster, *, until: timedelta | datetime | str, sets: Sequence[str] | str = ()) -> Plan:
     """Return what the operator does within a time, if every write succeeds and nothing else happens.
 
     Args:
@@ -231,17 +242,25 @@ def forecast(cluster: Cluster, *, until: "timedelta | datetime | str", sets: Seq
 
     Raises:
         BadInput, TypeError, ValueError: as for :func:`plan`.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> for one in grove.forecast(grove.read("examples/real-cluster.yaml"), until="6h").terminations:
+        ...     print(one.at.time(), one.replica, one.pods, one.gpus)
+        09:40:29 qwen replica 1 5 4
+        09:41:00 deepseek-0-prefill replica 0 4 16
     """
     return _planned(checked_cluster(cluster), sets, time_span(until, cluster.now, "until"))
 
 
 def _planned(cluster: Cluster, sets: Sequence[str] | str, until: timedelta | None) -> Plan:
-    names = checked_cluster(cluster).known_sets(sets)
-    found = plan_input(cluster.inputs, cluster.source, PlanOptions(sets=names, rules=cluster.option, until=until))
-    nothing = nothing_decided_message(cluster.inputs.loaded, found.document.forecasts)
+    read = checked_cluster(cluster).internals
+    options = PlanOptions(sets=read.known_sets(sets), rules=read.option, until=until)
+    found = plan_input(read.inputs, read.source, options)
+    nothing = nothing_decided_message(read.inputs.loaded, found.document.forecasts)
     if nothing:
         raise BadInput([InputFault(file="input", expected="", got=nothing)])
-    return Plan(planned=found, until=found.until)
+    return Plan(found)
 
 
 def checked_cluster(given: object) -> Cluster:

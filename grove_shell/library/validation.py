@@ -1,7 +1,7 @@
 """Which manifests an operator refuses, and what it warns of, as ``grove validate`` prints it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
@@ -47,20 +47,20 @@ class ManifestVerdict(NamedTuple):
     warnings: tuple[Remark, ...]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ValidationResult:
     """The verdicts on manifests.
 
     Attributes:
-        found: the verdicts as the rest of the program has them.
+        internals: not part of the public names.
     """
 
-    found: Validation = field(repr=False)
+    internals: Validation
 
     @property
     def manifests(self) -> tuple[ManifestVerdict, ...]:
         """One verdict for each manifest, in the order of the input."""
-        return tuple(_verdict(one) for one in self.found.judged)
+        return tuple(_verdict(one) for one in self.internals.judged)
 
     @property
     def refused(self) -> tuple[ManifestVerdict, ...]:
@@ -70,30 +70,30 @@ class ValidationResult:
     @property
     def problems(self) -> tuple[Remark, ...]:
         """Why manifests are refused, and what cannot be read."""
-        return (*map(_fault, self.found.faults), *(one for verdict in self.manifests for one in verdict.problems))
+        return (*map(_fault, self.internals.faults), *(one for verdict in self.manifests for one in verdict.problems))
 
     @property
     def warnings(self) -> tuple[Remark, ...]:
         """What is allowed and probably not meant."""
-        others = (one for judged in self.found.warned for one in _verdict(judged).warnings)
+        others = (one for judged in self.internals.warned for one in _verdict(judged).warnings)
         return (*(one for verdict in self.manifests for one in verdict.warnings), *others)
 
     @property
     def ok(self) -> bool:
         """Whether everything could be read, at least one manifest was judged, and none is refused."""
-        return bool(self.found.judged) and not self.problems
+        return bool(self.internals.judged) and not self.problems
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove validate -o json`` prints."""
-        judged = [*self.found.judged, *self.found.warned]
-        return dict(validation_as_json(judged, self.found.others, FieldPositions()))
+        judged = [*self.internals.judged, *self.internals.warned]
+        return dict(validation_as_json(judged, self.internals.others, FieldPositions()))
 
     def to_json(self) -> str:
         """Return it as text."""
         return format_json_document(self.to_dict())
 
     def __repr__(self) -> str:
-        return f"<ValidationResult: {len(self.refused)} of {len(self.found.judged)} manifests refused>"
+        return f"<ValidationResult: {len(self.refused)} of {len(self.internals.judged)} manifests refused>"
 
     def _repr_html_(self) -> str:
         """Return tables for a notebook."""
@@ -102,10 +102,10 @@ class ValidationResult:
 
 
 def validate(
-    *sources: "Source | Iterable[Source]",
+    *sources: Source | Iterable[Source],
     rules: str = AUTO,
-    config: "str | PathLike[str] | None" = None,
-    old: "Source | Iterable[Source]" = (),
+    config: str | PathLike[str] | None = None,
+    old: Source | Iterable[Source] = (),
 ) -> ValidationResult:
     """Return which manifests an operator refuses; nothing raises because of what they contain.
 
@@ -117,6 +117,11 @@ def validate(
 
     Raises:
         TypeError, ValueError: an argument is wrong.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> grove.validate("examples/edits")
+        <ValidationResult: 0 of 3 manifests refused>
     """
     if not sources:
         raise TypeError("nothing to validate: give the path of a file or folder")
@@ -125,7 +130,7 @@ def validate(
         raise TypeError("validate takes paths of files and folders, since it says in which line a problem is")
     option = rule_set_name(rules)
     chosen = None if option == AUTO else option
-    return ValidationResult(found=judge_manifests(paths, earlier, None if config is None else fspath(config), chosen))
+    return ValidationResult(judge_manifests(paths, earlier, None if config is None else fspath(config), chosen))
 
 
 def _verdict(judged: JudgedManifest) -> ManifestVerdict:
