@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grove_shell.library.edits import Edit, ServingDuringEdit
     from grove_shell.library.explanations import Explanation, Reasoned, explain
     from grove_shell.library.objects import CliqueState, PodState, ReplicaState, SetState
-    from grove_shell.library.plans import HeldBack, Plan, PlannedStep, Termination, Waiting, forecast, plan
+    from grove_shell.library.plans import Plan, PlannedStep, Termination, Waiting, WithheldStep, forecast, plan
     from grove_shell.library.validation import ManifestVerdict, Remark, ValidationResult, validate
     from grove_shell.reading.input_faults import BadInput, InputFault
 
@@ -24,7 +24,7 @@ _MODULES = {
     "library.edits": ("Edit", "ServingDuringEdit"),
     "library.explanations": ("Explanation", "Reasoned", "explain"),
     "library.objects": ("CliqueState", "PodState", "ReplicaState", "SetState"),
-    "library.plans": ("HeldBack", "Plan", "PlannedStep", "Termination", "Waiting", "forecast", "plan"),
+    "library.plans": ("WithheldStep", "Plan", "PlannedStep", "Termination", "Waiting", "forecast", "plan"),
     "library.validation": ("ManifestVerdict", "Remark", "ValidationResult", "validate"),
     "reading.input_faults": ("BadInput", "InputFault"),
 }
@@ -39,7 +39,6 @@ __all__ = (
     "Difference",
     "Edit",
     "Explanation",
-    "HeldBack",
     "InputFault",
     "ManifestVerdict",
     "Plan",
@@ -53,6 +52,7 @@ __all__ = (
     "Termination",
     "ValidationResult",
     "Waiting",
+    "WithheldStep",
     "compare",
     "explain",
     "forecast",

@@ -89,7 +89,7 @@ class PlannedStep(NamedTuple):
     rule: str
 
 
-class HeldBack(NamedTuple):
+class WithheldStep(NamedTuple):
     """A write that waits, and why."""
 
     set: str
@@ -165,10 +165,10 @@ class Plan:
         )
 
     @property
-    def held_back(self) -> tuple[HeldBack, ...]:
+    def withheld(self) -> tuple[WithheldStep, ...]:
         """What waits now, and why."""
         return tuple(
-            HeldBack(_set_name(forecast), held.target.short, "; ".join(why.sentence for why in held.because))
+            WithheldStep(_set_name(forecast), held.target.short, "; ".join(why.sentence for why in held.because))
             for forecast in self._forecasts
             for held in forecast.rounds[0].withheld
         )
