@@ -41,7 +41,8 @@ def _index() -> str:
     parts = [
         "# Python API\n",
         "`import grove_shell as grove` reads files and clusters, and returns plans, forecasts, explanations and",
-        "comparisons: see [grove_shell](library.md), and [a check of your own](../../how-to/write-a-check-of-your-own.md).\n",
+        "comparisons: see [grove_shell](library.md), and",
+        "[how to write a check of your own](../../how-to/write-a-check-of-your-own.md).\n",
         "`grove_core` is the pure core: values in, values out. It has no clock, no files, no network, no state.\n",
         "## grove_core\n",
         *(_described(name, getattr(grove_core, name)) for name in grove_core.__all__),
