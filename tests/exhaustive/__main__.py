@@ -1,4 +1,4 @@
-"""``python -m tests.exhaustive [design] [F3] [F2]`` compares all states of the wide scopes too, and prints the counts."""
+"""``python -m tests.exhaustive [design] [F3] [F2]`` compares all states, of the wide scopes too, and counts them."""
 
 import sys
 import time

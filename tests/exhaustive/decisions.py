@@ -25,7 +25,12 @@ class Finding(NamedTuple):
 
 
 class Fates(NamedTuple):
-    """Replicas, of the set by index and of scaling groups as (name, index): terminated ones, and seconds left of others.
+    """Replicas that are terminated, and those that are waited for.
+
+    Replicas of the set are named by index, those of scaling groups by (name, index).
+
+    Attributes:
+        waiting: replica -> seconds until its delay ends.
 
     A replica that is skipped while something of it is being deleted (GF-090) is not terminated.
     """

@@ -55,9 +55,11 @@ def cliques() -> Iterator[State]:
         yield State((Replica((one,)),), (), 1)
 
 
-def group_of(parts: tuple[tuple[Clique | None, ...], ...], needed: int, stored: Stored | None, **more: bool) -> State:
+def group_of(
+    parts: tuple[tuple[Clique | None, ...], ...], needed: int, stored: Stored | None, *, updating: bool = False
+) -> State:
     """Return a set of one scaling group."""
-    group = Group(parts, len(parts), needed, breach=stored, **more)
+    group = Group(parts, len(parts), needed, breach=stored, updating=updating)
     return State((Replica((), (group,)),), (len(parts[0]),), 1)
 
 
@@ -125,8 +127,7 @@ def sets() -> Iterator[State]:
     for parts in multisets((HEALTHY, breached(AFTER), None), 1, 2):
         groups += [Group(parts, 2, 1, updating=True), Group(parts, 2, 1, deleting=True)]
     for alone, group in product(LETTERS.values(), groups):
-        for state in modes(State((Replica((alone,), (group,)),), (1,), 1)):
-            yield state
+        yield from modes(State((Replica((alone,), (group,)),), (1,), 1))
 
 
 def wider_sets() -> Iterator[State]:

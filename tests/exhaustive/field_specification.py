@@ -206,4 +206,5 @@ class JudgedReplica:
             return {"GF-077"}
         if self.missing:
             return {"GF-070"}
-        return {"GF-069", *(one.guard for one in (*self.alone, *self.groups) if one.guard)}
+        guards = [one.guard for one in self.alone] + [group.guard for group in self.groups]
+        return {"GF-069", *filter(None, guards)}

@@ -1,4 +1,4 @@
-"""What the scopes cover, as recorded in ``covered.json``: states by scope, and states by the rule that decided in them."""
+"""What the scopes cover, as recorded in ``covered.json``: numbers of states, and of those in which a rule decides."""
 
 import json
 from collections import Counter

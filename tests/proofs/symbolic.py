@@ -50,10 +50,8 @@ def paths(assumed: list[z3.BoolRef], function: Callable[[], T]) -> Iterator[tupl
             result = function()
         finally:
             _RUNS.pop()
-        first = len(run.given)
-        for place in range(first, len(run.taken)):
-            if run.forked[place]:
-                pending.append([*run.taken[:place], not run.taken[place]])
+        new = (place for place in range(len(run.given), len(run.taken)) if run.forked[place])
+        pending.extend([*run.taken[:place], not run.taken[place]] for place in new)
         yield solver, result
     raise Unproved(f"more than {MOST_PATHS} paths")
 

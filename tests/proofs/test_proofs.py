@@ -7,39 +7,41 @@ from typing import Any, Final
 
 import pytest
 
-z3 = pytest.importorskip("z3", reason="z3-solver is not installed (the extra `proofs`)")
+pytest.importorskip("z3", reason="z3-solver is not installed (the extra `proofs`)")
 
-from grove_core.areas.gang_termination.breach_delays import (  # noqa: E402 - only with z3
+import z3
+
+from grove_core.areas.gang_termination.breach_delays import (
     breach_delay_end,
     replica_fate_of_breaches,
 )
-from grove_core.areas.gang_termination.design.clique_judgement import (  # noqa: E402 - only with z3
+from grove_core.areas.gang_termination.design.clique_judgement import (
     BREACH_TABLE,
     clique_was_available,
     judge_clique_breach,
 )
-from grove_core.areas.gang_termination.design.scaling_group_judgement import (  # noqa: E402 - only with z3
+from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     judge_scaling_group_breach,
 )
-from grove_core.areas.gang_termination.field.clique_judgement import (  # noqa: E402 - only with z3
+from grove_core.areas.gang_termination.field.clique_judgement import (
     is_condition_past_creation_grace,
     judge_clique_from_pods,
 )
-from grove_core.areas.gang_termination.field.go_operator_rule_generations import (  # noqa: E402 - only with z3
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import (
     GoOperatorRuleGeneration,
 )
-from grove_core.areas.gang_termination.verdicts import (  # noqa: E402 - only with z3
+from grove_core.areas.gang_termination.verdicts import (
     CliqueJudgement,
     Delegate,
     MinAvailableBreach,
     Terminate,
     Wait,
 )
-from grove_core.kernel.conditions import Condition, ConditionStatus  # noqa: E402 - only with z3
-from grove_core.resources.podclique import CliqueStatus, PodClique  # noqa: E402 - only with z3
-from grove_core.resources.scaling_group import ScalingGroup  # noqa: E402 - only with z3
-from tests.exhaustive.states import NOW, Clique, Group, Replica, State, snapshot_of  # noqa: E402 - only with z3
-from tests.proofs.symbolic import (  # noqa: E402 - only with z3
+from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from tests.exhaustive.states import NOW, Clique, Group, Replica, State, snapshot_of
+from tests.proofs.symbolic import (
     Moment,
     Number,
     Span,
@@ -176,7 +178,9 @@ def test_gt011_a_clique_is_breached_below_its_minimum_and_from_when(size: int, s
     )
 
 
-def group_with(breached: int, now: Moment, update: Any = False) -> tuple[ScalingGroup, list[CliqueJudgement], list[Moment]]:
+def group_with(
+    breached: int, now: Moment, update: Any = False
+) -> tuple[ScalingGroup, list[CliqueJudgement], list[Moment]]:
     """Return a scaling group of symbolic numbers with so many breached replicas, and since when each is."""
     replicas, needed = Number("replicas"), Number("needed")
     group = replace(
@@ -219,7 +223,11 @@ def test_gt050_a_group_terminates_only_what_it_can_spare(breached: int) -> None:
             fate, due = judged.fates.get(number), times[number].term + delay <= now.term
             claims.append((number < replicas) == (fate is not None))
             if fate is not None:
-                verdicts = {Delegate: short, Terminate: z3.And(z3.Not(short), due), Wait: z3.And(z3.Not(short), z3.Not(due))}
+                verdicts = {
+                    Delegate: short,
+                    Terminate: z3.And(z3.Not(short), due),
+                    Wait: z3.And(z3.Not(short), z3.Not(due)),
+                }
                 claims.append(verdicts[type(fate)])
         ended = sum(isinstance(fate, Terminate) for fate in judged.fates.values())
         if ended:  # what is left is never below the minimum
