@@ -9,8 +9,10 @@ from typing import Final, NamedTuple
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from tests.exhaustive import design_scopes, design_specification, field_decision, field_scopes
-from tests.exhaustive.decisions import Decision, decision_of, fates_of
-from tests.exhaustive.states import State, snapshot_of
+from tests.exhaustive.decisions import Decision
+from tests.exhaustive.observed import decision_of, fates_of
+from tests.exhaustive.snapshots import snapshot_of
+from tests.exhaustive.states import State
 
 RULES_OF: Final = {"design": "design", "F3": "field@v0.1.0-alpha.12-rc1", "F2": "field@v0.1.0-alpha.11"}
 """The rule set of each specification."""

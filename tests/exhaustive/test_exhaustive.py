@@ -3,6 +3,7 @@
 The numbers of states are recorded in ``covered.json`` (rewrite it with --bless), so a scope cannot shrink unseen.
 """
 
+import ast
 from typing import Final
 
 import pytest
@@ -19,9 +20,9 @@ from tests.exhaustive.comparison import (
     compare,
     compare_states,
 )
-from tests.exhaustive.decisions import decision_of
-from tests.exhaustive.recorded import content, covered, record
-from tests.exhaustive.states import snapshot_of
+from tests.exhaustive.observed import decision_of
+from tests.exhaustive.recorded import FILE, content, covered, record
+from tests.exhaustive.snapshots import snapshot_of
 from tests.property.strategies.worlds import deleted
 
 CASES: Final = [(specification, name) for specification, scopes in SCOPES.items() for name in scopes]
@@ -77,6 +78,17 @@ def test_order_does_not_matter(specification: str) -> None:
             found.wake,
         )
     assert len(seen) == 120  # multisets of 2 of the 15 multisets of 2 of 5 letters
+
+
+@pytest.mark.parametrize(
+    "name", ["states", "decisions", "design_cliques", "design_specification", "field_specification", "field_decision"]
+)
+def test_a_specification_imports_nothing_of_the_product(name: str) -> None:
+    tree = ast.parse(FILE.with_name(f"{name}.py").read_text(encoding="utf-8"))
+    found = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert not any(isinstance(node, ast.Import) for node in ast.walk(tree))
+    known = ("collections.abc", "dataclasses", "typing", "tests.exhaustive.states", "tests.exhaustive.decisions")
+    assert {*found} <= {*known, "tests.exhaustive.design_cliques", "tests.exhaustive.field_specification"}
 
 
 def test_a_wrong_decision_is_found() -> None:

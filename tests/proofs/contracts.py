@@ -13,7 +13,8 @@ from grove_core.areas.gang_termination.design.scaling_group_judgement import jud
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Terminate
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.resources.podclique import CliqueStatus
-from tests.exhaustive.states import NOW, Clique, Group, Replica, State, snapshot_of
+from tests.exhaustive.snapshots import NOW, snapshot_of
+from tests.exhaustive.states import Clique, Group, Replica, State
 
 _ONE: Final = snapshot_of(State((Replica((), (Group(((Clique(),),), 1, 1),)),), (1,), 1))
 
