@@ -136,7 +136,7 @@ def compare_states(
 def differences(state: State, found: Decision, expected: Decision) -> str:
     """Return the state and the parts of the two decisions that differ, on some lines."""
     lines = [str(state)]
-    for name in ("findings", "deletions", "causes", "conditions", "removed", "terminating", "wake"):
+    for name in ("findings", "deletions", "causes", "conditions", "available", "removed", "terminating", "wake"):
         ours, theirs = getattr(found, name), getattr(expected, name)
         if isinstance(ours, set):
             ours, theirs = ours - theirs, theirs - ours

@@ -43,6 +43,7 @@ class Decision:
         deletions: name of each PodClique that is deleted -> the rules that say so.
         causes: the names of those among them that are deleted last.
         conditions: name and type -> status and age, of the conditions that are written.
+        available: name of each PodClique whose ``wasAvailable`` is written -> the value.
         removed: names of scaling groups of which a condition is removed.
         terminating: replicas that are terminated: of the set by index, and (name of the scaling group, index).
         wake: seconds until time alone changes the decision; None if it never does.
@@ -54,6 +55,7 @@ class Decision:
     deletions: dict[str, frozenset[str]] = field(default_factory=dict)
     causes: set[str] = field(default_factory=set)
     conditions: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
+    available: dict[str, bool] = field(default_factory=dict)
     removed: set[str] = field(default_factory=set)
     terminating: set[Place] = field(default_factory=set)
     wake: int | None = None

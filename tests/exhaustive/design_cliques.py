@@ -37,6 +37,15 @@ class Judged(NamedTuple):
         return sum(pod.ready for pod in self.clique.pods) >= self.clique.needed
 
     @property
+    def became_available(self) -> bool | None:
+        """The ``wasAvailable`` that is written; None if it stays as it is (GT-016)."""
+        stored = self.clique.was
+        now = self.available and self.clique.needed > 0 and not self.clique.updating
+        if now or stored:
+            return None if stored else True
+        return False if stored is None and not self.clique.recorded else None
+
+    @property
     def scheduled(self) -> bool:
         return sum(pod.scheduled for pod in self.clique.pods) >= self.clique.needed
 

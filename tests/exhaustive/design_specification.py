@@ -68,6 +68,9 @@ class _ReplicaOfSet:
             self.decision.conditions[judged.name, "MinAvailableBreached"] = (judged.status, judged.age)
             age = age_of(judged.clique.placed, str(placed))
             self.decision.conditions[judged.name, "PodCliqueScheduled"] = (str(placed), age)
+            if judged.became_available is not None:
+                self.decision.available[judged.name] = judged.became_available
+                self.decision.applied.add("GT-016")
             self.decision.applied |= {"GT-002"} | ({"GT-018"} if judged.clique.updating else set())
         for name in self._leaving():
             self.decision.find(name, "breach", "Skip", "GT-023")

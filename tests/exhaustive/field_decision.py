@@ -89,6 +89,8 @@ def _add_group(decision: Decision, group: JudgedGroup, stored: JudgedGroup) -> N
             if not cause.clique.deleting:
                 decision.causes.add(cause.name)
     decision.applied |= {"GF-031", "GF-050", "GF-065"}
+    if group.subtracts:
+        decision.applied.add("GF-105")
 
 
 def _add_replica(decision: Decision, state: State, fresh: JudgedReplica, stored: JudgedReplica) -> bool:

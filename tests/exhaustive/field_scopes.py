@@ -113,6 +113,8 @@ def sets() -> Iterator[State]:
     groups: list[Group | None] = [None]
     for before, flag, made, going in product(STORED, FLAGS, times, (False, True)):
         groups.append(Group(parts, 2, 2, breach=before, flag=flag, created=made, deleting=going))
+    for before, flag in product(STORED, FLAGS):
+        groups.append(Group(parts, 2, 1, breach=before, flag=flag))
     for of, needed, before in product(multisets(MAIN, 1, 2), (1, 2), (None, Stored("True", AT))):
         groups.append(Group(of, 2, needed, breach=before))
     for alone, group in product(LETTERS.values(), groups):

@@ -96,10 +96,11 @@ class JudgedGroup:
         whole = [found for found in regular if sum(not one.clique.deleting for one in found) == size]
         scheduled = [found for found in whole if all(is_true(one.placed) for one in found)]
         self.available = sum(all(one.ready >= one.clique.needed for one in found) for found in scheduled)
-        self.breach, self.rule = group.breach, "GF-021"
+        self.breach, self.rule, self.subtracts = group.breach, "GF-021", False
         if looks and not group.deleting:
             good = sum(not any(one.breached for one in found) for found in whole)
-            if generation == "F2":  # GF-105
+            if generation == "F2":
+                self.subtracts = not group.updating and len(scheduled) >= group.needed  # GF-105
                 good = len(scheduled) - sum(any(one.breached for one in found) for found in regular)
             status, self.rule = self._condition(len(scheduled), good, generation)
             self.breach = written(group.breach, status)

@@ -33,6 +33,8 @@ def decision_of(result: TerminationResult) -> Decision:
             assert since is not None
             age = int((NOW - since).total_seconds())
             found.conditions[status.target.name, condition["type"]] = (condition["status"], age)
+        if "wasAvailable" in fields:
+            found.available[status.target.name] = fields["wasAvailable"]
         if fields.get("removedConditions"):
             found.removed.add(status.target.name)
     found.terminating = {*result.terminating.replicas, *result.terminating.parts}
