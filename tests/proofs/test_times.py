@@ -1,5 +1,6 @@
 """Proofs about times and delays, for all of the calendar; skipped without z3 (the extra ``proofs``)."""
 
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -21,6 +22,7 @@ from grove_core.areas.gang_termination.verdicts import (
     Wait,
 )
 from grove_core.kernel.conditions import Condition, ConditionStatus
+from tests.exhaustive.snapshots import NOW
 from tests.proofs.subjects import LAST, breach_of
 from tests.proofs.symbolic import (
     Moment,
@@ -107,6 +109,40 @@ def test_a_false_claim_is_refuted() -> None:
             lambda: replica_fate_of_breaches([breach_of(0, since, delay)], now),  # type: ignore[arg-type]  # symbolic
             lambda fate: z3.Implies(isinstance(fate, Terminate), since.term + delay.term < now.term),
         )
+
+
+def test_the_last_microsecond_of_the_calendar_alone_refutes_the_rule() -> None:
+    since, delay, now = Moment("since"), Span("delay"), Moment("now")
+
+    def prove_with(*more: Any) -> int:
+        return prove(
+            [*in_calendar(since, now), *in_range(delay), *more],
+            lambda: replica_fate_of_breaches([breach_of(0, since, delay)], now),  # type: ignore[arg-type]  # symbolic
+            lambda fate: (since.term + delay.term <= now.term) == isinstance(fate, Terminate),
+        )
+
+    with pytest.raises(Unproved):
+        prove_with()
+    assert prove_with(since.term + delay.term != LAST) > 1
+
+
+@pytest.mark.parametrize(
+    "since", [NOW, datetime.min.replace(tzinfo=UTC), datetime(2000, 2, 29, 1, 2, 3, 456, tzinfo=UTC)]
+)
+@pytest.mark.parametrize("delay", [timedelta(microseconds=1), timedelta(hours=4), timedelta(days=2_000_000)])
+def test_symbolic_times_calculate_as_those_of_python(since: datetime, delay: timedelta) -> None:
+    """One path, and the value that Python has; the proofs rest on that."""
+
+    def calculated() -> list[Moment | Span]:
+        moment = Moment(term(since))
+        return [moment + Span(term(delay)), moment.replace(microsecond=0), moment - NOW, NOW - moment]
+
+    expected = [since + delay, since.replace(microsecond=0), since - NOW, NOW - since]
+    ((_, found),) = paths([], calculated)
+    assert [z3.simplify(one.term).as_long() for one in found] == [term(one).as_long() for one in expected]
+    late = Moment(LAST)
+    with pytest.raises(OverflowError):
+        list(paths([], lambda: late + delay))
 
 
 def test_every_path_is_taken_once() -> None:
