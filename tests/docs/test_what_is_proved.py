@@ -24,6 +24,7 @@ PROOFS: Final = {
     "test_gt050_a_group_terminates_only_what_it_can_spare": "two levels",
     "test_gt041_a_group_being_updated_terminates_nothing": "two levels",
     "test_gf025_a_clique_by_the_go_operator": "Go operator",
+    "test_gf061_a_group_of_the_go_operator_terminates_only_what_it_can_spare": "Go operator, levels",
     "test_gt050_crosshair_confirms_the_contracts_and_refutes_the_wrong_one": "CrossHair",
 }
 """Test -> its name on the page."""
@@ -34,6 +35,7 @@ ANCHORS: Final = {
     "pods": "breach-table",
     "two levels": "two-levels",
     "Go operator": "breach-table",
+    "Go operator, levels": "two-levels",
     "CrossHair": "two-tools",
 }
 NAMES: Final = {"design": "design", "F3": "field, F3", "F2": "field, F2"}
