@@ -160,6 +160,14 @@ def mutants(session: nox.Session) -> None:
 
 
 @nox.session
+def proofs(session: nox.Session) -> None:
+    """Gang termination for all numbers and times, by z3 and CrossHair, and for every state of wide scopes (long)."""
+    prepare(session, "test", "proofs")
+    run(session, "tests.exhaustive", *session.posargs)
+    run_pytest(session, "-n", "0", "tests/proofs")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Times and memory, measured on this machine."""
     prepare(session, "test")
