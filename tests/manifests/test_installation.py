@@ -1,5 +1,6 @@
 """Namespace, programs and registration: restricted, in order, narrow, and the same in the Helm chart."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -146,11 +147,12 @@ def rendered(text: str, values: Json, namespace: str) -> str:
         words = match[1].split()
         pairs = zip(words[::2], words[1::2], strict=True)
         found = {json.loads(key): at(word) if word.startswith(".") else json.loads(word) for key, word in pairs}
-        return json.dumps(json.dumps(found))
+        said = json.dumps(found, sort_keys=True, separators=(",", ":"))
+        return json.dumps(hashlib.sha256(said.encode()).hexdigest() if match[2] else said)
 
     shown = re.compile(r"\s*\{\{- if (\S+) \}\}(.*?)\s*\{\{- end \}\}", re.DOTALL)
     text = shown.sub(lambda match: match[2] if at(match[1]) else "", text)
-    text = re.sub(r"\{\{ dict (.+) \| toJson \| quote \}\}", dictionary, text)
+    text = re.sub(r"\{\{ dict (.+) \| toJson (\| sha256sum )?\| quote \}\}", dictionary, text)
     return re.sub(r"\{\{ (toJson )?(\.[A-Za-z.]+) \}\}", value, text)
 
 
