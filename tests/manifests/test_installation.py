@@ -204,6 +204,36 @@ def test_mf030_the_chart_renders_the_preview_alone_or_beside_the_rest() -> None:
     assert (settings.preview.deny_above.gpus, settings.preview.mode, problems) == (16, "warn", ())
 
 
+def test_mf032_a_changed_configuration_replaces_the_pods(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def checksums(rules: str, *words: str) -> dict[str, str]:
+        """The annotation of each program with a file that these rules are written into."""
+        file = tmp_path / "operator.yaml"
+        said = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", "rules": rules}
+        file.write_text(json.dumps(said), encoding="utf-8")
+        assert run_command_line(["manifests", "--config", str(file), "-o", "json", *words], "grove") == 0
+        found = of_kind(json.loads(capsys.readouterr().out)["items"], "Deployment")
+        marked = [(one["metadata"]["name"], one["spec"]["template"]["metadata"]) for one in found]
+        return {name: each["annotations"]["checksum/config"] for name, each in marked if "annotations" in each}
+
+    words = ("--only", "operator", "--only", "webhooks", "--with", "preview")
+    first, second = checksums("field@alpha.11", *words), checksums("field@alpha.10", *words)
+    assert set(first) == set(second) == {"grove-operator", "grove-preview"}  # webhooks have no file here
+    assert all(first[name] != second[name] for name in first)
+    assert first == checksums("field@alpha.11", *words, "--image", "example.com/other")
+
+
+def test_mf032_the_chart_marks_the_pods_with_the_settings() -> None:
+    def mark(settings: Json, **more: Any) -> str:
+        preview = {**VALUES["preview"], "enabled": True, "settings": settings}
+        found = of_kind(documents({**VALUES, "preview": preview, **more}), "Deployment")
+        (marked,) = (one["spec"]["template"]["metadata"] for one in found if "preview" in one["metadata"]["name"])
+        return str(marked["annotations"]["checksum/config"])
+
+    default, limited = VALUES["preview"]["settings"], {**VALUES["preview"]["settings"], "denyAbove": {"gpus": 64}}
+    assert re.fullmatch("[0-9a-f]{64}", mark(default))
+    assert mark(default) == mark(default, image="example.com/other") != mark(limited)
+
+
 def test_mf023_the_image_runs_as_any_user() -> None:
     lines = (CHART.parents[1] / "Dockerfile").read_text(encoding="utf-8").splitlines()
     (pod,) = {
