@@ -141,11 +141,7 @@ def deployment_manifest(
         "containers": [_container(installation, program, args, ports, has_file=said is not None)],
         "volumes": [
             {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
-            *(
-                [{"name": "config", "configMap": {"name": f"{program}-config"}}]
-                if said is not None
-                else []
-            ),
+            *([{"name": "config", "configMap": {"name": f"{program}-config"}}] if said is not None else []),
         ],
     }
     spec = {
@@ -174,11 +170,7 @@ def _container(
         },
         "volumeMounts": [
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of its own
-            *(
-                [{"name": "config", "mountPath": _CONFIG, "readOnly": True}]
-                if has_file
-                else []
-            ),
+            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if has_file else []),
         ],
     }
 

@@ -14,7 +14,8 @@ from tests.manifests.chart import CHART
 
 NAME: Final = "grove-preview"
 ALONE: Final = ("--set", "operator.enabled=false,webhooks.enabled=false,preview.enabled=true")
-IMAGE: Final = ("--set", "image=example.com/grove:0.1.0")
+PAGE: Final = CHART.parents[2] / "docs" / "how-to" / "preview-edits-at-apply.md"
+_FILE: Final = "preview-values.yaml"
 CLUSTER_WIDE: Final = (
     "clusterroles",
     "clusterrolebindings",
@@ -34,6 +35,14 @@ def helm(*words: str, folder: Path, kubeconfig: Path | None = None) -> str:
     return ran.stdout
 
 
+def documented_values() -> str:
+    """The file of values that the how-to has its reader write."""
+    _, _, after = PAGE.read_text(encoding="utf-8").partition(f"cat > {_FILE} <<'END'\n")
+    text, end, _ = after.partition("END\n")
+    assert end
+    return text
+
+
 class Release:
     """A release of the chart with the preview alone, and the program that its pods would run.
 
@@ -47,17 +56,16 @@ class Release:
         self.home = home
         self._folder = folder
         self._started = 0
+        self._values = folder / _FILE
+        self._values.write_text(documented_values(), encoding="utf-8")
 
     def helm(self, *words: str) -> str:
         return helm(*words, folder=self._folder, kubeconfig=self.plane.kubeconfig())
 
-    def install(self) -> None:
-        """Install it as the how-to does."""
-        self.helm("install", NAME, str(CHART), "-n", self.home, "--create-namespace", *ALONE, *IMAGE)
-
     def upgrade(self, *words: str) -> None:
-        """Upgrade it as the how-to does, with further settings."""
-        self.helm("upgrade", NAME, str(CHART), "-n", self.home, *ALONE, *IMAGE, *words)
+        """Install or upgrade it as the how-to does, with further settings; ``--wait`` would wait for containers."""
+        chart = (str(CHART), "-n", self.home, "--create-namespace", "-f", str(self._values))
+        self.helm("upgrade", "--install", NAME, *chart, *words)
 
     def uninstall(self) -> None:
         self.helm("uninstall", NAME, "-n", self.home)

@@ -54,7 +54,7 @@ def release(grove_plane: ControlPlane, scene: Scene, tmp_path: Path) -> Iterator
     """A release of the preview in a namespace of its own; nothing cluster-wide may be left when it is uninstalled."""
     found = Release(grove_plane, f"{scene.namespace}-preview", tmp_path)
     before = found.cluster_wide()
-    found.install()
+    found.upgrade()
     yield found
     found.uninstall()
     assert found.cluster_wide() == before
