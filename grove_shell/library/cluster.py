@@ -1,20 +1,30 @@
 """Reads files, streams, objects and live clusters into a value that plans are made of (LB-002)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from os import PathLike, fspath
+from os import PathLike
 from typing import Final, NamedTuple
 
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource, LiveClusterOptions, read_command_input
 from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.library.arguments import Source, decision_moment, one_of, rule_set_name, sources_in
+from grove_shell.library.arguments import (
+    Source,
+    decision_moment,
+    flag,
+    one_of,
+    optional_path,
+    optional_text,
+    rule_set_name,
+    set_names,
+    sources_in,
+)
 from grove_shell.library.objects import SetState, set_states
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import STDIN
@@ -22,6 +32,7 @@ from grove_shell.reading.input_sources import STDIN
 RAISE: Final = "raise"
 RETURN: Final = "return"
 _FAULTS: Final = (RAISE, RETURN)
+_SELECTOR: Final = "they count as lost. If the input was collected with a selector (-l), collect it again without"
 
 
 class ChosenRules(NamedTuple):
@@ -43,20 +54,31 @@ class ReadInput:
     inputs: CommandInput
     option: str | None
 
+    def lost_objects(self, snapshots: Iterable[Snapshot]) -> Iterator[str]:
+        """Yield which objects of some sets a status counts and the input lacks (IN-040): they count as lost."""
+        loaded = self.inputs.loaded
+        lacking = {*loaded.sets_without_cliques, *loaded.cliques_without_pods}
+        for snapshot in snapshots if lacking else ():
+            for one in (snapshot.root, *snapshot.cliques):
+                name = f"{one.ref.namespace}/{one.ref.name}"
+                if name in lacking:
+                    what = "PodClique" if one is snapshot.root else "Pod"
+                    yield f"{name}: its status counts {what}s, and the input has none of them; {_SELECTOR}"
+
     def choice(self) -> tuple[RuleSet, RuleSetSource, RecognisedOperator | None]:
         """Return the rule set, what chose it, and the operator that the cluster shows."""
         return choose_rule_set(self.option, self.inputs.rules, self.inputs.recognised_by, self.inputs.loaded.newer)
 
-    def known_sets(self, names: Sequence[str] | str) -> tuple[str, ...]:
-        """Return names of sets. Raises ValueError where one is not there."""
-        wanted = (names,) if isinstance(names, str) else tuple(names)
+    def known_sets(self, sets: object) -> tuple[str, ...]:
+        """Return names of sets; none for all of them. Raises TypeError or ValueError where one is not there."""
+        wanted = set_names(sets)
         lacking = selected_sets_not_found(self.inputs.loaded.cluster, wanted, self.source.namespace)
         if wanted and lacking:
             raise ValueError(f"not in the input: {lacking}")
         return wanted
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Cluster:
     """What was read: PodCliqueSets with everything they own, at one time, under one rule set.
 
@@ -142,9 +164,9 @@ def read(
     source = InputSource(
         filenames=(*paths, *((STDIN,) if stream is not None else ())),
         now=decision_moment(now),
-        namespace=namespace,
-        config=_text(config),
-        complete=tuple(sorted(EVERY_KIND)) if complete else (),
+        namespace=optional_text(namespace, "namespace"),
+        config=optional_path(config, "config"),
+        complete=tuple(sorted(EVERY_KIND)) if flag(complete, "complete") else (),
         old=earlier,
         objects=objects,
         stream=stream,
@@ -187,10 +209,14 @@ def read_live(
     paths, *unusable = sources_in([manifests])
     if any(unusable):
         raise TypeError("manifests takes paths")
+    where = optional_text(namespace, "namespace")
     live = LiveClusterOptions(
-        kubeconfig=_text(kubeconfig), context=context, namespace=namespace, everywhere=all_namespaces
+        kubeconfig=optional_path(kubeconfig, "kubeconfig"),
+        context=optional_text(context, "context"),
+        namespace=where,
+        everywhere=flag(all_namespaces, "all_namespaces"),
     )
-    source = InputSource(filenames=paths, live=live, namespace=namespace, config=_text(config))
+    source = InputSource(filenames=paths, live=live, namespace=where, config=optional_path(config, "config"))
     return _read(source, rule_set_name(rules), faults)
 
 
@@ -213,7 +239,3 @@ def _without_sets(source: InputSource) -> InputFault:
     got = "none" if source.namespace is None else f"none in namespace {source.namespace}"
     where = ", ".join(source.filenames) or "the cluster" if source.live is not None else ", ".join(source.filenames)
     return InputFault(file=where or "objects", expected="a PodCliqueSet", got=got)
-
-
-def _text(path: str | PathLike[str] | None) -> str | None:
-    return None if path is None else fspath(path)

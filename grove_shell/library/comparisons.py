@@ -1,13 +1,13 @@
 """Two rule sets on one cluster: which gangs only one of them terminates, or at another time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from grove_core.compare import FirstTermination
 from grove_shell.actions.compare import CompareOptions, compare_input, report_as_json
-from grove_shell.library.arguments import rule_set_name, time_span
+from grove_shell.library.arguments import Sets, rule_set_name, time_span
 from grove_shell.library.cluster import Cluster
 from grove_shell.library.html import html_table
 from grove_shell.library.plans import checked_cluster
@@ -31,7 +31,7 @@ class Difference(NamedTuple):
     after: datetime | None
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison:
     """The comparison of two rule sets.
 
@@ -86,7 +86,7 @@ def compare(
     second: str,
     *,
     until: timedelta | datetime | str | None = None,
-    sets: Sequence[str] | str = (),
+    sets: Sets = None,
 ) -> Comparison:
     """Return what the second rule set terminates otherwise than the first.
 

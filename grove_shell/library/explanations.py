@@ -35,7 +35,7 @@ class Reasoned(NamedTuple):
     rule: str
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Explanation:
     """Why an object is as it is.
 

@@ -14,7 +14,7 @@ from grove_core.plan.forecast import Forecast
 from grove_core.plan.termination_hints import Room
 from grove_shell.actions.input_findings import nothing_decided_message
 from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input
-from grove_shell.library.arguments import time_span
+from grove_shell.library.arguments import Sets, time_span
 from grove_shell.library.cluster import Cluster
 from grove_shell.library.edits import Edit, edits_of
 from grove_shell.library.html import html_escaped, html_table
@@ -34,10 +34,11 @@ class Termination(NamedTuple):
         replica: of the set or of a scaling group, as ``llama-0-decode replica 1``.
         because: which delay ended, a sentence.
         cliques: the PodCliques that are deleted.
-        pods, ready, gpus: of these PodCliques; None where their pods are not known.
-        times: how often it happens within the forecast.
+        pods, ready, gpus: of these PodCliques, each time; None where their pods are not known.
+        times: how often it happens within the forecast; ``at`` is the first time.
         rule: id of the rule.
-        finds_room: whether its gangs fit on the nodes again; None where that is not known, or it comes later.
+        finds_room: whether its gangs fit on the nodes again; None where it comes later, or that is not known, as
+            without the Nodes of the cluster in the input.
     """
 
     at: datetime
@@ -97,15 +98,17 @@ class WithheldStep(NamedTuple):
     because: str
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Plan:
     """What the operator does now and later to the sets that were read.
 
     Attributes:
         internals: not part of the public names.
+        lost_objects: what the input lacks although a status counts it, a sentence each.
     """
 
     internals: PlannedInput
+    lost_objects: tuple[str, ...] = ()
 
     @property
     def until(self) -> datetime | None:
@@ -175,13 +178,17 @@ class Plan:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """What is not known of the sets, a sentence each. Check it before you trust that nothing is terminated."""
+        """What is not known of the sets, a sentence each. Check it before you trust that nothing is terminated.
+
+        Objects that the input lacks although a status counts them are among it: a plan takes them for lost.
+        """
         found = []
         for story in self._stories:
+            name = f"{story.root.namespace}/{story.root.name}"
             entries = (one for one in story.entries if one.urgency is ReplicaUrgency.UNKNOWN)
-            found += [f"{replica_name(one.subject)}: {'; '.join(sentences_of(one))}" for one in entries]
-            found += story.unpredicted
-        return tuple(dict.fromkeys(found))
+            found += [f"{name}: {sentence}" for one in entries for sentence in sentences_of(one)]
+            found += [f"{name}: {sentence}" for sentence in story.unpredicted]
+        return (*dict.fromkeys(found), *self.lost_objects)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan document, as ``grove plan -o json`` prints it."""
@@ -211,12 +218,12 @@ class Plan:
         return f"<p><b>{html_escaped(self.verdict)}</b></p>" + "".join(html_table(*part) for part in parts)
 
 
-def plan(cluster: Cluster, *, sets: Sequence[str] | str = ()) -> Plan:
+def plan(cluster: Cluster, *, sets: Sets = None) -> Plan:
     """Return what the operator does now, and which terminations wait for a delay.
 
     Args:
         cluster: as :func:`grove_shell.read` returns it.
-        sets: names of PodCliqueSets, each as ``name`` or ``namespace/name``; all of them by default.
+        sets: a PodCliqueSet of ``cluster.sets``, its name as ``llama`` or ``prod/llama``, or several; all by default.
 
     Raises:
         BadInput: nothing can be decided from what was read.
@@ -233,7 +240,7 @@ def plan(cluster: Cluster, *, sets: Sequence[str] | str = ()) -> Plan:
     return _planned(cluster, sets, None)
 
 
-def forecast(cluster: Cluster, *, until: timedelta | datetime | str, sets: Sequence[str] | str = ()) -> Plan:
+def forecast(cluster: Cluster, *, until: timedelta | datetime | str, sets: Sets = None) -> Plan:
     """Return what the operator does within a time, if every write succeeds and nothing else happens.
 
     Args:
@@ -253,14 +260,14 @@ def forecast(cluster: Cluster, *, until: timedelta | datetime | str, sets: Seque
     return _planned(checked_cluster(cluster), sets, time_span(until, cluster.now, "until"))
 
 
-def _planned(cluster: Cluster, sets: Sequence[str] | str, until: timedelta | None) -> Plan:
+def _planned(cluster: Cluster, sets: Sets, until: timedelta | None) -> Plan:
     read = checked_cluster(cluster).internals
     options = PlanOptions(sets=read.known_sets(sets), rules=read.option, until=until)
     found = plan_input(read.inputs, read.source, options)
     nothing = nothing_decided_message(read.inputs.loaded, found.document.forecasts)
     if nothing:
         raise BadInput([InputFault(file="input", expected="", got=nothing)])
-    return Plan(found)
+    return Plan(found, tuple(read.lost_objects(found.snapshots)))
 
 
 def checked_cluster(given: object) -> Cluster:

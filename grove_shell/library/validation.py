@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, NamedTuple
 
 from grove_core.kernel.admission import Deny, FieldRemark
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.actions.rule_set_choice import AUTO
 from grove_shell.actions.validate import Validation, judge_manifests
-from grove_shell.library.arguments import Source, rule_set_name, sources_in
+from grove_shell.library.arguments import Source, optional_path, rule_set_name, sources_in
 from grove_shell.library.html import html_table
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
@@ -47,7 +47,7 @@ class ManifestVerdict(NamedTuple):
     warnings: tuple[Remark, ...]
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ValidationResult:
     """The verdicts on manifests.
 
@@ -93,7 +93,8 @@ class ValidationResult:
         return format_json_document(self.to_dict())
 
     def __repr__(self) -> str:
-        return f"<ValidationResult: {len(self.refused)} of {len(self.internals.judged)} manifests refused>"
+        faults = f", {len(self.internals.faults)} problems of the input" if self.internals.faults else ""
+        return f"<ValidationResult: {len(self.refused)} of {len(self.internals.judged)} manifests refused{faults}>"
 
     def _repr_html_(self) -> str:
         """Return tables for a notebook."""
@@ -130,7 +131,7 @@ def validate(
         raise TypeError("validate takes paths of files and folders, since it says in which line a problem is")
     option = rule_set_name(rules)
     chosen = None if option == AUTO else option
-    return ValidationResult(judge_manifests(paths, earlier, None if config is None else fspath(config), chosen))
+    return ValidationResult(judge_manifests(paths, earlier, optional_path(config, "config"), chosen))
 
 
 def _verdict(judged: JudgedManifest) -> ManifestVerdict:
@@ -149,7 +150,8 @@ def _remarks(item: InputItem, found: Iterable[FieldRemark]) -> Iterator[Remark]:
 
 
 def _fault(fault: InputFault) -> Remark:
-    return Remark(fault.file, fault.object, fault.path, fault.expected, fault.got, "")
+    message, got = (fault.expected, fault.got) if fault.expected else (fault.got, "")
+    return Remark(fault.file, fault.object, fault.path, message, got, "")
 
 
 def _object_name(item: InputItem) -> str:

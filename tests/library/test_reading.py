@@ -64,6 +64,7 @@ class TestLB002:
             (objects(),),
             (listed,),
             (objects()[:5], objects()[5:]),
+            (iter(objects()),),
         ):
             found = grove.plan(grove.read(*sources, now="dump")).to_dict()
             assert found["plans"] == expected["plans"]
@@ -121,3 +122,14 @@ class TestLB004:
     def test_another_namespace_has_no_set(self) -> None:
         with pytest.raises(grove.BadInput, match="none in namespace prod"):
             grove.read(RECORDED, namespace="prod")
+
+    def test_a_list_that_is_cut_off_loses_objects_of_every_kind(self, tmp_path: Path) -> None:
+        """As kubectl writes its kind after the items, half of a dump showed terminations that do not come."""
+        cut = tmp_path / "cut.yaml"
+        listed = {"apiVersion": "v1", "items": [one for one in objects() if one["kind"] != "Pod"]}
+        cut.write_text(yaml.safe_dump(listed, sort_keys=True))
+        with pytest.raises(grove.BadInput, match="the file may be cut off"):
+            grove.read(cut)
+        found = grove.plan(grove.read(cut, faults="return", now="dump"))
+        assert not found.terminations
+        assert len([one for one in found.unknown if "was not collected" in one or "were not collected" in one]) > 2

@@ -68,6 +68,23 @@ class TestLB005:
         assert {one.pods for one in grove.forecast(cluster, until="24h").terminations} <= {None}
         assert grove.plan(cluster).unknown
 
+    def test_pods_that_the_input_lacks_are_said_to_count_as_lost(self) -> None:
+        """A dump collected with ``-l``: the page has a note, and a check that reads ``unknown`` must not pass."""
+        kept = [
+            one
+            for one in objects()
+            if one["kind"] != "Pod" or not one["metadata"]["name"].startswith("deepseek-0-decode")
+        ]
+        found = grove.plan(grove.read(kept, now="dump"))
+        assert any("llm-serving/deepseek-0-decode-0-dw: its status counts Pods" in one for one in found.unknown)
+        assert not grove.plan(grove.read(kept, now="dump"), sets="qwen").unknown
+
+    def test_sets_are_chosen_by_name_or_as_they_are(self) -> None:
+        cluster = grove.read(RECORDED)
+        chosen = [one for one in cluster.sets if one.name == "qwen"]
+        for sets in ("qwen", "llm-serving/qwen", chosen, chosen[0], ["qwen"]):
+            assert [one.set for one in grove.plan(cluster, sets=sets).waiting] == ["llm-serving/qwen"]
+
     def test_sets_with_their_parts(self) -> None:
         deepseek, embed, qwen = grove.read(RECORDED).sets
         assert (deepseek.namespace, deepseek.name, deepseek.available, deepseek.wanted) == (
