@@ -12,7 +12,7 @@ from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
@@ -140,6 +140,22 @@ class ObjectExplanation:
             concerns = subject in above or subject in cliques or subject == self.ref
             if concerns or self._is_replica_of_self(subject) or (finding.question == MISPLACEMENT and subject in gangs):
                 yield finding
+
+    def conditions(self) -> Iterator[tuple[Ref, Condition]]:
+        """Yield the conditions that show whether a gang or group is scheduled, each with its object (CL-071, CL-085).
+
+        These are all conditions of a PodGang, PodGroup or CompositePodGroup that is explained, and those of the
+        PodGroup of an explained PodClique or pod that are not True.
+        """
+        yield from (
+            (gang.ref, one) for gang in self.snapshot.gangs if gang.ref == self.ref for one in gang.status.conditions
+        )
+        name = self.cliques[0].ref.name if self.kind in {"PodClique", "Pod"} and self.cliques else ""
+        for group in self.snapshot.others:
+            is_explained = (group.ref.kind, group.ref.name) == (self.kind, self.name)
+            if is_explained or (group.ref.kind, group.ref.name) == (POD_GROUP_KIND, name):
+                found = (one for one in group.conditions if is_explained or one.status is not ConditionStatus.TRUE)
+                yield from ((group.ref, one) for one in found)
 
     def planned_steps(self) -> Iterator[Step]:
         """Yield the steps for the object, its PodCliques and their pods, without status steps (CL-015)."""

@@ -140,7 +140,7 @@ class _Plans:
     def _explanation(self, snapshot: Snapshot, kind: str, name: str) -> ObjectExplanation:
         plan = self._with_findings(reconcile(snapshot, self._rules), snapshot)
         nodes = self._nodes
-        hints = termination_hints(snapshot, plan.findings, self._rules, nodes.readiness, nodes.free)
+        hints = termination_hints(snapshot, plan.findings, self._rules, nodes.readiness, nodes.capacity)
         return ObjectExplanation(snapshot, plan, kind, name, hints)
 
     def created_objects(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> list[ExplainedObject]:

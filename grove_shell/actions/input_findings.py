@@ -14,7 +14,7 @@ from grove_core.kernel.steps import Step
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.failed_write import FailedWrite
-from grove_core.resources.node import Node
+from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
@@ -31,17 +31,17 @@ class InputNodes(NamedTuple):
     Attributes:
         labels: of each node.
         readiness: whether it answers, of each node whose status is in the input.
-        free: the nodes without the GPUs in use; empty where the amounts of one of them are not known.
+        capacity: what is free on them.
     """
 
     labels: NodeLabels = _NO_NODES
     readiness: NodesByName = _NO_NODES
-    free: tuple[Node, ...] = ()
+    capacity: FreeCapacity = UNKNOWN_CAPACITY
 
 
 def nodes_in_input(loaded: LoadedInput) -> InputNodes:
     """Return what the Nodes of an input show."""
-    return InputNodes(loaded.nodes, loaded.node_readiness, loaded.free_nodes)
+    return InputNodes(loaded.nodes, loaded.node_readiness, loaded.capacity)
 
 
 def nothing_decided_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -> str:

@@ -163,7 +163,7 @@ def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractS
                 is_due = finding.verdict == TERMINATES
                 for line in termination_hint_lines(hints[finding.subject], now, is_due=is_due):
                     page.add_line(f"    {line}")
-    _gang_conditions(page, inquiry)
+    _conditions(page, inquiry)
     for clique in inquiry.cliques[:_CLIQUES]:
         _clique(page, inquiry, clique)
     if len(inquiry.cliques) > _CLIQUES:
@@ -174,12 +174,11 @@ def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractS
         page.add_line(f"  the set is reconciled again at {clock_time(wake, now)} ({relative_time(wake, now)})")
 
 
-def _gang_conditions(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
-    """Add the conditions of a PodGang, with the messages of its scheduler (CL-071)."""
-    for gang in inquiry.snapshot.gangs:
-        if gang.ref == inquiry.ref:
-            for one in gang.status.conditions:
-                page.add_line(f"  condition {one.type}: ", (one.status.value, "bold"), f"  {one.reason}: {one.message}")
+def _conditions(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
+    """Add the conditions of a gang or group, with the messages of its scheduler (CL-071, CL-085)."""
+    for ref, one in inquiry.conditions():
+        of = "" if (ref.kind, ref.name) == (inquiry.kind, inquiry.name) else f" of {object_display_name(ref)}"
+        page.add_line(f"  condition {one.type}{of}: ", (one.status.value, "bold"), f"  {one.reason}: {one.message}")
 
 
 def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
