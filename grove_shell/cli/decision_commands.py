@@ -16,6 +16,7 @@ from grove_shell.cli.options import (
     output_option,
     policy_option,
     rules_option,
+    sets_argument,
     source_options,
     validation_output_option,
 )
@@ -24,7 +25,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
 
 
 @click.command("plan")
-@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@sets_argument
 @source_options
 @output_option
 @rules_option()
@@ -134,7 +135,7 @@ DEFAULT = ("auto", "design")
 
 
 @click.command("compare")
-@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@sets_argument
 @source_options
 @output_option
 @click.option(
