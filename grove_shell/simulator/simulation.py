@@ -1,6 +1,7 @@
 """Runs a scenario: sets up the cluster and the actors, and executes events until none is left."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.owned_object import OWNED_KINDS
+from grove_core.resources.podclique import GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
@@ -244,11 +246,17 @@ def _cluster_of(
 
 
 def _add_uncollected_objects(server: InMemoryCluster, roots: Iterable[Snapshot], rules: RuleSet) -> None:
-    """Add the Roles, Services and the like that a dump has of no set, for each set that has PodCliques (SM-100)."""
+    """Add the Roles, Services and the like that a dump has of no set, for each set that has PodCliques (SM-100).
+
+    They are those that the next reconcile of the set creates. The scaling groups count as not listed meanwhile, because
+    creations of these kinds alone would wait for that reconcile (WF-047).
+    """
     for root in roots:
         missing = OWNED_KINDS.keys() - root.complete
         seen = server.snapshot_of_set(root.root.ref, root.now) if missing and root.cliques else None
-        for step in reconcile(seen, rules).steps if seen is not None else ():
+        if seen is None:
+            continue
+        for step in reconcile(replace(seen, complete=seen.complete - {GROUP_KIND}), rules).steps:
             if step.target.kind in missing and isinstance(step.action, Create | Ensure):
                 server.attempt_step(step)
 
