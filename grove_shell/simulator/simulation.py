@@ -1,21 +1,19 @@
 """Runs a scenario: sets up the cluster and the actors, and executes events until none is left."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Create, Ensure
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.owned_object import OWNED_KINDS
-from grove_core.resources.podclique import GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_shell.in_memory.planned_objects import creations_in_next_reconcile
 from grove_shell.simulator.actors.nvidia_dra_driver import SimulatedNvidiaDraDriver
 from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
 from grove_shell.simulator.actors.simulated_node_controller import SimulatedNodeController
@@ -246,19 +244,12 @@ def _cluster_of(
 
 
 def _add_uncollected_objects(server: InMemoryCluster, roots: Iterable[Snapshot], rules: RuleSet) -> None:
-    """Add the Roles, Services and the like that a dump has of no set, for each set that has PodCliques (SM-100).
-
-    They are those that the next reconcile of the set creates. The scaling groups count as not listed meanwhile, because
-    creations of these kinds alone would wait for that reconcile (WF-047).
-    """
+    """Add the Roles, Services and the like that a dump has of no set, for each set that has PodCliques (SM-100)."""
     for root in roots:
         missing = OWNED_KINDS.keys() - root.complete
         seen = server.snapshot_of_set(root.root.ref, root.now) if missing and root.cliques else None
-        if seen is None:
-            continue
-        for step in reconcile(replace(seen, complete=seen.complete - {GROUP_KIND}), rules).steps:
-            if step.target.kind in missing and isinstance(step.action, Create | Ensure):
-                server.attempt_step(step)
+        for step in creations_in_next_reconcile(seen, rules, missing) if seen is not None else ():
+            server.attempt_step(step)
 
 
 def _nodes_of(spec: ScenarioSpec, cluster: SimulatedCluster) -> dict[str, SimulatedNode]:
