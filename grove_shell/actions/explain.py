@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
+from grove_core.areas.workload.failed_writes import failed_write_findings
 from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -140,7 +141,7 @@ class _Plans:
         return found
 
     def _explanation(self, snapshot: Snapshot, kind: str, name: str) -> ObjectExplanation:
-        plan = self._with_findings(reconcile(snapshot, self._rules), snapshot)
+        plan = self._with_findings(reconcile(snapshot, self._rules), snapshot, self._failed)
         nodes = self._nodes
         hints = termination_hints(snapshot, plan.findings, self._rules, nodes.readiness, nodes.free)
         return ObjectExplanation(snapshot, plan, kind, name, hints)
@@ -153,7 +154,10 @@ class _Plans:
                 played = self._played_rounds(snapshot)
                 made = played.name_of_created_object(kind, name)
                 if made:
-                    plan = self._with_findings(played.plan, played.snapshot)
+                    plan = self._with_findings(played.plan, played.snapshot, ())
+                    steps = [step for one in played.rounds for step in one.steps]
+                    failed = failed_write_findings(snapshot, self._failed, steps)
+                    plan = replace(plan, findings=(*plan.findings, *failed))
                     inquiry = ObjectExplanation(played.snapshot, plan, kind, made)
                     found.append(ExplainedObject(inquiry, course=played.steps_for_object(kind, made)))
         return found
@@ -186,9 +190,9 @@ class _Plans:
             self._played[ref] = played_rounds_of_set(snapshot, self._rules)
         return self._played[ref]
 
-    def _with_findings(self, plan: Plan, snapshot: Snapshot) -> Plan:
+    def _with_findings(self, plan: Plan, snapshot: Snapshot, failed: Sequence[FailedWrite]) -> Plan:
         found = with_input_findings(
-            plan.findings, snapshot, self._nodes, self._rules, self._shown, failed=self._failed, steps=plan.steps
+            plan.findings, snapshot, self._nodes, self._rules, self._shown, failed=failed, steps=plan.steps
         )
         return replace(plan, findings=found)
 

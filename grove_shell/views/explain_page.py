@@ -45,7 +45,7 @@ from grove_shell.views.formatting import (
     relative_time,
     rule_citation,
 )
-from grove_shell.views.other_product_lines import gate_removal_sentences_for_clique, stale_gang_eviction_sentence
+from grove_shell.views.other_product_lines import gate_removal_sentences_for_clique
 from grove_shell.views.plan_headline import time_and_rules_line
 from grove_shell.views.planned_object_lines import add_planned_object
 from grove_shell.views.pod_placement_lines import add_placements, placement_as_json
@@ -280,8 +280,6 @@ def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique)
         page.add_line(f"    and {len(shown) - _MANY:,} more")
     for sentence in gate_removal_sentences_for_clique(clique, shown):
         page.add_line(f"    {sentence}")
-    if sentence := stale_gang_eviction_sentence(clique, pods):
-        page.add_line(("    note: ", "bold"), sentence)
 
 
 def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:

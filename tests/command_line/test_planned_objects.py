@@ -14,6 +14,7 @@ from tests.golden.tracing import ROOT
 MANIFEST: Final = ("-f", str(ROOT / "examples/manifests/disaggregated.yaml"))
 NOW: Final = ("--now", "2026-11-20T09:00:00Z")
 LEADER: Final = "llama-0-prefill-2-prefill-leader"
+ALWAYS: Final = frozenset({"Role", "RoleBinding", "Secret", "Service", "ServiceAccount", "PodClique", "Pod"})
 LACKS_A_POD: Final = ("-f", str(ROOT / "tests/golden/workload/wl092_a_gang_that_lacks_a_pod/given.yaml"))
 
 
@@ -109,30 +110,40 @@ class TestEveryKind:
     """Every object that a plan creates is explained, with the rule and the step."""
 
     @pytest.mark.parametrize(
-        "words",
+        ("words", "kinds"),
         [
             *(
-                ("-f", f"examples/{file}", "--rules", rules)
-                for file in ("manifests/disaggregated.yaml", "edits/qwen-new-image.yaml")
+                (f"-f examples/{file} --rules {rules}", ALWAYS | more)
+                for file, more in (
+                    ("manifests/disaggregated.yaml", {"PodCliqueScalingGroup", "PodGang"}),
+                    ("edits/qwen-new-image.yaml", {"HorizontalPodAutoscaler", "PodGang"}),
+                )
                 for rules in ("design", "field", "field@v0.1.0-alpha.9")
             ),
-            ("-f", "examples/mnnvl/llama.yaml", "--config", "examples/mnnvl/operator.yaml"),
-            ("-f", "examples/kubernetes-gangs/set.yaml", "--config", "examples/kubernetes-gangs/operator.yaml"),
+            ("-f examples/mnnvl/llama.yaml --config examples/mnnvl/operator.yaml", ALWAYS | {"ComputeDomain"}),
+            (
+                "-f examples/kubernetes-gangs/set.yaml --config examples/kubernetes-gangs/operator.yaml",
+                ALWAYS | {"Workload", "PodGroup", "CompositePodGroup"},
+            ),
+            ("-f tests/golden/workload/wl019_shared_claims/given.yaml", frozenset({"ResourceClaim"})),
         ],
-        ids=" ".join,
     )
     def test_of_the_examples(
-        self, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self,
+        words: str,
+        kinds: frozenset[str],
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         """One object of each kind, by the name that the plan prints."""
         monkeypatch.chdir(ROOT)
-        run_command_line(["plan", *words, *NOW, "-o", "json"], "grove")
+        run_command_line(["plan", *words.split(), *NOW, "-o", "json"], "grove")
         (plan,) = json.loads(capsys.readouterr().out)["plans"]
         steps = [step for one in plan["rounds"] for step in one["steps"] if step["action"] in {"create", "ensure"}]
         first = {step["target"]["kind"]: step for step in reversed(steps)}
-        assert {"Role", "RoleBinding", "Secret", "Service", "ServiceAccount", "PodClique", "Pod"} <= {*first}
+        assert kinds <= {*first}
         for kind, step in first.items():
-            answer = as_json(capsys, f"{kind}/{step['target']['name']}", *words)
+            answer = as_json(capsys, f"{kind}/{step['target']['name']}", *words.split())
             assert answer["subject"] == step["target"]
             done = answer.get("planned", answer["steps"])
             assert any(one["because"] == step["because"] for one in done), kind
