@@ -9,6 +9,7 @@ from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.areas.workload.failed_writes import failed_write_findings
 from grove_core.areas.workload.pods.foreign_gates import foreign_gate_findings
+from grove_core.areas.workload.stale_gangs import stale_gang_findings
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Step
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
@@ -75,7 +76,8 @@ def with_input_findings(
 ) -> tuple[Finding, ...]:
     """Return the findings of a plan, with those by the input.
 
-    They are about its nodes (TP-131, GF-015), failed writes (WL-255) and a newer release (GF-134).
+    They are about its nodes (TP-131, GF-015), other products (WL-246, WL-257), failed writes (WL-255) and a newer
+    release (GF-134).
 
     Args:
         failed: writes that failed before.
@@ -84,6 +86,7 @@ def with_input_findings(
     """
     more = [*misplaced_gang_findings(snapshot, nodes.labels)] if nodes.labels else []
     more += foreign_gate_findings(snapshot)
+    more += stale_gang_findings(snapshot)
     more += failed_write_findings(snapshot, failed, steps) if failed else ()
     if rules.lost_nodes is not None:
         more += rules.lost_nodes(snapshot, nodes.readiness).findings

@@ -9,8 +9,8 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.naming_rules import most_similar_name
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.actions.configuration_files import read_operator_configuration
-from grove_shell.actions.explain import KINDS
 from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.client.kind_names import kind_named
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.audit_log import AuditFlaws, audited_writes
 from grove_shell.reading.collected_objects import CollectedObjects
@@ -103,7 +103,7 @@ def _target_of(options: WhyOptions) -> Target | None:
     if options.target is None:
         return Target(options.namespace)
     kind, slash, name = options.target.partition("/")
-    known = KINDS.get(kind.lower(), "")
+    known = kind_named(kind)
     fits = known in {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod"}
     return Target(options.namespace, known, name) if slash and name and "/" not in name and fits else None
 

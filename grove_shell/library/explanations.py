@@ -3,13 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from grove_shell.actions.explain import (
-    KIND_AND_NAME,
-    Explained,
-    explain_input,
-    explained_as_json,
-    kind_and_name_of_target,
-)
+from grove_shell.actions.explain import Explained, explain_input, explained_as_json, kind_and_name_of_target
 from grove_shell.library.cluster import Cluster
 from grove_shell.library.html import html_escaped, html_table
 from grove_shell.library.plans import checked_cluster
@@ -102,10 +96,10 @@ def explain(cluster: Cluster, target: str) -> Explanation:
     read = checked_cluster(cluster).internals
     if not isinstance(target, str):
         raise TypeError(f"target is a text as 'pclq/llama-0-decode'; got {type(target).__name__}")
-    wanted = kind_and_name_of_target(target)
-    if wanted is None:
-        raise ValueError(f"{target!r} is not {KIND_AND_NAME}")
-    found = explain_input(read.inputs, *wanted, read.source.namespace, read.option)
+    kind, name = kind_and_name_of_target(target)
+    if not kind:
+        raise ValueError(name)
+    found = explain_input(read.inputs, kind, name, read.source.namespace, read.option)
     if not found.objects:
-        raise ValueError(f"not in the input, or of no PodCliqueSet in it: {' '.join(wanted)}{found.hint}")
+        raise ValueError(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{found.hint}")
     return Explanation(target, found)

@@ -49,7 +49,7 @@ USES: Final[dict[str, Any]] = {
     "until must be after the time of the plan": lambda: grove.forecast(CLUSTER, until=timedelta(0)),
     "until is a timedelta, a datetime or a text such as 6h; got int": lambda: grove.forecast(CLUSTER, until=6),  # type: ignore[arg-type]  # what is refused
     "until has no time zone": lambda: grove.forecast(CLUSTER, until=NAIVE),
-    "'qwen' is not KIND/NAME with KIND one of": lambda: grove.explain(CLUSTER, "qwen"),
+    "qwen is not KIND/NAME with KIND one of": lambda: grove.explain(CLUSTER, "qwen"),
     "not in the input, or of no PodCliqueSet in it: PodClique qwen-9": lambda: grove.explain(CLUSTER, "pclq/qwen-9"),
     "target is a text as 'pclq/llama-0-decode'; got int": lambda: grove.explain(CLUSTER, 5),  # type: ignore[arg-type]  # what is refused
     "both sides are 'field@": lambda: grove.compare(CLUSTER, "auto", "field"),
