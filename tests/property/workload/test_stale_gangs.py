@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from grove_core.areas.workload.stale_gangs import stale_gang_findings
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import FINISHED_PHASES
 from tests.property.strategies.worlds import RandomCluster, clusters
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
 
 
 @given(clusters(), st.sampled_from(["kai-scheduler", "volcano", ""]))
@@ -25,6 +28,16 @@ def test_wl257_cliques_of_kai_between_no_pod_and_their_minimum(generated: Random
     found = list(stale_gang_findings(snapshot))
     assert {one.subject for one in found} == expected
     assert len(found) == len(expected)
-    assert not [*stale_gang_findings(before)] or all(
-        one.pod_spec.get("schedulerName") == "kai-scheduler" for one in before.cliques
-    )
+
+
+@pytest.mark.parametrize(("scheduled", "stale"), [(0, False), (1, True), (2, True), (3, False)])
+def test_wl257_a_gang_that_loses_pods(scheduled: int, *, stale: bool) -> None:
+    spec = {"schedulerName": "kai-scheduler", "containers": [{"name": "main", "image": "busybox"}]}
+    life = Life(set_raw(clique_raw("a", 3, pod_spec=spec, minAvailable=3)))
+    life.settle()
+    for place, pod in enumerate(life.pods("llm-0-a")):
+        life.world.put_pod(replace(pod, scheduled=place < scheduled))
+    seen = life.look()
+    assert seen is not None
+    found = [(one.subject.name, one.verdict, one.because[0].facts) for one in stale_gang_findings(seen)]
+    assert found == ([("llm-0-a", "Risk", (("needed", 3), ("scheduled", scheduled)))] if stale else [])
