@@ -138,7 +138,7 @@ def time_span(given: timedelta | datetime | str | None, now: datetime, name: str
     return given
 
 
-def rule_set_name(given: object) -> str:
+def rule_set_name(given: object, name: str = "rules") -> str:
     """Return the name of a rule set, or ``auto``.
 
     Raises:
@@ -146,13 +146,13 @@ def rule_set_name(given: object) -> str:
         ValueError: there is no such rule set.
     """
     if not isinstance(given, str):
-        raise TypeError(f"rules is the name of a rule set or 'auto'; got {_type_name(given)}")
+        raise TypeError(f"{name} is the name of a rule set or 'auto'; got {_type_name(given)}")
     if given == AUTO:
         return given
     try:
         return full_rule_set_name(given)
     except ValueError as fault:
-        raise ValueError(f"rules {given!r} is not one of auto, {fault}") from None
+        raise ValueError(f"{name} {given!r} is not one of auto, {fault}") from None
 
 
 def optional_text(given: object, name: str) -> str | None:

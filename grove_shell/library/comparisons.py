@@ -106,7 +106,7 @@ def compare(
     """
     read = checked_cluster(cluster).internals
     options = CompareOptions(
-        rules=(rule_set_name(first), rule_set_name(second)),
+        rules=(rule_set_name(first, "first"), rule_set_name(second, "second")),
         sets=read.known_sets(sets),
         until=None if until is None else time_span(until, cluster.now, "until"),
     )

@@ -52,6 +52,7 @@ USES: Final[dict[str, Any]] = {
     "qwen is not KIND/NAME with KIND one of": lambda: grove.explain(CLUSTER, "qwen"),
     "not in the input, or of no PodCliqueSet in it: PodClique qwen-9": lambda: grove.explain(CLUSTER, "pclq/qwen-9"),
     "target is a text as 'pclq/llama-0-decode'; got int": lambda: grove.explain(CLUSTER, 5),  # type: ignore[arg-type]  # what is refused
+    "second is the name of a rule set or 'auto'; got Cluster": lambda: grove.compare(CLUSTER, "design", CLUSTER),  # type: ignore[arg-type]  # refused
     "both sides are 'field@": lambda: grove.compare(CLUSTER, "auto", "field"),
     "nothing to validate: give the path": grove.validate,
     "validate takes paths of files and folders": lambda: grove.validate({"kind": "PodCliqueSet"}),
