@@ -50,7 +50,7 @@ _VERSIONS: Final = MappingProxyType(
         COMPOSITE_KIND: COMPOSITES,
     }
 )
-KINDS_WITHOUT_PODS: Final = frozenset(OWNED_KINDS) - {POD_GROUP_KIND, COMPOSITE_KIND}
+KINDS_WITHOUT_PODS: Final = frozenset({*OWNED_KINDS} - {POD_GROUP_KIND, COMPOSITE_KIND})
 """Kinds of objects of a set that consist of no PodCliques: Services, Roles, autoscalers, claims and the like."""
 _TRUE: Final = ConditionStatus.TRUE.value
 

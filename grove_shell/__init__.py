@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from grove_shell.library.cluster import ChosenRules, Cluster, read, read_live
     from grove_shell.library.comparisons import Comparison, Difference, compare
-    from grove_shell.library.edits import Edit, ServingDuringEdit
+    from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit
     from grove_shell.library.explanations import Explanation, Reasoned, explain
     from grove_shell.library.objects import CliqueState, PodState, ReplicaState, SetState
     from grove_shell.library.plans import Plan, PlannedStep, Termination, Waiting, WithheldStep, forecast, plan
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "library.cluster": ("ChosenRules", "Cluster", "read", "read_live"),
     "library.comparisons": ("Comparison", "Difference", "compare"),
-    "library.edits": ("Edit", "ServingDuringEdit"),
+    "library.edits": ("Edit", "NewSet", "ServingDuringEdit"),
     "library.explanations": ("Explanation", "Reasoned", "explain"),
     "library.objects": ("CliqueState", "PodState", "ReplicaState", "SetState"),
     "library.plans": ("WithheldStep", "Plan", "PlannedStep", "Termination", "Waiting", "forecast", "plan"),
@@ -41,6 +41,7 @@ __all__ = (
     "Explanation",
     "InputFault",
     "ManifestVerdict",
+    "NewSet",
     "Plan",
     "PlannedStep",
     "PodState",

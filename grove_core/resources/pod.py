@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.json_field_reader import JsonFieldReader
@@ -18,7 +18,7 @@ from grove_core.resources.labels import SET, first_label_value
 from grove_core.resources.metadata_readers import read_label, read_labels, read_metadata
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_signs
-from grove_core.resources.pod_requests import Amounts, RequestsMemo, pod_requests_of_spec
+from grove_core.resources.pod_requests import RequestsMemo, pod_requests_of_spec
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 from grove_core.resources.pod_status import (
     HOLDS,
@@ -95,7 +95,7 @@ class Pod:
     pod_group: str = ""
     unplaced_because: str = ""
     manifest: FrozenMap | None = field(default=None, compare=False, repr=False)
-    requests: Amounts | None = field(default=None, compare=False, repr=False)
+    requests: FrozenDict[str, int] | None = field(default=None, compare=False, repr=False)
 
     @property
     def guard(self) -> Guard:

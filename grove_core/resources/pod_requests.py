@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.quantities import parse_quantity
 
@@ -28,7 +29,7 @@ class PodRequests(NamedTuple):
     """
 
     gpus: int
-    amounts: Amounts | None
+    amounts: FrozenDict[str, int] | None
 
 
 RequestsMemo: TypeAlias = MutableMapping[str, PodRequests]
@@ -51,7 +52,7 @@ def pod_requests_of_spec(
     if found is None:
         problems: list[ObjectProblem] = []
         amounts = resource_amounts_of_pod(JsonFieldReader(spec, "", problems))
-        found = memo[key] = PodRequests(count_gpus(spec), None if problems else amounts)
+        found = memo[key] = PodRequests(count_gpus(spec), None if problems else FrozenDict(amounts))
     return found
 
 

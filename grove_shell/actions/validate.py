@@ -57,6 +57,7 @@ class Validation(NamedTuple):
         warned: objects that no operator of Grove admits, with warnings (WL-250).
         faults: problems of the input.
         others: kind -> how many objects were not judged.
+        rules: the name of the rule set that judged.
         new: names of the sets that have no earlier version among the old manifests; none without old manifests.
         note: on the configuration file; empty without one.
     """
@@ -65,6 +66,7 @@ class Validation(NamedTuple):
     warned: tuple[JudgedManifest, ...]
     faults: tuple[InputFault, ...]
     others: Mapping[str, int]
+    rules: str
     new: tuple[str, ...] = ()
     note: str = ""
 
@@ -112,7 +114,7 @@ def judge_manifests(
     unknown = Counter(str(item.value["kind"]) for item in given.autoscalers if id(item) not in autoscalers)
     others = dict(sorted((given.others + unknown).items()))
     warned = tuple(filter(None, autoscalers.values()))
-    return Validation(tuple(judged), warned, tuple(faults), others, tuple(new), settings.note)
+    return Validation(tuple(judged), warned, tuple(faults), others, chosen.name, tuple(new), settings.note)
 
 
 def validate_manifests(

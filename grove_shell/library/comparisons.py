@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from grove_core.compare import FirstTermination
+from grove_core.kernel.time_formats import format_time
 from grove_shell.actions.compare import CompareOptions, compare_input, report_as_json
 from grove_shell.library.arguments import Sets, rule_set_name, time_span
 from grove_shell.library.cluster import Cluster
-from grove_shell.library.html import html_table
+from grove_shell.library.html import html_escaped, html_table
 from grove_shell.library.plans import checked_cluster
 from grove_shell.views.compare_page import RuleSetComparisonReport
 from grove_shell.views.renderers import format_json_document
@@ -20,7 +21,8 @@ class Difference(NamedTuple):
 
     Attributes:
         set: ``namespace/name``.
-        change: ``ENDS``, ``OFTENER``, ``SOONER``, ``LATER``, ``RARER`` or ``SPARED``.
+        change: what the second does: ``ENDS`` terminates them, and the first does not; ``SPARED`` the other way round;
+            ``SOONER``, ``LATER``, ``OFTENER`` and ``RARER`` where both do.
         before, after: when the first and the second terminate them first; None where they do not.
     """
 
@@ -71,13 +73,29 @@ class Comparison:
         """Return it as text."""
         return format_json_document(self.to_dict())
 
+    @property
+    def rules(self) -> tuple[str, str]:
+        """The names of both rule sets."""
+        return self.internals.rules
+
+    @property
+    def until(self) -> datetime | None:
+        """The end of the comparison; None where only the present moment is compared."""
+        return self.internals.until
+
     def __repr__(self) -> str:
-        first, second = self.internals.rules
-        return f"<Comparison of {first!r} with {second!r}: {len(self.differences)} differences>"
+        (first, second), until = self.rules, self.until
+        end = f" until {format_time(until)}" if until is not None else " now"
+        return f"<Comparison of {first!r} with {second!r}{end}: {len(self.differences)} differences>"
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
-        return html_table(" and ".join(self.internals.rules), Difference._fields, self.differences)
+        unknown = html_table("not known", ("what",), ((one,) for one in self.unknown))
+        return (
+            f"<p><b>{html_escaped(repr(self)[1:-1])}</b></p>"
+            + unknown
+            + html_table("differences", Difference._fields, self.differences)
+        )
 
 
 def compare(
@@ -102,7 +120,7 @@ def compare(
     Example:
         >>> import grove_shell as grove
         >>> grove.compare(grove.read("examples/real-cluster.yaml"), "design", "field", until="6h")
-        <Comparison of 'design' with 'field@v0.1.0-alpha.12-rc1': 2 differences>
+        <Comparison of 'design' with 'field@v0.1.0-alpha.12-rc1' until 2026-11-21T15:40:00Z: 2 differences>
     """
     read = checked_cluster(cluster).internals
     options = CompareOptions(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from grove_shell.actions.explain import Explained, explain_input, explained_as_json, kind_and_name_of_target
+from grove_shell.library.arguments import optional_text
 from grove_shell.library.cluster import Cluster
 from grove_shell.library.html import html_escaped, html_table
 from grove_shell.library.plans import checked_cluster
@@ -76,12 +77,13 @@ class Explanation:
         return f"<p><b>{html_escaped(self.target)}</b></p>" + html_table("answers", Reasoned._fields, self.answers)
 
 
-def explain(cluster: Cluster, target: str) -> Explanation:
+def explain(cluster: Cluster, target: str, *, namespace: str | None = None) -> Explanation:
     """Return why an object is as it is, of the cluster or one that a plan creates.
 
     Args:
         cluster: as :func:`grove_shell.read` returns it.
         target: ``KIND/NAME``, as ``pclq/llama-0-decode`` or ``pod/llama-0-decode-x7k2p``.
+        namespace: of the object; needed where several namespaces have one of this name.
 
     Raises:
         ValueError: there is no such object.
@@ -99,7 +101,15 @@ def explain(cluster: Cluster, target: str) -> Explanation:
     kind, name = kind_and_name_of_target(target)
     if not kind:
         raise ValueError(name)
-    found = explain_input(read.inputs, kind, name, read.source.namespace, read.option)
+    if "/" in name:
+        raise ValueError(
+            f"{target}: the namespace is an argument of its own: explain(cluster, 'KIND/NAME', namespace=...)"
+        )
+    where = optional_text(namespace, "namespace") or read.source.namespace
+    found = explain_input(read.inputs, kind, name, where, read.option)
+    spaces = sorted({one.inquiry.ref.namespace for one in found.objects})
+    if len(spaces) > 1:
+        raise ValueError(f"{target} is in the namespaces {', '.join(spaces)}: say namespace={spaces[0]!r}")
     if not found.objects:
         raise ValueError(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{found.hint}")
     return Explanation(target, found)

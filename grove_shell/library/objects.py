@@ -67,12 +67,15 @@ class ReplicaState:
 
     Attributes:
         name: as ``llama replica 0``.
+        owner, index: name of the set or scaling group, and the number of the replica; None for all of them.
         verdict: ``TERMINATE``, ``WAIT``, ``HELD BACK``, ``UNKNOWN``, ``GATED`` or ``KEEP``.
         until: when the delay ends or ended; None where none runs.
         because: sentences.
     """
 
     name: str
+    owner: str
+    index: int | None
     verdict: str
     until: datetime | None
     because: str
@@ -120,7 +123,14 @@ def _set_state(snapshot: Snapshot, rules: RuleSet) -> SetState:
         available=story.available,
         wanted=snapshot.root.spec.replicas,
         replicas=tuple(
-            ReplicaState(replica_name(one.subject), one.urgency.value, one.until, "; ".join(sentences_of(one)))
+            ReplicaState(
+                replica_name(one.subject),
+                one.subject.name,
+                one.subject.replica,
+                one.urgency.value,
+                one.until,
+                "; ".join(sentences_of(one)),
+            )
             for one in story.entries
         ),
         cliques=tuple(_clique_state(snapshot, one) for one in snapshot.cliques),

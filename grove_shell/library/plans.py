@@ -1,6 +1,6 @@
 """Plans and forecasts as values: ``plan.terminations``, ``plan.waiting``, ``plan.steps``, ``plan.edits`` (LB-005)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -10,13 +10,14 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import step_action_name
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.steps import gangs_terminated_by, total_deletion_impact
+from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.termination_hints import Room
 from grove_shell.actions.input_findings import nothing_decided_message
 from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input
 from grove_shell.library.arguments import Sets, time_span
 from grove_shell.library.cluster import Cluster
-from grove_shell.library.edits import Edit, edits_of
+from grove_shell.library.edits import Edit, NewSet, edits_of, new_sets_of
 from grove_shell.library.html import html_escaped, html_table
 from grove_shell.library.objects import replica_name, sentences_of
 from grove_shell.reading.input_faults import BadInput, InputFault
@@ -150,6 +151,11 @@ class Plan:
         return edits_of(self._forecasts)
 
     @property
+    def new_sets(self) -> tuple[NewSet, ...]:
+        """The manifests that are planned as new sets, because no stored set has their namespace and name."""
+        return new_sets_of(self._forecasts)
+
+    @property
     def steps(self) -> tuple[PlannedStep, ...]:
         """Every write, in the order of sets and rounds."""
         return tuple(
@@ -180,7 +186,8 @@ class Plan:
     def unknown(self) -> tuple[str, ...]:
         """What is not known of the sets, a sentence each. Check it before you trust that nothing is terminated.
 
-        Objects that the input lacks although a status counts them are among it: a plan takes them for lost.
+        Objects that the input lacks although a status counts them are among it, since a plan takes them for lost. So
+        are the problems of an input that was read with ``faults="return"``.
         """
         found = []
         for story in self._stories:
@@ -211,11 +218,19 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """Return tables for a notebook."""
-        parts = (
+        edits = (
+            (one.set, [change.path for change in one.changes], one.restarts, one.removes, one.adds, one.serving)
+            for one in self.edits
+        )
+        parts: tuple[tuple[str, Sequence[str], Iterable[Sequence[Any]]], ...] = (
+            ("not known", ("what",), ((one,) for one in self.unknown)),
+            ("edits", ("set", "changes", "restarts", "removes", "adds", "serving"), edits),
+            ("new sets", NewSet._fields, self.new_sets),
             ("terminations", Termination._fields, self.terminations),
             ("waiting", Waiting._fields, self.waiting),
         )
-        return f"<p><b>{html_escaped(self.verdict)}</b></p>" + "".join(html_table(*part) for part in parts)
+        top = f"{self.verdict}; as of {format_time(self.now)}, rules {self.rules}"
+        return f"<p><b>{html_escaped(top)}</b></p>" + "".join(html_table(*part) for part in parts)
 
 
 def plan(cluster: Cluster, *, sets: Sets = None) -> Plan:
@@ -267,7 +282,7 @@ def _planned(cluster: Cluster, sets: Sets, until: timedelta | None) -> Plan:
     nothing = nothing_decided_message(read.inputs.loaded, found.document.forecasts)
     if nothing:
         raise BadInput([InputFault(file="input", expected="", got=nothing)])
-    return Plan(found, tuple(read.lost_objects(found.snapshots)))
+    return Plan(found, (*read.lost_objects(found.snapshots), *map(str, read.inputs.problems)))
 
 
 def checked_cluster(given: object) -> Cluster:

@@ -1,6 +1,6 @@
 """Which manifests an operator refuses, and what it warns of, as ``grove validate`` prints it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.actions.rule_set_choice import AUTO
 from grove_shell.actions.validate import Validation, judge_manifests
 from grove_shell.library.arguments import Source, optional_path, rule_set_name, sources_in
-from grove_shell.library.html import html_table
+from grove_shell.library.html import html_escaped, html_table
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
@@ -69,7 +69,7 @@ class ValidationResult:
 
     @property
     def problems(self) -> tuple[Remark, ...]:
-        """Why manifests are refused, and what cannot be read."""
+        """Why manifests are refused, and what cannot be read; the latter belongs to no verdict of ``manifests``."""
         return (*map(_fault, self.internals.faults), *(one for verdict in self.manifests for one in verdict.problems))
 
     @property
@@ -83,6 +83,16 @@ class ValidationResult:
         """Whether everything could be read, at least one manifest was judged, and none is refused."""
         return bool(self.internals.judged) and not self.problems
 
+    @property
+    def rules(self) -> str:
+        """The name of the rule set that judged."""
+        return self.internals.rules
+
+    @property
+    def not_judged(self) -> Mapping[str, int]:
+        """Kind -> how many objects were not judged."""
+        return dict(self.internals.others)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove validate -o json`` prints."""
         judged = [*self.internals.judged, *self.internals.warned]
@@ -93,13 +103,15 @@ class ValidationResult:
         return format_json_document(self.to_dict())
 
     def __repr__(self) -> str:
-        faults = f", {len(self.internals.faults)} problems of the input" if self.internals.faults else ""
-        return f"<ValidationResult: {len(self.refused)} of {len(self.internals.judged)} manifests refused{faults}>"
+        judged, faults = len(self.internals.judged), len(self.internals.faults)
+        others = f", {faults} problems of the input" if faults else ""
+        return f"<ValidationResult by {self.rules!r}: {len(self.refused)} of {judged} manifests refused{others}>"
 
     def _repr_html_(self) -> str:
         """Return tables for a notebook."""
         parts = (("problems", self.problems), ("warnings", self.warnings))
-        return "".join(html_table(caption, Remark._fields, rows) for caption, rows in parts)
+        top = f"<p><b>{html_escaped(repr(self)[1:-1])}</b></p>"
+        return top + "".join(html_table(caption, Remark._fields, rows) for caption, rows in parts)
 
 
 def validate(
@@ -122,7 +134,7 @@ def validate(
     Example:
         >>> import grove_shell as grove
         >>> grove.validate("examples/edits")
-        <ValidationResult: 0 of 3 manifests refused>
+        <ValidationResult by 'design': 0 of 3 manifests refused>
     """
     if not sources:
         raise TypeError("nothing to validate: give the path of a file or folder")

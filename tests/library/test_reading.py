@@ -77,7 +77,17 @@ class TestLB002:
         (edit,) = grove.plan(grove.read(RECORDED, edited)).edits
         assert edit.set == "llm-serving/embed"
         assert [change.path for change in edit.changes] == ["spec.replicas"]
-        assert (edit.adds.pods, edit.restarts.pods, edit.is_known) == (3, 0, True)
+        assert (edit.adds, edit.restarts) == ((3, 3), (0, 0))
+
+    def test_a_manifest_of_no_stored_set_is_a_new_set(self) -> None:
+        """A misspelt namespace looked like an edit that does nothing."""
+        root = next(one for one in objects() if one["metadata"]["name"] == "embed")
+        other = {key: root[key] for key in ("apiVersion", "kind", "spec")} | {
+            "metadata": {"name": "embed", "namespace": "x"}
+        }
+        found = grove.plan(grove.read(RECORDED, other))
+        assert found.edits == ()
+        assert [(one.set, one.pods) for one in found.new_sets] == [("x/embed", 3)]
 
     def test_the_input_stays_as_it_was(self) -> None:
         given = objects()
@@ -117,7 +127,7 @@ class TestLB004:
     def test_faults_are_data_on_request(self) -> None:
         cluster = grove.read(RECORDED, "missing.yaml", faults="return")
         assert [fault.file for fault in cluster.faults] == ["missing.yaml"]
-        assert grove.plan(cluster).unknown
+        assert grove.plan(cluster).unknown[-1] == "missing.yaml: no such file"
 
     def test_another_namespace_has_no_set(self) -> None:
         with pytest.raises(grove.BadInput, match="none in namespace prod"):

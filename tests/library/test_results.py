@@ -101,6 +101,14 @@ class TestLB005:
         assert worker.is_below_minimum
         assert {pod.clique for pod in worker.pods} == {"qwen-1-worker"}
 
+    def test_a_name_in_two_namespaces(self) -> None:
+        found = objects()
+        copies = json.loads(json.dumps(found).replace('"llm-serving"', '"other"').replace('"uid": "', '"uid": "x'))
+        cluster = grove.read(found, copies, now="dump")
+        with pytest.raises(ValueError, match="in the namespaces llm-serving, other: say namespace='llm-serving'"):
+            grove.explain(cluster, "pclq/qwen-1-worker")
+        assert grove.explain(cluster, "pclq/qwen-1-worker", namespace="other").answers
+
     def test_an_explanation(self) -> None:
         cluster = grove.read(RECORDED)
         found = grove.explain(cluster, "pclq/qwen-1-worker")
@@ -132,6 +140,10 @@ class TestLB005:
         cluster = grove.read(RECORDED)
         shown = grove.forecast(cluster, until="6h")._repr_html_()
         assert shown.count("<table>") == 2
+        assert "rules field@" in shown
+        assert "<b>" in grove.compare(cluster, "design", "field")._repr_html_()
+        edited = grove.plan(grove.read(RECORDED, EXAMPLES / "edits" / "qwen-new-image.yaml"))
+        assert "edits" in edited._repr_html_()
         assert "qwen replica 1" in shown
         assert "<table>" in grove.explain(cluster, "pclq/qwen-1-worker")._repr_html_()
         assert "<table>" in grove.compare(cluster, "design", "field", until="6h")._repr_html_()

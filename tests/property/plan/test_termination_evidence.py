@@ -255,7 +255,8 @@ class TestRoom:
 
         assert room(*others) is Room.FITS
         assert room(others[0], of_gang) is room() is Room.UNKNOWN
-        assert room(replace(of_gang, requests={GPU: 32_000}), replace(others[0], requests={GPU: 32_000})) is Room.CANNOT
+        large = FrozenDict({GPU: 32_000})
+        assert room(replace(of_gang, requests=large), replace(others[0], requests=large)) is Room.CANNOT
 
     def test_pl045_nothing_is_said_where_requests_are_not_known(self) -> None:
         unknown = pod(node="n1", phase="Running")
@@ -324,7 +325,7 @@ class TestRequestsOfPods:
         raw = {"metadata": {"name": "p"}, "spec": {"containers": [{"resources": {"limits": {GPU: "8"}}}]}}
         first, second = pod_from_json(raw, {}, memo), pod_from_json(raw, {}, memo)
         assert first.requests is second.requests
-        assert list(memo.values()) == [PodRequests(8, {GPU: 8000, "pods": 1000})]
+        assert list(memo.values()) == [PodRequests(8, FrozenDict({GPU: 8000, "pods": 1000}))]
 
 
 REFS: Final = st.builds(Ref, st.just("v1"), st.just("PodClique"), st.just("ml"), st.sampled_from("ab"))
