@@ -16,7 +16,7 @@ from typing import Final
 
 import nox
 
-CHECKED: Final = ("grove_core", "grove_shell", "tests", "benchmarks", "docs", "noxfile.py")
+CHECKED: Final = ("grove_core", "grove_shell", "tests", "benchmarks", "docs", "examples/library", "noxfile.py")
 UNAVAILABLE: Final = 69  # of ``tests.cluster build``: no way to a package index or to Go modules; 1 is a failed build
 TRACE: Final = "tests/golden/test_trace.py"
 
@@ -157,6 +157,14 @@ def mutants(session: nox.Session) -> None:
     """Does some test fail where a line says something else? A tenth of all mutants, or what is asked for."""
     prepare(session, "test", "mutants")
     run(session, "tests.mutation", *(session.posargs or ["--share", "10", "-j", str(os.cpu_count() or 1)]))
+
+
+@nox.session
+def proofs(session: nox.Session) -> None:
+    """Gang termination for all numbers and times, by z3 and CrossHair, and for every state of wide scopes (long)."""
+    prepare(session, "test", "proofs")
+    run(session, "tests.exhaustive", *session.posargs)
+    run_pytest(session, "-n", "0", "tests/proofs")
 
 
 @nox.session

@@ -1,7 +1,10 @@
 """grove_core: decides what a Grove operator should do, and says why. Values in, values out; no I/O, no clock.
 
-``reconcile`` is imported on first access, so that a program that needs only a part of the core does not import all of
-it and pydantic. The init container that runs in every pod is such a program.
+``reconcile(snapshot, rules)`` returns the plan of one PodCliqueSet. What reads files and clusters is in
+``grove_shell``.
+
+Names are imported on first access, so that a program that needs only a part of the core does not import all of it and
+pydantic. The init container that runs in every pod is such a program.
 """
 
 from types import ModuleType
@@ -11,9 +14,13 @@ import grove_core
 from grove_core.version import VERSION
 
 if TYPE_CHECKING:
+    from grove_core.plan.plan import Plan
     from grove_core.reconcile import reconcile
+    from grove_core.rule_sets.named import rule_set, rule_set_names
+    from grove_core.rule_sets.rule_set import RuleSet
+    from grove_core.snapshot.snapshot import Snapshot
 
-__all__ = ("VERSION", "reconcile")
+__all__ = ("VERSION", "Plan", "RuleSet", "Snapshot", "reconcile", "rule_set", "rule_set_names")
 
 
 class _Package(ModuleType):
@@ -23,13 +30,34 @@ class _Package(ModuleType):
         is_module = name == "reconcile" and isinstance(value, ModuleType)
         super().__setattr__(name, value.reconcile if is_module else value)  # type: ignore[attr-defined]  # of that module
 
+    def __dir__(self) -> list[str]:
+        return [*__all__]
+
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
-    if name != "reconcile":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from grove_core.reconcile import reconcile  # noqa: PLC0415 - see above
+    """Return an exported name from its module."""
+    match name:
+        case "reconcile":
+            from grove_core.reconcile import reconcile  # noqa: PLC0415 - see above
 
-    return reconcile
+            return reconcile
+        case "rule_set" | "rule_set_names":
+            from grove_core.rule_sets import named  # noqa: PLC0415 - see above
+
+            return getattr(named, name)
+        case "RuleSet":
+            from grove_core.rule_sets.rule_set import RuleSet  # noqa: PLC0415 - see above
+
+            return RuleSet
+        case "Plan":
+            from grove_core.plan.plan import Plan  # noqa: PLC0415 - see above
+
+            return Plan
+        case "Snapshot":
+            from grove_core.snapshot.snapshot import Snapshot  # noqa: PLC0415 - see above
+
+            return Snapshot
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 grove_core.__class__ = _Package  # not through ``sys.modules``, since the core does not import ``sys``

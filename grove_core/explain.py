@@ -21,7 +21,7 @@ from grove_core.areas.gang_termination.termination_findings import (
 )
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE
+from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
@@ -120,6 +120,7 @@ class ForecastExplanation:
         failed_writes: objects of which a write failed that is still to be done (WL-255).
         defects: what the Go operator does wrong in an update, and what to do instead (WF-170).
         foreign_gates: PodCliques with pods that a foreign scheduling gate holds (WL-246).
+        stale_gangs: PodCliques whose scheduled pods the scheduler evicts, not the operator (WL-257).
         late_starts: parts that would be terminated when their pods start at last (GF-124).
         misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).
     """
@@ -135,6 +136,7 @@ class ForecastExplanation:
     late_starts: tuple[Finding, ...] = ()
     scaled: tuple[Finding, ...] = ()
     foreign_gates: tuple[Finding, ...] = ()
+    stale_gangs: tuple[Finding, ...] = ()
     defects: tuple[Finding, ...] = ()
     failed_writes: tuple[Finding, ...] = ()
 
@@ -143,7 +145,7 @@ class ForecastExplanation:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
         if self.unpredicted or self.misplaced or self.lost or self.late_starts or self.scaled:
             return False
-        if self.failed_writes or self.available < self.replicas:
+        if self.failed_writes or self.stale_gangs or self.available < self.replicas:
             return False
         return not any(
             entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
@@ -178,6 +180,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
         misplaced=reasons_for_question(MISPLACEMENT, forecast.findings),
         scaled=tuple(one for one in forecast.findings if one.question == SCALED),
         foreign_gates=tuple(one for one in forecast.findings if one.question == FOREIGN_GATE),
+        stale_gangs=tuple(one for one in forecast.findings if one.question == STALE_GANG),
         defects=tuple(one for one in forecast.findings if one.question == DEFECT),
         failed_writes=tuple(one for one in forecast.findings if one.question == FAILED_WRITE),
         late_starts=tuple(one for one in forecast.findings if one.question == LATE_START),

@@ -12,26 +12,46 @@ from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_core.plan.termination_hints import TerminationHints
-from grove_core.resources.api_names import COMPOSITES, CORE, GROVE, POD_GANG, SCHEDULER, WORKLOADS
+from grove_core.resources.api_names import (
+    AUTOSCALING,
+    CLAIMS,
+    COMPOSITES,
+    CORE,
+    GROVE,
+    POD_GANG,
+    RBAC,
+    SCHEDULER,
+    WORKLOADS,
+)
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.mnnvl_groups import required_group_domains
 from grove_core.resources.naming_rules import composite_pod_group_names, replica_index_of_compute_domain
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
+from grove_core.resources.owned_object import CLAIM_KIND, COMPOSITE_KIND, OWNED_KINDS, POD_GROUP_KIND, WORKLOAD_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 _VERSIONS: Final = MappingProxyType(
-    {"Pod": CORE, "PodGang": SCHEDULER, POD_GROUP_KIND: WORKLOADS, COMPOSITE_KIND: COMPOSITES}
+    {
+        **dict.fromkeys(("Pod", "Secret", "Service", "ServiceAccount"), CORE),
+        **dict.fromkeys(("Role", "RoleBinding"), RBAC),
+        **dict.fromkeys((WORKLOAD_KIND, POD_GROUP_KIND), WORKLOADS),
+        "HorizontalPodAutoscaler": AUTOSCALING,
+        "PodGang": SCHEDULER,
+        CLAIM_KIND: CLAIMS,
+        COMPOSITE_KIND: COMPOSITES,
+    }
 )
+KINDS_WITHOUT_PODS: Final = frozenset({*OWNED_KINDS} - {POD_GROUP_KIND, COMPOSITE_KIND})
+"""Kinds of objects of a set that consist of no PodCliques: Services, Roles, autoscalers, claims and the like."""
 _TRUE: Final = ConditionStatus.TRUE.value
 
 
@@ -44,6 +64,8 @@ def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodC
     if kind == GROUP_KIND:
         uids = {group.uid for group in snapshot.groups if group.ref.name == name}
         return tuple(clique for clique in snapshot.cliques if clique.owner_uid in uids)
+    if kind in KINDS_WITHOUT_PODS:
+        return ()
     named = {name}
     if kind == "PodGang":
         named = {group.name for gang in snapshot.gangs if gang.ref.name == name for group in gang.groups}
@@ -62,10 +84,12 @@ def _composites_above(clique: PodClique) -> tuple[str, ...]:
 
 def root_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Whether a root has an object of that kind and name."""
-    refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
+    every = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
     if kind == DOMAIN_KIND:
         return _domain_ref(snapshot, name) is not None
-    return bool(podcliques_of_object(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
+    return bool(podcliques_of_object(snapshot, kind, name)) or any(
+        (one.ref.kind, one.ref.name) == (kind, name) for one in every
+    )
 
 
 def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
@@ -92,8 +116,7 @@ class ObjectExplanation:
     """One object of one root, with the plan for the root.
 
     Attributes:
-        kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, PodGroup, CompositePodGroup, Pod,
-            ComputeDomain.
+        kind: PodCliqueSet, or a kind that a plan for one creates (``EVERY_KIND``).
         name: of an object of that kind that the root has (:func:`root_has_object`).
         hints: what averts the terminations of the plan (PL-040).
     """
@@ -107,11 +130,19 @@ class ObjectExplanation:
     @cached_property
     def ref(self) -> Ref:
         """The address of the object."""
-        found = _domain_ref(self.snapshot, self.name) if self.kind == DOMAIN_KIND else None
+        found = _domain_ref(self.snapshot, self.name) if self.kind == DOMAIN_KIND else self._ref_without_pods()
         if found is not None:
             return found
         version = _VERSIONS.get(self.kind, GROVE)
         return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
+
+    def _ref_without_pods(self) -> Ref | None:
+        """The address of an object of a kind without pods, in the version that is stored or planned."""
+        if self.kind not in KINDS_WITHOUT_PODS:
+            return None
+        stored = (one.ref for one in self.snapshot.others)
+        refs = (*stored, *(step.target for step in self.plan.steps), *(held.target for held in self.plan.withheld))
+        return next((ref for ref in refs if (ref.kind, ref.name) == (self.kind, self.name)), None)
 
     @cached_property
     def cliques(self) -> tuple[PodClique, ...]:
@@ -140,6 +171,22 @@ class ObjectExplanation:
             concerns = subject in above or subject in cliques or subject == self.ref
             if concerns or self._is_replica_of_self(subject) or (finding.question == MISPLACEMENT and subject in gangs):
                 yield finding
+
+    def conditions(self) -> Iterator[tuple[Ref, Condition]]:
+        """Yield the conditions that show whether a gang or group is scheduled, each with its object (CL-071, CL-085).
+
+        These are all conditions of a PodGang, PodGroup or CompositePodGroup that is explained, and those of the
+        PodGroup of an explained PodClique or pod that are not True.
+        """
+        yield from (
+            (gang.ref, one) for gang in self.snapshot.gangs if gang.ref == self.ref for one in gang.status.conditions
+        )
+        name = self.cliques[0].ref.name if self.kind in {"PodClique", "Pod"} and self.cliques else ""
+        for group in self.snapshot.others:
+            is_explained = (group.ref.kind, group.ref.name) == (self.kind, self.name)
+            if is_explained or (group.ref.kind, group.ref.name) == (POD_GROUP_KIND, name):
+                found = (one for one in group.conditions if is_explained or one.status is not ConditionStatus.TRUE)
+                yield from ((group.ref, one) for one in found)
 
     def planned_steps(self) -> Iterator[Step]:
         """Yield the steps for the object, its PodCliques and their pods, without status steps (CL-015)."""

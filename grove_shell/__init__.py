@@ -1,1 +1,77 @@
-"""grove_shell: everything that touches the outside. Decides nothing; it reads, calls grove_core, prints and writes."""
+"""Everything that reads, plans and explains, from one import: ``import grove_shell as grove``.
+
+``read`` and ``read_live`` return a cluster; ``plan``, ``forecast``, ``explain`` and ``compare`` take it; ``validate``
+takes paths. ``grove_core`` is the pure function beneath: it reads nothing and decides everything.
+
+Names are imported on first access, so that a program that needs one part does not import the rest.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from grove_shell.library.cluster import ChosenRules, Cluster, read, read_live
+    from grove_shell.library.comparisons import Comparison, Difference, compare
+    from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit
+    from grove_shell.library.explanations import Explanation, Reasoned, explain
+    from grove_shell.library.objects import CliqueState, PodState, ReplicaState, SetState
+    from grove_shell.library.plans import Plan, PlannedStep, Termination, Waiting, WithheldStep, forecast, plan
+    from grove_shell.library.validation import ManifestVerdict, Remark, ValidationResult, validate
+    from grove_shell.reading.input_faults import BadInput, InputFault
+
+_MODULES = {
+    "library.cluster": ("ChosenRules", "Cluster", "read", "read_live"),
+    "library.comparisons": ("Comparison", "Difference", "compare"),
+    "library.edits": ("Edit", "NewSet", "ServingDuringEdit"),
+    "library.explanations": ("Explanation", "Reasoned", "explain"),
+    "library.objects": ("CliqueState", "PodState", "ReplicaState", "SetState"),
+    "library.plans": ("WithheldStep", "Plan", "PlannedStep", "Termination", "Waiting", "forecast", "plan"),
+    "library.validation": ("ManifestVerdict", "Remark", "ValidationResult", "validate"),
+    "reading.input_faults": ("BadInput", "InputFault"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = (
+    "BadInput",
+    "ChosenRules",
+    "CliqueState",
+    "Cluster",
+    "Comparison",
+    "Difference",
+    "Edit",
+    "Explanation",
+    "InputFault",
+    "ManifestVerdict",
+    "NewSet",
+    "Plan",
+    "PlannedStep",
+    "PodState",
+    "Reasoned",
+    "Remark",
+    "ReplicaState",
+    "ServingDuringEdit",
+    "SetState",
+    "Termination",
+    "ValidationResult",
+    "Waiting",
+    "WithheldStep",
+    "compare",
+    "explain",
+    "forecast",
+    "plan",
+    "read",
+    "read_live",
+    "validate",
+)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - see above
+
+    return getattr(import_module(f"grove_shell.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

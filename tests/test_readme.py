@@ -24,14 +24,6 @@ def test_pl001_the_readme_shows_what_the_program_says(
     assert check_console_blocks(README, capsys, bless=bless)
 
 
-def test_pl001_the_library_example_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert code is not None
-    exec(compile(code[1], "README.md", "exec"), {})  # noqa: S102 - our own README
-    assert "PodClique/llama-70b-0-router Delete ['GangTerminated', 'DelayExpired']" in capsys.readouterr().out
-
-
 def test_sm010_the_picture_is_of_that_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     """By its words and lanes: what else stands in the file is the drawing library's."""
     monkeypatch.chdir(ROOT)

@@ -1,4 +1,4 @@
-"""Pages of the public names of `grove_core`, with their signatures and docstrings."""
+"""Pages of the public names of `grove_shell` and `grove_core`, with their signatures and docstrings."""
 
 import inspect
 import pkgutil
@@ -11,6 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Final, get_type_hints
 
 import grove_core
+import grove_shell
 from docs.generator.markdown import docstring, fenced, prose, table
 
 _PACKAGES: Final = ("kernel", "resources", "snapshot", "plan", "document")
@@ -29,6 +30,7 @@ def python_pages() -> dict[str, str]:
     rules_and_verdicts = "Rules and verdicts of each area."
     return {
         "index.md": _index(),
+        "library.md": _library(),
         "pages.md": _page("Entry points", "The functions of `grove_core` that programs call.", _tops()),
         **{f"{name}.md": _package(name) for name in _PACKAGES},
         "areas.md": _page("Areas", rules_and_verdicts, _rules_and_verdicts()),
@@ -39,6 +41,9 @@ def python_pages() -> dict[str, str]:
 def _index() -> str:
     parts = [
         "# Python API\n",
+        "`import grove_shell as grove` reads files and clusters, and returns plans, forecasts, explanations and",
+        "comparisons: see [grove_shell](library.md), and",
+        "[how to write a check of your own](../../how-to/write-a-check-of-your-own.md).\n",
         "`grove_core` is the pure core: values in, values out. It has no clock, no files, no network, no state.\n",
         "## grove_core\n",
         *(_described(name, getattr(grove_core, name)) for name in grove_core.__all__),
@@ -70,6 +75,11 @@ def _testing() -> str:
             table(("rule", "sentence", "of controllers that return deletions"), list(dict.fromkeys(rows))),
         )
     )
+
+
+def _library() -> str:
+    names = [_described(name, getattr(grove_shell, name)) for name in grove_shell.__all__]
+    return "\n".join(("# grove_shell\n", _text(grove_shell.__doc__), *names))
 
 
 def _module(name: str) -> ModuleType:

@@ -1,11 +1,13 @@
 """Values that cannot change: JSON objects with one text form, and dicts of other values."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NoReturn, TypeAlias, TypeVar
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar, overload
 
 MOST_LEVELS: Final = 256
 """The deepest nesting of objects and lists in any input object (IN-012), so that code may recurse into them."""
+
+T = TypeVar("T")
 
 Json: TypeAlias = "bool | int | float | str | tuple[Json, ...] | FrozenMap | None"
 
@@ -49,6 +51,24 @@ class FrozenMap(Mapping[str, Json]):
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._items
+
+    @overload
+    def get(self, key: str, /) -> Json: ...
+
+    @overload
+    def get(self, key: str, /, default: T) -> Json | T: ...
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key; the default where there is none."""
+        value = self._items.get(key, default)
+        return _view(value) if value.__class__ is dict or value.__class__ is list else value
+
+    def items(self) -> ItemsView[str, Json]:
+        """Return keys and values."""
+        return {key: _view(value) for key, value in self._items.items()}.items()
 
     def __eq__(self, other: object) -> bool:
         return canonical_json(self) == canonical_json(other) if isinstance(other, FrozenMap) else NotImplemented

@@ -6,6 +6,7 @@ from enum import Enum, unique
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, freeze
+from grove_core.kernel.time_formats import parse_duration
 
 _ABSENT: Final = object()
 _COMPARED_METADATA: Final = ("labels", "annotations")
@@ -57,6 +58,7 @@ class ManifestChange(NamedTuple):
         return self.values.get("after")
 
 
+_DURATION: Final = ".terminationDelay"
 _DEPENDENCE_BY_PATH: Final = tuple(
     (re.compile(pattern), found)
     for pattern, found in (
@@ -126,8 +128,15 @@ def _differences(before: object, after: object, path: str) -> Iterator[tuple[str
             for name, one, other in pairs:
                 yield from _differences(one, other, f"{path}[{name}]")
             return
-    if before is _ABSENT or after is _ABSENT or canonical_json(before) != canonical_json(after):
+    if before is _ABSENT or after is _ABSENT or not _means_the_same(path, before, after):
         yield path, before, after
+
+
+def _means_the_same(path: str, before: object, after: object) -> bool:
+    """Return whether two values are equal, or one duration: a client in Go writes ``4h`` as ``4h0m0s``."""
+    if path.endswith(_DURATION) and isinstance(before, str) and isinstance(after, str):
+        return parse_duration(before) == parse_duration(after)
+    return canonical_json(before) == canonical_json(after)
 
 
 def _path_of_key(path: str, key: object) -> str:

@@ -1,22 +1,19 @@
 """Nodes: labels, taints and allocatable resources (TP-103)."""
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_core.resources.pod_demand import AffinityExpression, Amounts, PodDemand, Toleration, read_resource_amounts
-from grove_core.resources.pod_spec_gpus import GPU
+from grove_core.resources.pod_demand import AffinityExpression, PodDemand, Toleration
+from grove_core.resources.pod_requests import Amounts, read_resource_amounts
 
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 _INTEGER: Final = re.compile(r"([+-]?)0*([0-9]{1,19})", re.ASCII)
-_THOUSANDTHS: Final = 1000
 _MOST: Final = 2**63
 _TURNS_AWAY: Final = ("NoSchedule", "NoExecute")
 
@@ -63,20 +60,6 @@ def measured_node_in(raw: Mapping[str, Any]) -> Node | None:
     except MalformedObject:
         return None
     return node if node.amounts else None
-
-
-def free_of_gpus_in_use(nodes: Collection[Node], pods: Iterable[Pod]) -> tuple[Node, ...]:
-    """Return the nodes with the GPUs that pods hold subtracted. Linear."""
-    held = Counter[str]()
-    for pod in pods if nodes else ():
-        if pod.gpus and pod.node and pod.phase not in FINISHED_PHASES:
-            held[pod.node] += pod.gpus * _THOUSANDTHS
-    return tuple(
-        replace(node, amounts={**node.amounts, GPU: max(0, node.amounts.get(GPU, 0) - held[node.name])})
-        if held[node.name]
-        else node
-        for node in nodes
-    )
 
 
 def unschedulable_reason(node: Node, demand: PodDemand) -> str:

@@ -4,11 +4,12 @@ Of these kinds decisions only compare what is stored with what is wanted.
 """
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
+from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
@@ -16,6 +17,7 @@ from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import (
     Resource,
+    read_conditions,
     read_creation_time,
     read_labels,
     read_metadata,
@@ -130,12 +132,14 @@ class OwnedObject(Resource):
         labels: as stored.
         spec: as stored; empty where the kind has none.
         created_at: None where absent.
+        conditions: of a group of the Workload API, sorted by type, as the scheduler writes them (CL-085).
     """
 
     managed: bool = False
     labels: FrozenMap = EMPTY
     spec: FrozenMap = EMPTY
     created_at: datetime | None = None
+    conditions: tuple[Condition, ...] = field(default=(), compare=False)  # no decision depends on them
 
 
 def owned_object_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
@@ -149,8 +153,17 @@ def owned_object_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, s
     labels = read_labels(top)
     managed = is_managed_by_grove(labels)
     spec, created_at = stored_inner_object(top.inner_object("spec")), read_creation_time(top.inner_object("metadata"))
+    status = JsonFieldReader(top.raw.get("status"), "status", [])
+    conditions = read_conditions(status) if kind in GROUP_KINDS else ()
     return top.result_or_problems(
-        OwnedObject(**identity, managed=managed, labels=stored_inner_object(labels), spec=spec, created_at=created_at)
+        OwnedObject(
+            **identity,
+            managed=managed,
+            labels=stored_inner_object(labels),
+            spec=spec,
+            created_at=created_at,
+            conditions=conditions,
+        )
     )
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.json_field_reader import JsonFieldReader
@@ -18,6 +18,7 @@ from grove_core.resources.labels import SET, first_label_value
 from grove_core.resources.metadata_readers import read_label, read_labels, read_metadata
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_signs
+from grove_core.resources.pod_requests import RequestsMemo, pod_requests_of_spec
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 from grove_core.resources.pod_status import (
     HOLDS,
@@ -63,6 +64,7 @@ class Pod:
         unplaced_because: message of the scheduler, of a pod that is neither scheduled nor gated; empty without one.
         manifest: ``labels``, ``annotations`` and ``spec``, kept of one pod of each template of a set; None of others.
         node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
+        requests: thousandths by resource as the scheduler counts them (TP-103); None where they were not read.
     """
 
     namespace: str
@@ -93,6 +95,7 @@ class Pod:
     pod_group: str = ""
     unplaced_because: str = ""
     manifest: FrozenMap | None = field(default=None, compare=False, repr=False)
+    requests: FrozenDict[str, int] | None = field(default=None, compare=False, repr=False)
 
     @property
     def guard(self) -> Guard:
@@ -115,19 +118,23 @@ def ready_pod_count(pods: Iterable[Pod]) -> int:
     return sum(pod.ready and not pod.deleting for pod in pods)
 
 
-def pod_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
+def pod_from_json(
+    raw: Mapping[str, Any], shared: MutableMapping[str, str], requests: RequestsMemo | None = None
+) -> Pod:
     """Read a pod; raises MalformedObject with every problem (IN-030).
 
-    ``shared`` has strings read before, so that the many pods of one clique share one copy of each. It also has the name
-    of the pod of each template whose manifest is kept.
+    Args:
+        shared: strings read before, so that the many pods of one clique share one copy of each. It also has the name
+            of the pod of each template whose manifest is kept.
+        requests: what specs read before request; None where the requests of pods are not needed.
     """
     try:
-        return _read_well_formed(raw, shared.setdefault)
+        return _read_well_formed(raw, shared.setdefault, requests)
     except (KeyError, TypeError, AttributeError) as fault:
         raise MalformedObject(_problems_of(raw)) from fault
 
 
-def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) -> Pod:
+def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str], requests: RequestsMemo | None) -> Pod:
     """Read a pod in one pass; raises KeyError, TypeError or AttributeError where it is not well-formed."""
     meta, status, spec = raw["metadata"], raw.get("status") or NOTHING, raw.get("spec") or NOTHING
     labels, gates = meta.get("labels") or NOTHING, spec.get("schedulingGates")
@@ -146,6 +153,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
     grouping = spec.get("schedulingGroup")
     pod_group = grouping.get("podGroupName") or "" if grouping else ""
     message = "" if scheduled or gated else scheduler_message_in_status(status)
+    gpus, amounts = (_gpus_in(spec), None) if requests is None else pod_requests_of_spec(spec, requests, _gpus_in)
     # One C call that raises TypeError where any of them is no string.
     "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble, created))  # noqa: FLY002 - see above
     if not name or deleted.__class__ is not str or pod_group.__class__ is not str or message.__class__ is not str:
@@ -170,7 +178,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         share(set_name, set_name),
         crashed,
         unready,
-        _gpus_in(spec),
+        gpus,
         share(created, created),
         crashed_earlier,
         unready_pod_signs(spec, status) if node and not ready else None,
@@ -179,6 +187,7 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
         share(pod_group, pod_group),
         share(message, message),
         _manifest_of(meta, spec) if template_hash and share(f"{set_name}/{template_hash}", name) == name else None,
+        amounts,
     )
 
 

@@ -11,14 +11,10 @@ from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET
 from grove_core.resources.metadata_readers import read_label
 from grove_core.resources.pod import FINISHED_PHASES
-from grove_core.resources.quantities import parse_quantity
+from grove_core.resources.pod_requests import PODS, THOUSANDTHS, Amounts, resource_amounts_of_pod
 
-PODS: Final = "pods"
 COMMON: Final = ("cpu", "memory", "ephemeral-storage", PODS)
 """Resources that every node has; whatever else there is comes first, for it is scarce."""
-_SCALE: Final = 1000
-_PLAIN: Final = 18
-_OF_THE_POD: Final = ("cpu", "memory")
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _OF_ANY_NODE: Final = frozenset(  # volumes that bind a pod to no node and to no other pod
     {"name", "emptyDir", "configMap", "secret", "downwardAPI", "projected", "hostPath", "nfs", "image", "gitRepo"}
@@ -27,9 +23,6 @@ _UNEVALUATED_AFFINITY: Final = (
     ("podAffinity", "pod affinity"),
     ("podAntiAffinity", "pod anti-affinity"),
 )
-
-Amounts = Mapping[str, int]
-"""Resource -> thousandths."""
 
 
 class AffinityExpression(NamedTuple):
@@ -92,68 +85,14 @@ def extended_resources_first(item: tuple[str, int]) -> tuple[bool, str]:
     return item[0] in COMMON, item[0]
 
 
-def resource_amounts_of_pod(spec: JsonFieldReader) -> dict[str, int]:
-    """Return thousandths of each resource as the scheduler counts them, including one pod (TP-103)."""
-    running: dict[str, int] = {}
-    peak: dict[str, int] = {}
-    for container in spec.inner_objects("initContainers"):
-        requests = _requests(container)
-        if container.text("restartPolicy") == "Always":
-            _add(running, requests)
-            _raise(peak, running)
-        else:
-            _raise(peak, {key: running.get(key, 0) + amount for key, amount in requests.items()})
-    for container in spec.inner_objects("containers"):
-        _add(running, _requests(container))
-    _raise(peak, running)
-    whole = _requests(spec)
-    peak |= {key: amount for key, amount in whole.items() if key in _OF_THE_POD or key.startswith("hugepages-")}
-    _add(peak, read_resource_amounts(spec.inner_object("overhead")))
-    return {key: amount for key, amount in peak.items() if amount} | {PODS: _SCALE}
-
-
-def read_resource_amounts(part: JsonFieldReader) -> dict[str, int]:
-    """Return thousandths by resource, rounded up; invalid amounts are noted."""
-    found = {}
-    for key, value in part.raw.items():
-        if value.__class__ is str and value.isdecimal() and value.isascii() and len(value) <= _PLAIN:
-            found[key] = int(value) * _SCALE  # what most amounts of most nodes are
-            continue
-        amount = parse_quantity(value)
-        if amount is None or amount < 0:
-            part.add_problem(key, "an amount such as 8, 500m or 64Gi", value)
-        else:
-            found[key] = -int(-amount * _SCALE // 1)
-    return found
-
-
 def resource_amount_text(resource: str, amount: int) -> str:
     """Return an amount for a sentence: ``16 nvidia.com/gpu``, ``64Gi memory``."""
-    whole, rest = divmod(amount, _SCALE)
+    whole, rest = divmod(amount, THOUSANDTHS)
     if resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-"):
         for power, unit in ((4, "Ti"), (3, "Gi"), (2, "Mi"), (1, "Ki")):
             if whole >= 1024**power:
                 return f"{whole / 1024**power:.4g}{unit} {resource}"
-    return f"{whole if not rest else amount / _SCALE:,} {resource}"
-
-
-def _requests(holder: JsonFieldReader) -> dict[str, int]:
-    """Return the requests; a resource with a limit only is requested too."""
-    resources = holder.inner_object("resources")
-    return {
-        **read_resource_amounts(resources.inner_object("limits")),
-        **read_resource_amounts(resources.inner_object("requests")),
-    }
-
-
-def _add(total: dict[str, int], more: Amounts) -> None:
-    for key, amount in more.items():
-        total[key] = total.get(key, 0) + amount
-
-
-def _raise(peak: dict[str, int], other: Amounts) -> None:
-    for key, amount in other.items():
-        peak[key] = max(peak.get(key, 0), amount)
+    return f"{whole if not rest else amount / THOUSANDTHS:,} {resource}"
 
 
 def _term(term: JsonFieldReader) -> tuple[AffinityExpression, ...]:

@@ -14,9 +14,35 @@ def rule_sets() -> Mapping[str, RuleSet]:
 
 
 def rule_set(name: str) -> RuleSet:
-    """Return the rule set with a name. Raises KeyError where there is none."""
+    """Return the rule set with a name.
+
+    Args:
+        name: ``design``, ``field``, or ``field@`` with a release, as ``field@v0.1.0-alpha.11``.
+
+    Raises:
+        ValueError: there is none; the message lists the known ones.
+
+    Example:
+        >>> from grove_core import rule_set
+        >>> rule_set("field").name
+        'field@v0.1.0-alpha.12-rc1'
+    """
     if name == DESIGN.name:
         return DESIGN
     from grove_core.rule_sets.go_operator import BY_NAME  # noqa: PLC0415 - as above
 
-    return BY_NAME[name]
+    found = BY_NAME.get(name)
+    if found is None:
+        raise ValueError(f"there is no rule set {name!r}; there are {DESIGN.name}, {', '.join(BY_NAME)}")
+    return found
+
+
+def rule_set_names() -> tuple[str, ...]:
+    """Return the name of every rule set.
+
+    Example:
+        >>> from grove_core import rule_set_names
+        >>> rule_set_names()[:2]
+        ('design', 'field')
+    """
+    return tuple(rule_sets())

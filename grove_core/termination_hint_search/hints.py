@@ -20,8 +20,8 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.plan.termination_hints import ReadyPodsNeeded, Room, TerminationHints
-from grove_core.resources.node import Node
+from grove_core.plan.termination_hints import ReadyPodsNeeded, TerminationHints
+from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -52,7 +52,11 @@ _KEPT: Final[FateAndBreaches] = (Keep(), ())
 
 
 def termination_hints(
-    snapshot: Snapshot, findings: Iterable[Finding], rules: RuleSet, nodes: NodesByName, free: Sequence[Node] = ()
+    snapshot: Snapshot,
+    findings: Iterable[Finding],
+    rules: RuleSet,
+    nodes: NodesByName,
+    capacity: FreeCapacity = UNKNOWN_CAPACITY,
 ) -> tuple[TerminationHints, ...]:
     """Return hints for each replica that waits for its termination or is terminated now, in the order of the findings.
 
@@ -61,7 +65,7 @@ def termination_hints(
     Args:
         findings: of the plan for the snapshot.
         nodes: those of the input.
-        free: the nodes of the input with the amounts that are free on them; empty where these are not known.
+        capacity: what is free on the nodes of the input.
     """
     pending = [
         one.subject
@@ -78,7 +82,7 @@ def termination_hints(
     found = {
         hints.replica: hints
         for index, part in snapshots_of_replicas(seen, by_replica)
-        for hints in _HintSearch(part, rules.replica_fates, seen).hints(by_replica[index], nodes, free)
+        for hints in _HintSearch(part, rules.replica_fates, seen).hints(by_replica[index], nodes, capacity)
     }
     return tuple(found[subject] for subject in pending if subject in found)
 
@@ -119,7 +123,7 @@ class _HintSearch:
         self._needed = ready_pods_needed(snapshot, cliques, judge)
         self._starting = cliques_whose_starting_pods_count(snapshot, cliques, self._needed, judge)
 
-    def hints(self, subjects: Iterable[Ref], nodes: NodesByName, free: Sequence[Node]) -> Iterator[TerminationHints]:
+    def hints(self, subjects: Iterable[Ref], nodes: NodesByName, capacity: FreeCapacity) -> Iterator[TerminationHints]:
         """Yield the hints for some replicas that the snapshot contains.
 
         Replicas whose PodCliques all are being deleted have none, and those for which pods decide that are being
@@ -147,7 +151,7 @@ class _HintSearch:
                 unready=len(unready),
                 nodes=lost_nodes_of_pods(unready, nodes),
                 messages=scheduler_messages_about_pods(unready),
-                room=room_for_replica(self._whole, subject, pods, free) if free else Room.UNKNOWN,
+                room=room_for_replica(self._whole, subject, pods, capacity),
             )
 
     def _fate_with_delay(self, subject: Ref, longer: DelayChange) -> tuple[tuple[str, ...], GroupFate]:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
+from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.configuration_files import (
@@ -20,9 +21,14 @@ from grove_shell.actions.selected_sets import selected_sets
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import item_problem_as_fault
+from grove_shell.reading.input_items import InputItem, item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
-from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules, RunningSet
+from grove_shell.reading.manifest_admission import (
+    AdmissionOptions,
+    ChooseRules,
+    RunningSet,
+    manifest_with_namespace,
+)
 from grove_shell.reading.objects import load
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import (
@@ -32,6 +38,9 @@ from grove_shell.views.formatting import (
     input_problems_page,
 )
 from grove_shell.views.progress_bars import progress_counter
+
+GIVEN_OBJECTS: Final = "objects"
+"""As the file of objects that a program gives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +66,8 @@ class InputSource:
         now: the value of ``--now``.
         complete: kinds of which the files have every object, as the user says (IN-054).
         old: files with the manifests of sets that count as rolled out (ED-008).
+        objects: objects as JSON, read besides the files (LB-002); they must not change afterwards.
+        stream: what ``-`` reads; None for standard input.
     """
 
     filenames: tuple[str, ...] = ()
@@ -68,6 +79,8 @@ class InputSource:
     keep_going: bool = False
     complete: tuple[str, ...] = ()
     old: tuple[str, ...] = ()
+    objects: tuple[dict[str, Any], ...] = ()
+    stream: BinaryIO | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +141,7 @@ def read_command_input(
         times, on_item = times_to_collect(source.now, count, is_live=source.live is not None)
         loaded = load(
             source.filenames,
-            standard_input_stream(),
+            source.stream or standard_input_stream(),
             on_item,
             collected,
             configured.configuration,
@@ -136,6 +149,9 @@ def read_command_input(
             raising=False,
             admission=AdmissionOptions(choose_rules=choose, running=earlier),
         )
+    if times is not None:
+        for index, raw in enumerate(source.objects):
+            times.add_item(InputItem(GIVEN_OBJECTS, 1, index, raw))
     attempts, problems = _attempts(source.attempts) if source.attempts else ((), ())
     time = decision_time(source.now, loaded.taken_at if source.live is None else None, times)
     faults += (*_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
@@ -169,9 +185,12 @@ def _collected_objects(source: InputSource) -> CollectedObjects | None:
 
         return list_objects_of_all_kinds(source.live, with_events=True)
     complete = EVERY_KIND if source.old else source.complete
-    return (
-        CollectedObjects(origin="", complete=frozenset((kind, EVERYWHERE) for kind in complete)) if complete else None
-    )
+    if not complete and not source.objects:
+        return None
+    kinds: frozenset[Gap] = frozenset((kind, EVERYWHERE) for kind in complete)
+    given = (InputItem(GIVEN_OBJECTS, 1, index, raw) for index, raw in enumerate(source.objects))
+    items = tuple(manifest_with_namespace(one, source.namespace).value for one in given)
+    return CollectedObjects(origin=GIVEN_OBJECTS, items=items, complete=kinds)
 
 
 def _recognised_by(source: InputSource, cluster: IndexedCluster) -> IndexedCluster:

@@ -46,17 +46,43 @@ class CompareOptions:
 def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     """Compare and print. Returns the exit code (CL-001)."""
     inputs = read_input_and_print_problems(source, options.rules[0])
-    snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
+    try:
+        report = compare_input(inputs, source, options)
+    except SameRuleSets as fault:
+        print_error(f"{fault}; give --rules twice")
+        return USAGE
+    print_warnings(inputs.loaded.foreign_objects)
+    renderer = RENDERERS[options.output]
+    renderer.print_result(
+        page=lambda: rule_set_comparison_page(report, full=options.verbose), document=lambda: report_as_json(report)
+    )
+    if report.nothing_judged and not inputs.problems:
+        if not renderer.shows_page:
+            print_error(report.nothing_judged)
+        return FAIL_ON
+    return _exit_code(inputs, options, report.comparisons)
+
+
+class SameRuleSets(ValueError):
+    """Both sides of a comparison are one rule set, and one of them is that of the cluster."""
+
+
+def compare_input(inputs: CommandInput, source: InputSource, options: CompareOptions) -> RuleSetComparisonReport:
+    """Return the comparison of two rule sets for an input that was read.
+
+    Raises:
+        SameRuleSets: one side is the operator that the cluster shows, and the other one is the same.
+    """
+    snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
     until = time_after(inputs.now, options.until)
     loaded = inputs.loaded
     choices = [choose_rule_set(name, None, loaded.cluster, loaded.newer) for name in options.rules]
     names = choices[0][0].name, choices[1][0].name
     if AUTO in options.rules and names[0] == names[1] and snapshots:
-        print_error(f"both sides are '{names[0]}': {choices[0][1].because}; give --rules twice")
-        return USAGE
+        raise SameRuleSets(f"both sides are '{names[0]}': {choices[0][1].because}")
     restarts = [upgrade_restart(one, choices[0][0].hash_form, choices[1][0].hash_form) for one in snapshots]
     upgraded = tuple(
         snapshot_after_upgrade(one) if restart is not None else one
@@ -72,28 +98,16 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         )
         for planned, (rules, _, shown) in zip((snapshots, upgraded), choices, strict=True)
     ]
-    found = tuple(starmap(compare_forecasts, zip(*forecasts_by_rules, restarts, strict=True)))
-    nothing = nothing_decided_message(inputs.loaded, forecasts_by_rules[0])
-    report = RuleSetComparisonReport(
+    return RuleSetComparisonReport(
         rules=names,
         rules_from=(choices[0][1], choices[1][1]),
-        nothing_judged=nothing,
+        nothing_judged=nothing_decided_message(inputs.loaded, forecasts_by_rules[0]),
         as_of=inputs.now,
         as_of_from=inputs.time.source,
         until=until,
         not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps),
-        comparisons=found,
+        comparisons=tuple(starmap(compare_forecasts, zip(*forecasts_by_rules, restarts, strict=True))),
     )
-    print_warnings(inputs.loaded.foreign_objects)
-    renderer = RENDERERS[options.output]
-    renderer.print_result(
-        page=lambda: rule_set_comparison_page(report, full=options.verbose), document=lambda: _as_json(report)
-    )
-    if nothing and not inputs.problems:
-        if not renderer.shows_page:
-            print_error(nothing)
-        return FAIL_ON
-    return _exit_code(inputs, options, found)
 
 
 def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[RuleSetComparison]) -> int:
@@ -113,7 +127,8 @@ def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[Ru
     return CHANGES if options.detailed_exitcode and changes else DONE
 
 
-def _as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
+def report_as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
+    """Return the comparison as JSON."""
     return {
         "rules": list(report.rules),
         "rulesFrom": [rule_set_source_as_json(source) for source in report.rules_from],

@@ -1,44 +1,90 @@
 """``grove explain``: prints every verdict, step and reason that concerns one object."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
+from grove_core.areas.workload.failed_writes import failed_write_findings
 from grove_core.document.document_writing import rule_set_source_as_json
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
-from grove_core.object_explanation import ObjectExplanation, root_has_object
+from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation, root_has_object
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.failed_write import FailedWrite
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_core.termination_hint_search.hints import termination_hints
-from grove_shell.actions.command_input import InputSource, read_input_and_print_problems
+from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.actions.selected_sets import known_names_hint
+from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.kind_names import kind_named, shortest_name_of
 from grove_shell.exit_codes import DONE, ERROR, USAGE
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
-from grove_shell.in_memory.planned_objects import PlayedRounds, may_create_object_named, played_rounds_of_set
+from grove_shell.in_memory.planned_objects import (
+    PlayedRounds,
+    creation_reasons,
+    may_create_object_named,
+    played_rounds_of_set,
+)
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.explain_page import ExplainedObject, ExplainHeader, explain_page, explanation_as_json
 from grove_shell.views.renderers import RENDERERS
 
-KINDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("pcs", "podcliqueset", "podcliquesets"), "PodCliqueSet"),
-    **dict.fromkeys(("pcsg", "podcliquescalinggroup", "podcliquescalinggroups"), "PodCliqueScalingGroup"),
-    **dict.fromkeys(("pclq", "podclique", "podcliques"), "PodClique"),
-    **dict.fromkeys(("pod", "pods", "po"), "Pod"),
-    **dict.fromkeys(("pg", "podgang", "podgangs"), "PodGang"),
-    **dict.fromkeys(("podgroup", "podgroups"), POD_GROUP_KIND),
-    **dict.fromkeys(("compositepodgroup", "compositepodgroups"), COMPOSITE_KIND),
-    **dict.fromkeys(("cd", "computedomain", "computedomains"), "ComputeDomain"),
-}
+EXPLAINED_KINDS: Final = tuple(kind for kind in KINDS if kind == POD_CLIQUE_SET or kind in EVERY_KIND)
+"""A set, and the kinds that a plan for it creates (CL-073)."""
+_FEW: Final = 10
+"""As many sets are planned for the names of objects that do not exist yet."""
+_PLACED_KINDS: Final = frozenset({"Pod", "PodClique", "PodGang"})
+
+
+class Explained(NamedTuple):
+    """What explains one object.
+
+    Attributes:
+        objects: those of its name, each with its verdicts; empty where there is none.
+        hint: which names there are, where there is none.
+    """
+
+    objects: tuple[ExplainedObject, ...]
+    header: ExplainHeader
+    hint: str = ""
+
+
+def explain_input(inputs: CommandInput, kind: str, name: str, namespace: str | None, rules: str | None) -> Explained:
+    """Return what explains one object of an input that was read."""
+    rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
+    found = inputs.snapshots_of_selected_sets(namespace)
+    snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
+    plans = _Plans(rule_set, nodes_in_input(inputs.loaded), recognition, inputs.loaded.failed_writes)
+    objects = (
+        plans.existing_objects(snapshots, kind, name)
+        or plans.created_objects(snapshots, kind, name)
+        or plans.withheld_objects(snapshots, kind, name)
+        or plans.uncollected_objects(snapshots, kind, name)
+    )
+    other = operator_rule_set_note(recognition, rule_set.name)
+    header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source)
+    return Explained(tuple(objects), header, "" if objects else plans.hint(snapshots, kind, name))
+
+
+def explained_as_json(explained: Explained, *, only_guards: bool = False) -> dict[str, Any]:
+    """Return what explains one object as JSON."""
+    header = explained.header
+    return {
+        "rules": header.rules,
+        "rulesFrom": rule_set_source_as_json(header.source),
+        "asOf": format_time(header.now),
+        **({"asOfFrom": header.time_from} if header.time_from else {}),
+        "answers": [explanation_as_json(one, only_guards=only_guards) for one in explained.objects],
+    }
 
 
 def explain_object(source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
@@ -47,39 +93,33 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
     Args:
         why_not: ``terminate`` to show only why nothing is terminated; None for everything.
     """
-    kind, slash, name = target.partition("/")
-    if kind.lower() not in KINDS or not slash or not name:
-        print_error(
-            f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, podgroup,"
-            " compositepodgroup, computedomain"
-        )
+    kind, name = kind_and_name_of_target(target)
+    if not kind:
+        print_error(name)
         return USAGE
     inputs = read_input_and_print_problems(source, rules)
-    kind = KINDS[kind.lower()]
-    rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
-    found = inputs.snapshots_of_selected_sets(source.namespace)
-    snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
-    nodes = nodes_in_input(inputs.loaded)
-    plans = _Plans(rule_set, nodes, recognition, inputs.loaded.failed_writes)
-    objects = plans.existing_objects(snapshots, kind, name) or plans.created_objects(snapshots, kind, name)
+    explained = explain_input(inputs, kind, name, source.namespace, rules)
     print_warnings(inputs.loaded.foreign_objects)
-    if not objects:
-        print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{plans.hint(snapshots, kind, name)}")
+    if not explained.objects:
+        print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{explained.hint}")
         return USAGE
-    other = operator_rule_set_note(recognition, rule_set.name)
-    header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source)
     only_guards = why_not is not None
     RENDERERS[output].print_result(
-        page=lambda: explain_page(objects, header, only_guards=only_guards),
-        document=lambda: {
-            "rules": rule_set.name,
-            "rulesFrom": rule_set_source_as_json(rules_from),
-            "asOf": format_time(inputs.now),
-            **({"asOfFrom": inputs.time.source} if inputs.time.source else {}),
-            "answers": [explanation_as_json(one, only_guards=only_guards) for one in objects],
-        },
+        page=lambda: explain_page(explained.objects, explained.header, only_guards=only_guards),
+        document=lambda: explained_as_json(explained, only_guards=only_guards),
     )
     return ERROR if inputs.problems else DONE
+
+
+def kind_and_name_of_target(target: str) -> tuple[str, str]:
+    """Return the kind and name that KIND/NAME says; an empty kind and what is wrong where it says none (CL-073)."""
+    word, slash, name = target.partition("/")
+    kind = kind_named(word)
+    if kind in EXPLAINED_KINDS and slash and name:
+        return kind, name
+    known = ", ".join(shortest_name_of(one) for one in EXPLAINED_KINDS)
+    topologies = "; for topologies there is grove topology list" if kind in TOPOLOGY_KINDS else ""
+    return "", f"{target} is not KIND/NAME with KIND one of {known}{topologies}"
 
 
 class _Plans:
@@ -95,20 +135,39 @@ class _Plans:
         self._rules, self._nodes, self._shown, self._failed = rules, nodes, shown, failed
         self._played: dict[Ref, PlayedRounds] = {}
 
-    def existing_objects(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
-        """Return the objects of that name that exist, else those about which a step is withheld."""
-        having = tuple(snapshot for snapshot in snapshots if root_has_object(snapshot, kind, name))
-        every = (self._explanation(one, kind, name) for one in having or snapshots)
-        return [
-            ExplainedObject(inquiry, self._placements_of(inquiry))
-            for inquiry in every
-            if having or any(held.target == inquiry.ref for held in inquiry.withheld_steps())
-        ]
+    def existing_objects(self, snapshots: Iterable[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
+        """Return the objects of that name that exist."""
+        having = (self._explanation(one, kind, name) for one in snapshots if root_has_object(one, kind, name))
+        return [self._explained(inquiry) for inquiry in having]
+
+    def withheld_objects(self, snapshots: Iterable[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
+        """Return the objects of that name about which a step is withheld."""
+        every = (self._explanation(one, kind, name) for one in snapshots)
+        return [self._explained(one) for one in every if any(held.target == one.ref for held in one.withheld_steps())]
+
+    def _explained(self, inquiry: ObjectExplanation) -> ExplainedObject:
+        return ExplainedObject(inquiry, self._placements_of(inquiry), creation=self._creation_of(inquiry))
+
+    def _creation_of(self, inquiry: ObjectExplanation) -> tuple[Reason, ...]:
+        """Return why an object without pods is there (CL-074)."""
+        if inquiry.kind not in KINDS_WITHOUT_PODS:
+            return ()
+        return creation_reasons(inquiry.snapshot, self._rules, inquiry.kind, inquiry.name)
+
+    def uncollected_objects(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
+        """Return the objects of a kind that the input has not whole and that a set creates if they are missing."""
+        found = []
+        for snapshot in snapshots:
+            if kind in KINDS_WITHOUT_PODS - snapshot.complete and may_create_object_named(snapshot, name):
+                inquiry = self._explanation(snapshot, kind, name)
+                if because := self._creation_of(inquiry):
+                    found.append(ExplainedObject(inquiry, creation=because, is_in_input=False))
+        return found
 
     def _explanation(self, snapshot: Snapshot, kind: str, name: str) -> ObjectExplanation:
-        plan = self._with_findings(reconcile(snapshot, self._rules), snapshot)
+        plan = self._with_findings(reconcile(snapshot, self._rules), snapshot, self._failed)
         nodes = self._nodes
-        hints = termination_hints(snapshot, plan.findings, self._rules, nodes.readiness, nodes.free)
+        hints = termination_hints(snapshot, plan.findings, self._rules, nodes.readiness, nodes.capacity)
         return ObjectExplanation(snapshot, plan, kind, name, hints)
 
     def created_objects(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
@@ -119,14 +178,17 @@ class _Plans:
                 played = self._played_rounds(snapshot)
                 made = played.name_of_created_object(kind, name)
                 if made:
-                    plan = self._with_findings(played.plan, played.snapshot)
+                    plan = self._with_findings(played.plan, played.snapshot, ())
+                    steps = [step for one in played.rounds for step in one.steps]
+                    failed = failed_write_findings(snapshot, self._failed, steps)
+                    plan = replace(plan, findings=(*plan.findings, *failed))
                     inquiry = ObjectExplanation(played.snapshot, plan, kind, made)
                     found.append(ExplainedObject(inquiry, course=played.steps_for_object(kind, made)))
         return found
 
     def _placements_of(self, inquiry: ObjectExplanation) -> tuple[ConstraintPlacement, ...]:
         """Return where the pods of a pod, PodClique or PodGang stand; larger objects show only what is broken."""
-        if inquiry.kind not in {"Pod", "PodClique", "PodGang"}:
+        if inquiry.kind not in _PLACED_KINDS:
             return ()
         names = {clique.ref.name for clique in inquiry.cliques}
         return tuple(
@@ -140,6 +202,8 @@ class _Plans:
         if "/" in name:
             return "; the namespace goes in -n"
         names = {one for snapshot in snapshots for one in _names(snapshot, kind)}
+        for snapshot in snapshots[:_FEW] if not names else ():
+            self._played_rounds(snapshot)
         for played in self._played.values():
             names.update(played.names_of_created_objects(kind))
         return known_names_hint(name, names)
@@ -150,9 +214,9 @@ class _Plans:
             self._played[ref] = played_rounds_of_set(snapshot, self._rules)
         return self._played[ref]
 
-    def _with_findings(self, plan: Plan, snapshot: Snapshot) -> Plan:
+    def _with_findings(self, plan: Plan, snapshot: Snapshot, failed: Sequence[FailedWrite]) -> Plan:
         found = with_input_findings(
-            plan.findings, snapshot, self._nodes, self._rules, self._shown, failed=self._failed, steps=plan.steps
+            plan.findings, snapshot, self._nodes, self._rules, self._shown, failed=failed, steps=plan.steps
         )
         return replace(plan, findings=found)
 
@@ -160,5 +224,5 @@ class _Plans:
 def _names(snapshot: Snapshot, kind: str) -> Iterable[str]:
     if kind == "Pod":
         return (pod.name for _, pod in snapshot.pods())
-    every = (snapshot.root, *snapshot.groups, *snapshot.cliques, *snapshot.gangs, *snapshot.domains)
+    every = (snapshot.root, *snapshot.groups, *snapshot.cliques, *snapshot.gangs, *snapshot.others, *snapshot.domains)
     return (one.ref.name for one in every if one.ref.kind == kind)

@@ -9,12 +9,13 @@ from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.areas.workload.failed_writes import failed_write_findings
 from grove_core.areas.workload.pods.foreign_gates import foreign_gate_findings
+from grove_core.areas.workload.stale_gangs import stale_gang_findings
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Step
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.failed_write import FailedWrite
-from grove_core.resources.node import Node
+from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
@@ -31,17 +32,17 @@ class InputNodes(NamedTuple):
     Attributes:
         labels: of each node.
         readiness: whether it answers, of each node whose status is in the input.
-        free: the nodes without the GPUs in use; empty where the amounts of one of them are not known.
+        capacity: what is free on them.
     """
 
     labels: NodeLabels = _NO_NODES
     readiness: NodesByName = _NO_NODES
-    free: tuple[Node, ...] = ()
+    capacity: FreeCapacity = UNKNOWN_CAPACITY
 
 
 def nodes_in_input(loaded: LoadedInput) -> InputNodes:
     """Return what the Nodes of an input show."""
-    return InputNodes(loaded.nodes, loaded.node_readiness, loaded.free_nodes)
+    return InputNodes(loaded.nodes, loaded.node_readiness, loaded.capacity)
 
 
 def nothing_decided_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -> str:
@@ -75,7 +76,8 @@ def with_input_findings(
 ) -> tuple[Finding, ...]:
     """Return the findings of a plan, with those by the input.
 
-    They are about its nodes (TP-131, GF-015), failed writes (WL-255) and a newer release (GF-134).
+    They are about its nodes (TP-131, GF-015), other products (WL-246, WL-257), failed writes (WL-255) and a newer
+    release (GF-134).
 
     Args:
         failed: writes that failed before.
@@ -84,6 +86,7 @@ def with_input_findings(
     """
     more = [*misplaced_gang_findings(snapshot, nodes.labels)] if nodes.labels else []
     more += foreign_gate_findings(snapshot)
+    more += stale_gang_findings(snapshot)
     more += failed_write_findings(snapshot, failed, steps) if failed else ()
     if rules.lost_nodes is not None:
         more += rules.lost_nodes(snapshot, nodes.readiness).findings

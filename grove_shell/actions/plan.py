@@ -180,7 +180,7 @@ def _document_as_json(document: PlanDocument, context: PlanPageContext, options:
 def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSet, nodes: InputNodes) -> Forecast:
     """Return a forecast with what averts each termination of its first round (PL-040)."""
     hints = termination_hints(
-        snapshot_with_set_as_stored(snapshot, rules), forecast.findings, rules, nodes.readiness, nodes.free
+        snapshot_with_set_as_stored(snapshot, rules), forecast.findings, rules, nodes.readiness, nodes.capacity
     )
     return replace(forecast, hints=hints) if hints else forecast
 

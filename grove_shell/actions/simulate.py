@@ -77,7 +77,7 @@ def simulate_scenario(options: SimulateOptions) -> int:
         if unknown := [name for name in options.lost_nodes if name not in made.nodes and not made.faults]:
             print_error(f"--lose-node {unknown[0]}: no such node{known_names_hint(unknown[0], made.nodes)}")
             return USAGE
-        if made.note:
+        if made.note and not made.faults:
             print_error(f"note: {made.note}")
         read = read_dump_scenario(made, choose)
     if read.scenario is None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_topology import admit_topology, topology_admission_view_of
@@ -49,13 +49,39 @@ _ABSENT: Final = "nothing"
 """What a remark says that it got where a field is missing."""
 
 
-def validate_manifests(
-    filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str | None = None
-) -> int:
-    """Judge and print; returns the exit code (CL-001, CL-056)."""
+class Validation(NamedTuple):
+    """The verdicts on the manifests of an input.
+
+    Attributes:
+        judged: sets and topologies with their verdicts, in the order of the input.
+        warned: objects that no operator of Grove admits, with warnings (WL-250).
+        faults: problems of the input.
+        others: kind -> how many objects were not judged.
+        rules: the name of the rule set that judged.
+        new: names of the sets that have no earlier version among the old manifests; none without old manifests.
+        note: on the configuration file; empty without one.
+    """
+
+    judged: tuple[JudgedManifest, ...]
+    warned: tuple[JudgedManifest, ...]
+    faults: tuple[InputFault, ...]
+    others: Mapping[str, int]
+    rules: str
+    new: tuple[str, ...] = ()
+    note: str = ""
+
+
+def judge_manifests(
+    filenames: tuple[str, ...], old: tuple[str, ...], config: str | None = None, rules: str | None = None
+) -> Validation:
+    """Return the verdicts on manifests, as an operator with these rules would admit or refuse them (CL-056).
+
+    Args:
+        filenames, old: files and folders with the manifests, and with their earlier versions.
+        config: the configuration file of the operator.
+        rules: the name of a rule set; None for the operator that the manifests show.
+    """
     settings = read_operator_configuration(config)
-    if settings.note:
-        print_error(settings.note)
     faults: list[InputFault] = [*settings.problems]
     before, given = read_validation_input(old, faults), read_validation_input(filenames, faults)
     faults += conflicting_manifest_faults(given)
@@ -71,12 +97,11 @@ def validate_manifests(
     )
     classes = given.classes | before.classes or None
     judged: list[JudgedManifest] = []
+    new: list[str] = []
     for item in given.sets:
         earlier = stored_set_of_manifest(item.value, stored)
         if old and earlier is None:
-            print_error(
-                f"no earlier version of {'/'.join(metadata_in(item.value).namespace_and_name)} in --old: judged as new"
-            )
+            new.append("/".join(metadata_in(item.value).namespace_and_name))
         decision = admit(item.value, earlier, used_names, settings.configuration, classes, around, chosen)
         decision = verdict_with_schema_objections(chosen.admission.defaults(item.value), decision, earlier)
         judged.append((item, _with_warnings(item.value, decision, chosen)))
@@ -88,13 +113,25 @@ def validate_manifests(
     autoscalers = {id(item): warned for item, warned in judged_autoscalers(given)}
     unknown = Counter(str(item.value["kind"]) for item in given.autoscalers if id(item) not in autoscalers)
     others = dict(sorted((given.others + unknown).items()))
-    warned = [*filter(None, autoscalers.values())]
+    warned = tuple(filter(None, autoscalers.values()))
+    return Validation(tuple(judged), warned, tuple(faults), others, chosen.name, tuple(new), settings.note)
+
+
+def validate_manifests(
+    filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str | None = None
+) -> int:
+    """Judge and print; returns the exit code (CL-001, CL-056)."""
+    found = judge_manifests(filenames, old, config, rules)
+    if found.note:
+        print_error(found.note)
+    for name in found.new:
+        print_error(f"no earlier version of {name} in --old: judged as new")
     if output in ANNOTATION_FORMATS:
-        _print_annotations([*judged, *warned], faults, output)
+        _print_annotations([*found.judged, *found.warned], found.faults, output)
     else:
-        _print_verdicts(judged, warned, faults, others, output)
-    refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
-    return ERROR if faults or refused or not judged else DONE
+        _print_verdicts(found.judged, found.warned, found.faults, found.others, output)
+    refused = any(isinstance(decision.verdict, Deny) for _, decision in found.judged)
+    return ERROR if found.faults or refused or not found.judged else DONE
 
 
 def _print_verdicts(

@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.naming_rules import most_similar_name
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.actions.configuration_files import read_operator_configuration
-from grove_shell.actions.explain import KINDS
 from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.client.kind_names import kind_named
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.audit_log import AuditFlaws, audited_writes
 from grove_shell.reading.collected_objects import CollectedObjects
@@ -17,7 +18,7 @@ from grove_shell.reading.input_sources import standard_input_stream
 from grove_shell.reading.kubernetes_events import ReportedEvent, read_events
 from grove_shell.reconstruction.causes import CauseClass
 from grove_shell.reconstruction.dumps import Dump, read_dumps
-from grove_shell.reconstruction.holes import holes_of_record
+from grove_shell.reconstruction.holes import holes_of_record, unlisted_kinds
 from grove_shell.reconstruction.record import Record, read_record
 from grove_shell.reconstruction.recorded_objects import SetKey
 from grove_shell.reconstruction.sets_in_question import SetsInQuestion
@@ -61,7 +62,8 @@ def explain_deletions(options: WhyOptions) -> int:
     """Read the record and print the story. Returns the exit code (CL-001)."""
     target = _target_of(options)
     if target is None:
-        print_error(f"{options.target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod")
+        kinds = "KIND one of pcs, pcsg, pclq, pod"
+        print_error(f"{options.target} is not KIND/NAME with {kinds}; the namespace is given with -n")
         return USAGE
     configured = read_operator_configuration(options.config)
     faults = list(configured.problems)
@@ -80,7 +82,13 @@ def explain_deletions(options: WhyOptions) -> int:
         print_error(page)
     story = _story(options, target, record, flaws, dumps, events)
     if not _shows_target(story, record):
-        print_error(f"not in the record: {options.target or 'a PodCliqueSet'}{_hint(target, record, events)}")
+        where = f" in namespace {target.namespace}" if target.namespace else ""
+        what = f"{options.target or 'a PodCliqueSet'}{where}"
+        empty = "; the audit log has no request" if options.audit and flaws.first is None else ""
+        print_error(f"not in the record: {what}{empty or _hint(target, record, events)}")
+        return USAGE
+    if outside := _times_not_on_record(options, story):
+        print_error(f"not in the record: {outside}")
         return USAGE
     RENDERERS[options.output].print_result(
         page=lambda: why_page(story, full=options.verbose), document=lambda: story_as_json(story)
@@ -95,9 +103,9 @@ def _target_of(options: WhyOptions) -> Target | None:
     if options.target is None:
         return Target(options.namespace)
     kind, slash, name = options.target.partition("/")
-    known = KINDS.get(kind.lower(), "")
+    known = kind_named(kind)
     fits = known in {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod"}
-    return Target(options.namespace, known, name) if slash and name and fits else None
+    return Target(options.namespace, known, name) if slash and name and "/" not in name and fits else None
 
 
 def _live_objects(
@@ -141,6 +149,7 @@ def _story(
     groups = grouped_deletions((one for one in record.deletions if is_shown(one.at)), target)
     roots = tuple(root for root in record.objects.roots if target.namespace in {None, root.namespace})
     named = _roots_of(target, record, events)
+    holes = tuple(holes_of_record(record, roots, flaws if options.audit else None, dumps))
     moments = [*filter(None, (flaws.first, flaws.last)), *(dump.at for dump in dumps)]
     moments += [at for event in events for at in (event.first, event.last)]
     sets, rules = record.sets, record.sets.rules
@@ -151,12 +160,12 @@ def _story(
         groups=groups,
         happenings=happenings_of((one for one in record.happenings if is_shown(one.at)), target),
         events=tuple(one for one in events_about(events, target, (*roots, *named)) if is_shown(one.last)),
-        holes=tuple(holes_of_record(record, roots, flaws if options.audit else None, dumps)),
+        holes=holes,
         rules=rules.name if rules is not None else "",
         rules_from=sets.source,
         operators=record.operators.users,
         recognition=sets.shown,
-        shows_deletions=bool(options.audit) or len(dumps) > 1,
+        shows_deletions=flaws.first is not None or (len(dumps) > 1 and not any(unlisted_kinds(record, roots))),
     )
 
 
@@ -172,6 +181,18 @@ def _within(since: datetime | None, until: datetime | None) -> Callable[[datetim
     return lambda at: (since is None or at >= since) and (until is None or at <= until)
 
 
+def _times_not_on_record(options: WhyOptions, story: Story) -> str:
+    """Return the times that are asked for and none of which the record has; empty where it has some."""
+    first, last = story.first, story.last
+    if first is None or last is None:
+        return ""
+    asked = [f"from {format_time(options.since)}"] if options.since is not None and options.since > last else []
+    if options.until is not None and options.until < truncated_to_seconds(first):
+        asked.append(f"until {format_time(options.until)}")
+    begin, end = (format_time(truncated_to_seconds(one)) for one in (first, last))
+    return f"times {asked[0]}; it is from {begin} to {end}" if asked else ""
+
+
 def _shows_target(story: Story, record: Record) -> bool:
     target = story.target
     return bool(story.groups or story.events) or any(
@@ -184,7 +205,9 @@ def _hint(target: Target, record: Record, events: Sequence[ReportedEvent]) -> st
     names = {key.name for key in keys if key.kind == target.kind}
     names |= {event.name for event in events if event.kind == target.kind}
     meant = most_similar_name(target.name, names) if target.name else ""
-    return f"; did you mean {meant}?" if meant else ""
+    if meant:
+        return f"; did you mean {meant}?"
+    return "; without a target all sets of the record are shown" if target.name else ""
 
 
 def _classes_met(story: Story) -> set[str]:

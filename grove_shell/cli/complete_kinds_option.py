@@ -1,22 +1,9 @@
 """``--complete``: the kinds of which the user says that the input has every object (IN-054)."""
 
-from types import MappingProxyType
 from typing import Any, Final
 
 import click
 
-_SHORT: Final = MappingProxyType(
-    {
-        "pcs": "PodCliqueSet",
-        "pcsg": "PodCliqueScalingGroup",
-        "pclq": "PodClique",
-        "pg": "PodGang",
-        "po": "Pod",
-        "svc": "Service",
-        "sa": "ServiceAccount",
-        "hpa": "HorizontalPodAutoscaler",
-    }
-)
 ALL: Final = "all"
 
 
@@ -29,16 +16,16 @@ class CompleteKindsOption(click.ParamType[tuple[str, ...]]):
         """Return the kinds; an unknown name is a usage error that lists the known ones."""
         from grove_core.snapshot.snapshot import EVERY_KIND
         from grove_shell.client.api_kinds import KINDS
+        from grove_shell.client.kind_names import kind_named
 
         if value == ALL:
             return tuple(sorted(EVERY_KIND))
-        plurals = {one.plural: one.kind for one in KINDS.values()}
-        known = {**_SHORT, **plurals, **{kind.lower(): kind for kind in plurals.values()}}
         found = []
         for name in str(value).lower().split(","):
-            kind = known.get(name.partition(".")[0])
-            if kind is None:
-                self.fail(f"{name!r} is none of {ALL}, {', '.join(sorted(plurals))}", param, ctx)
+            kind = kind_named(name)
+            if not kind:
+                plurals = ", ".join(sorted(one.plural for one in KINDS.values()))
+                self.fail(f"{name!r} is none of {ALL}, {plurals}", param, ctx)
             found.append(kind)
         return tuple(found)
 

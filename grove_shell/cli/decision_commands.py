@@ -3,6 +3,7 @@
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from grove_shell.cli.options import (
     DurationOption,
@@ -16,6 +17,7 @@ from grove_shell.cli.options import (
     output_option,
     policy_option,
     rules_option,
+    sets_argument,
     source_options,
     validation_output_option,
 )
@@ -24,7 +26,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
 
 
 @click.command("plan")
-@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@sets_argument
 @source_options
 @output_option
 @rules_option()
@@ -103,8 +105,17 @@ def plan_command(**options: Any) -> int:
     return plan_and_print(source, PlanOptions(**options))
 
 
+def complete_explained_kind(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the kinds that ``explain`` knows and that begin with the text, each with a slash (CL-073)."""
+    from grove_shell.actions.explain import EXPLAINED_KINDS
+    from grove_shell.client.kind_names import shortest_name_of
+
+    names = (f"{shortest_name_of(kind)}/" for kind in EXPLAINED_KINDS)
+    return [CompletionItem(name) for name in names if name.startswith(incomplete.lower())]
+
+
 @click.command("explain")
-@click.argument("target", metavar="KIND/NAME")
+@click.argument("target", metavar="KIND/NAME", shell_complete=complete_explained_kind)
 @source_options
 @output_option
 @rules_option()
@@ -112,7 +123,8 @@ def plan_command(**options: Any) -> int:
 def explain_command(target: str, **options: Any) -> int:
     """Show why one object is as it is, and what the operator will do with it.
 
-    KIND is pcs, pcsg, pclq, pod, podgang or computedomain, or the full name of the kind.
+    KIND is pcs, pcsg, pclq, po, pg, svc, sa, secret, role, rolebinding, hpa, resourceclaim, workload, podgroup,
+    compositepodgroup or cd, or the full name as kubectl takes it.  Objects that do not exist yet are explained too.
 
     \b
     Examples:
@@ -120,6 +132,7 @@ def explain_command(target: str, **options: Any) -> int:
       grove explain -f cluster.yaml pcs/llama --why-not terminate
       grove explain -f cluster.yaml pcs/llama --rules field        # under the rules of the Go operator
       grove explain -f cluster.yaml pod/llama-0-decode-x7k2p
+      grove explain -f set.yaml svc/llama-0                        # of a set that is in no cluster yet
 
     Exit codes: 0 done, 1 bad input, 64 usage or no such object.
     """
@@ -134,7 +147,7 @@ DEFAULT = ("auto", "design")
 
 
 @click.command("compare")
-@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@sets_argument
 @source_options
 @output_option
 @click.option(

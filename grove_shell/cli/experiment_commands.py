@@ -106,7 +106,9 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
 @output_option
 @rules_option("auto")
 @click.option(
-    "--until", type=DurationOption(), help="Stop this long after the start.  [default: when no event is left]"
+    "--until",
+    type=DurationOption(),
+    help="Stop this long after the start at the latest; a run ends earlier when no event is left.",
 )
 @click.option(
     "--seeds",

@@ -1,7 +1,6 @@
 """The command group. It imports the module of a command when that command is used, so that help is fast (P10)."""
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -13,6 +12,7 @@ from typing import Final
 
 import click
 
+from grove_shell.cli.options import FILE_NAME
 from grove_shell.exit_codes import DONE, ERROR, INTERRUPTED, USAGE, CommandFailed
 from grove_shell.python_gc import python_gc_paused
 
@@ -135,7 +135,11 @@ def _with_file_hint(fault: click.UsageError, arguments: Sequence[str], name: str
     """Add the command to write to the fault of a file that is given without ``-f`` (CL-009)."""
     takes_files = fault.ctx is not None and any(param.name == "filenames" for param in fault.ctx.command.params)
     bare = [place for place in range(1, len(arguments)) if _is_bare_file(arguments[place - 1], arguments[place])]
-    if takes_files and bare and ("unexpected extra argument" in fault.message or "give -f FILE" in fault.message):
+    is_missing = (
+        isinstance(fault, click.MissingParameter) and fault.param is not None and fault.param.name == "filenames"
+    )
+    is_extra = "unexpected extra argument" in fault.message or "give -f FILE" in fault.message
+    if takes_files and bare and (is_missing or is_extra):
         written = [f"-f {one}" if place in bare else one for place, one in enumerate(arguments)]
         return click.UsageError(f"files are given with -f; write: {name} {' '.join(written)}", fault.ctx)
     return fault
@@ -143,10 +147,7 @@ def _with_file_hint(fault: click.UsageError, arguments: Sequence[str], name: str
 
 def _is_bare_file(before: str, argument: str) -> bool:
     """Whether an argument that is no value of the option before it is the name of a file."""
-    return not before.startswith("-") and not argument.startswith("-") and _FILE_NAME.search(argument) is not None
-
-
-_FILE_NAME: Final = re.compile(r"\.(ya?ml|json)$|/$|^\./")
+    return not before.startswith("-") and not argument.startswith("-") and FILE_NAME.search(argument) is not None
 
 
 def _context_of(command: str) -> AbstractContextManager[None]:

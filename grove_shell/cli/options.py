@@ -1,8 +1,9 @@
 """Options that several commands share, and the types of their values."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -77,6 +78,22 @@ def _stdin_once(_ctx: click.Context, _param: click.Parameter, value: tuple[str, 
     if value.count("-") > 1:
         raise click.BadParameter("'-' (standard input) may be given once only")
     return value
+
+
+FILE_NAME: Final = re.compile(r"\.(ya?ml|json)$|/$|^\./")
+"""Matches an argument that is the name of a file, and of no set."""
+
+
+def _no_file(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of sets; that of a file fails with where it belongs (CL-009)."""
+    files = [one for one in value if FILE_NAME.search(one)]
+    if files:
+        raise click.UsageError(f"give -f FILE for a file; {files[0]} is not the name of a PodCliqueSet")
+    return value
+
+
+sets_argument = click.argument("sets", nargs=-1, metavar="[[NS/]SET]...", callback=_no_file)
+"""The sets to show; none for all."""
 
 
 def filename_option(meaning: str, *, required: bool = True) -> Callable[[F], F]:

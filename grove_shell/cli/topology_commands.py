@@ -13,6 +13,7 @@ from grove_shell.cli.options import (
     input_source_from_options,
     live_connection_options,
     output_option,
+    sets_argument,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -95,7 +96,7 @@ def topology_impact_command(name: str, changed: str | None, output: str, **optio
 
 
 @topology_command.command("check")
-@click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
+@sets_argument
 @filename_option("PodCliqueSets, nodes, topologies, and the pods on the nodes (kubectl get pods -A); may be repeated.")
 @config_option
 @output_option

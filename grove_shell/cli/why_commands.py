@@ -68,6 +68,9 @@ def why_command(**options: Any) -> int:
         raise click.UsageError("--kubeconfig, --context and -A work only with --live: add --live")
     if not (live or options["audit"] or options["filenames"] or options["events"]):
         raise click.UsageError("nothing to read: give --audit FILE, -f FILE, --events FILE or --live")
+    since, until = options["since"], options["until"]
+    if since is not None and until is not None and since > until:
+        raise click.UsageError("--since is later than --until")
     if where["everywhere"] and options["namespace"] is not None:
         raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")
     from grove_shell.actions.command_input import LiveClusterOptions

@@ -65,7 +65,13 @@ def forecasts_of_snapshots(
             yield one_round_forecast(plan, snapshot.now)
         else:
             yield forecast_until_settled(
-                InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until, evictions=evictions
+                InMemoryCluster((snapshot,)),
+                snapshot,
+                rules,
+                limit=limit,
+                until=until,
+                evictions=evictions,
+                first=plan,
             )
 
 
@@ -152,6 +158,7 @@ def forecast_until_settled(
     limit: int | None,
     until: datetime | None,
     evictions: Iterable[Eviction] = (),
+    first: Plan | None = None,
 ) -> Forecast:
     """Run rounds until nothing is left to do, no delay expires before ``until``, or the limit is reached.
 
@@ -164,12 +171,13 @@ def forecast_until_settled(
         limit: the most rounds with steps; None for no limit.
         until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
         evictions: of pods, by time, the first one last; an evicted pod is being deleted and does not end (GF-018).
+        first: the plan of ``start``, where it is known already.
 
     Raises:
         BrokenInvariant: a round has the same steps as the one before, or as one of many before it at the same moment,
             so the rounds would never end (PL-002).
     """
-    plan = reconcile(start, rules)
+    plan = reconcile(start, rules) if first is None else first
     forecast = one_round_forecast(plan, start.now)
     now, rounds = start.now, [plan_as_forecast_round(plan, 1, start.now)]
     refused: tuple[Attempt, ...] = ()

@@ -1,14 +1,18 @@
-"""Objects that a plan creates in one of its rounds, and the state of their set after the last round (CL-080)."""
+"""Objects that a plan creates, in which round and by which rule, and the state of their set after the last round."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
 from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
 from grove_core.plan.forecast import ForecastRound
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.naming_rules import rbac_role_name
+from grove_core.resources.podclique import GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled
@@ -17,7 +21,7 @@ from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 @dataclass(frozen=True, slots=True)
 class PlayedRounds:
-    """The rounds of the plan for one set, and the set after the last one.
+    """The rounds of the plan for one set, and the set after the last one (CL-080).
 
     Attributes:
         snapshot: of the set after the last round.
@@ -63,8 +67,31 @@ def _host_name(manifest: FrozenMap) -> str:
 
 
 def may_create_object_named(snapshot: Snapshot, name: str) -> bool:
-    """Return whether a set may create an object of that name, which then begins with the name of the set."""
-    return name.startswith(f"{snapshot.root.ref.name}-")
+    """Return whether a set may create an object of that name, by the names of the set and of its Role."""
+    root = snapshot.root.ref.name
+    return name.startswith(f"{root}-") or name in {root, rbac_role_name(root)}
+
+
+def creations_in_next_reconcile(snapshot: Snapshot, rules: RuleSet, kinds: AbstractSet[str]) -> Iterator[Step]:
+    """Yield the creations of objects of some kinds in the next reconcile of a set.
+
+    The scaling groups count as not listed meanwhile, because creations of unwatched objects alone would wait for that
+    reconcile (WF-047).
+
+    Args:
+        snapshot: of a set; what it lacks of these kinds does not exist.
+    """
+    seen = replace(snapshot, complete=(snapshot.complete | kinds) - {GROUP_KIND})
+    for step in reconcile(seen, rules).steps:
+        if step.target.kind in kinds and isinstance(step.action, Make):
+            yield step
+
+
+def creation_reasons(snapshot: Snapshot, rules: RuleSet, kind: str, name: str) -> tuple[Reason, ...]:
+    """Return why a set would create one of its objects without pods if it did not exist; empty where it would not."""
+    others = tuple(one for one in snapshot.others if (one.ref.kind, one.ref.name) != (kind, name))
+    creations = creations_in_next_reconcile(replace(snapshot, others=others), rules, {kind})
+    return next((step.because for step in creations if step.target.name == name), ())
 
 
 def played_rounds_of_set(snapshot: Snapshot, rules: RuleSet) -> PlayedRounds:

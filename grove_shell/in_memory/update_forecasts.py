@@ -12,6 +12,7 @@ from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.kernel.time_formats import format_go_duration, parse_duration
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.plan import Plan
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
     NO_PODS,
@@ -62,6 +63,7 @@ def with_edit_forecast(
     changes: Mapping[str, tuple[ManifestChange, ...]],
     work: int = MOST_WORK,
     progress: Callable[[UpdateStage], None] | None = None,
+    first: Plan | None = None,
 ) -> Forecast:
     """Return the forecast of a set with what its manifest in the input does; as it is where there is none.
 
@@ -69,6 +71,7 @@ def with_edit_forecast(
         changes: ``namespace/name`` of an edited set -> the fields that change.
         work: the most work for its update (ED-006).
         progress: called for every stage, for a progress bar.
+        first: the plan of the set as the operator stores it, where it is known already.
     """
     root = snapshot.root
     if not root.uid:
@@ -76,7 +79,7 @@ def with_edit_forecast(
     if root.edit is PlannedManifestChange.NONE:
         return forecast
     found = tuple(_changes_as_stored(changes.get(f"{root.ref.namespace}/{root.ref.name}", ()), rules))
-    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), work, progress)
+    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), work, progress, first)
     return replace(forecast, edit=EditForecast(found, update))
 
 
@@ -95,6 +98,7 @@ def forecast_update(
     changed: frozenset[str] = frozenset(),
     work: int = MOST_WORK,
     progress: Callable[[UpdateStage], None] | None = None,
+    first: Plan | None = None,
 ) -> UpdateForecast | None:
     """Return the update of a set that was just edited, to its end or to the limit of the work.
 
@@ -104,6 +108,7 @@ def forecast_update(
         changed: names of the cliques whose pods depend on a changed field.
         work: the most work; twice as much where no pod is left that restarts (ED-006).
         progress: called for every stage.
+        first: the plan of the set as the operator stores it, where it is known already.
 
     Returns:
         None where pods, PodCliques, scaling groups or PodGroups of the set were not collected.
@@ -114,7 +119,7 @@ def forecast_update(
     cluster, before, there = InMemoryCluster((start,)), serving_parts(start), _pod_uids(start)
     stages: list[UpdateStage] = []
     seen, unreached, left, is_cut = start, NO_PODS, work, False
-    for forecast, earlier, seen in _stages_of_update(cluster, start, rules, there):
+    for forecast, earlier, seen in _stages_of_update(cluster, start, rules, there, first):
         if any(held.obstacle is StepObstacle.GROUPS_NOT_COLLECTED for held in forecast.rounds[-1].withheld):
             return None
         stages.append(_stage(forecast, earlier, seen, there))
@@ -148,7 +153,7 @@ def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:
 
 
 def _stages_of_update(
-    cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, there: frozenset[str]
+    cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, there: frozenset[str], first: Plan | None = None
 ) -> Iterator[tuple[Forecast, Snapshot, Snapshot]]:
     """Yield the rounds of each stage, with the snapshots before and after it; between stages created pods get ready.
 
@@ -156,11 +161,13 @@ def _stages_of_update(
 
     Args:
         there: uids of the pods from before the update.
+        first: the plan of ``start``, where it is known already.
     """
     gated = "PodGang" in start.complete  # else nothing is known of gates, and they count as open
     seen, moved = start, True
     while moved:
-        forecast = forecast_until_settled(cluster, seen, rules, limit=None, until=None)
+        forecast = forecast_until_settled(cluster, seen, rules, limit=None, until=None, first=first)
+        first = None
         after = cluster.snapshot_of_set(start.root.ref, forecast.rounds[-1].at)
         if after is None:
             return

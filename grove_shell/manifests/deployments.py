@@ -1,5 +1,6 @@
 """The operator and the webhooks as Deployments, and what every program has (MF-023, MF-025)."""
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -31,6 +32,7 @@ RESOURCES: Final[dict[str, Json]] = {
 _USER_ID: Final = 65_532
 _CONFIG: Final = "/etc/grove/config"
 _FILE: Final = "config.json"
+_CHECKSUM: Final = "checksum/config"
 _GRACE: Final = 40  # s; reconciles have 20 s to end, and reviews 15 s
 
 
@@ -41,11 +43,13 @@ def operator_manifests(installation: InstallationOptions) -> Iterator[Json]:
         f"--own-image={installation.image}",
         *([f"--namespace={installation.watched}"] if installation.watched else []),
     ]
+    said = None
     if installation.has_configuration_file(OPERATOR):
-        said = installation.operator or {"kind": OPERATOR_KIND, **feature_settings(installation)}
-        yield configuration_manifest(installation, OPERATOR, {"apiVersion": API_VERSION, **said})
+        kind = {"kind": OPERATOR_KIND}
+        said = {"apiVersion": API_VERSION, **(installation.operator or {**kind, **feature_settings(installation)})}
+        yield configuration_manifest(installation, OPERATOR, said)
     settings, _ = parse_operator_settings(installation.operator)
-    yield deployment_manifest(installation, OPERATOR, args, {"http": settings.serving.port})
+    yield deployment_manifest(installation, OPERATOR, args, {"http": settings.serving.port}, said)
     yield disruption_budget_manifest(installation, OPERATOR)
 
 
@@ -54,12 +58,12 @@ def webhook_manifests(installation: InstallationOptions) -> Iterator[Json]:
     settings = WebhookSettings()
     args = ["webhooks", *([f"--watch-namespace={installation.watched}"] if installation.watched else [])]
     ports = {"https": settings.listening.port, "http": settings.serving.port}
+    said = None
     if installation.has_configuration_file(WEBHOOKS):
-        yield configuration_manifest(
-            installation, WEBHOOKS, {"apiVersion": API_VERSION, "kind": WEBHOOKS_KIND, **feature_settings(installation)}
-        )
+        said = {"apiVersion": API_VERSION, "kind": WEBHOOKS_KIND, **feature_settings(installation)}
+        yield configuration_manifest(installation, WEBHOOKS, said)
     yield service_manifest(installation, WEBHOOKS, settings.registration.service)
-    yield deployment_manifest(installation, WEBHOOKS, args, ports)
+    yield deployment_manifest(installation, WEBHOOKS, args, ports, said)
     yield disruption_budget_manifest(installation, WEBHOOKS)
     yield from webhook_configuration_manifests(installation)
 
@@ -96,11 +100,28 @@ def configuration_manifest(installation: InstallationOptions, program: str, said
     )
 
 
+def _checksum(said: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a configuration as compact JSON with sorted keys, which is how Helm writes it."""
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def deployment_manifest(
-    installation: InstallationOptions, program: str, args: list[str], ports: dict[str, int]
+    installation: InstallationOptions,
+    program: str,
+    args: list[str],
+    ports: dict[str, int],
+    said: Mapping[str, Any] | None,
 ) -> Json:
-    """Return the Deployment of a program: two replicas on different nodes, restricted (MF-023)."""
+    """Return the Deployment of a program: two replicas on different nodes, restricted (MF-023).
+
+    Args:
+        said: its configuration, whose change replaces the pods (MF-032); None if it has no file.
+    """
     labels = program_labels(program)
+    metadata: Json = {"labels": labels}
+    if said is not None:
+        metadata["annotations"] = {_CHECKSUM: _checksum(said)}
     spread = {
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",
@@ -117,29 +138,27 @@ def deployment_manifest(
         },
         "terminationGracePeriodSeconds": _GRACE,
         "topologySpreadConstraints": [spread],
-        "containers": [_container(installation, program, args, ports)],
+        "containers": [_container(installation, program, args, ports, has_file=said is not None)],
         "volumes": [
             {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
-            *(
-                [{"name": "config", "configMap": {"name": f"{program}-config"}}]
-                if installation.has_configuration_file(program)
-                else []
-            ),
+            *([{"name": "config", "configMap": {"name": f"{program}-config"}}] if said is not None else []),
         ],
     }
     spec = {
         "replicas": REPLICAS,
         "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": pod},
+        "template": {"metadata": metadata, "spec": pod},
     }
     return program_manifest("apps/v1", "Deployment", program, program, installation.namespace_metadata, spec=spec)
 
 
-def _container(installation: InstallationOptions, program: str, args: list[str], ports: dict[str, int]) -> Json:
+def _container(
+    installation: InstallationOptions, program: str, args: list[str], ports: dict[str, int], *, has_file: bool
+) -> Json:
     return {
         "name": program.removeprefix("grove-"),
         "image": installation.image,
-        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if installation.has_configuration_file(program) else [])],
+        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if has_file else [])],
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 10, "failureThreshold": 6},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "periodSeconds": 5},
@@ -151,11 +170,7 @@ def _container(installation: InstallationOptions, program: str, args: list[str],
         },
         "volumeMounts": [
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of its own
-            *(
-                [{"name": "config", "mountPath": _CONFIG, "readOnly": True}]
-                if installation.has_configuration_file(program)
-                else []
-            ),
+            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if has_file else []),
         ],
     }
 

@@ -53,7 +53,7 @@ def preview_manifests(installation: InstallationOptions, settings: Mapping[str, 
         *([f"--watch-namespace={installation.watched}"] if installation.watched else []),
     ]
     ports = {"https": defaults.listening.port, "http": defaults.serving.port}
-    yield deployment_manifest(installation, PREVIEW_PROGRAM, args, ports)
+    yield deployment_manifest(installation, PREVIEW_PROGRAM, args, ports, said)
     yield disruption_budget_manifest(installation, PREVIEW_PROGRAM)
     yield program_manifest(
         REGISTRATION_VERSION,

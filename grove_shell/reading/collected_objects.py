@@ -10,9 +10,9 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.failed_write import FailedWrite
+from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.manifest_changes import ManifestChange
-from grove_core.resources.node import Node
 from grove_core.resources.node_loss import NodesByName
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
@@ -166,7 +166,7 @@ class LoadedInput:
         server_errors: errors of an API server in place of objects (IN-053).
         nodes: name of each Node in the input -> its labels.
         node_readiness: name of each Node whose status is in the input -> whether it answers (GF-015).
-        free_nodes: the Nodes in it without the GPUs in use; empty where the amounts of one of them are not known.
+        capacity: what is free on the Nodes in it; unknown where the amounts of one of them are.
         definitions: names of the custom resource definitions in it.
         new_sets: ``namespace/name`` of each set that a manifest in the input creates -> the manifest.
         topology_edits: manifests that change stored topologies (IN-082); the cluster has them applied.
@@ -190,7 +190,7 @@ class LoadedInput:
     server_errors: tuple[str, ...] = ()
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     node_readiness: NodesByName = field(default_factory=dict)
-    free_nodes: tuple[Node, ...] = ()
+    capacity: FreeCapacity = UNKNOWN_CAPACITY
     definitions: tuple[CrdNames, ...] = ()
     new_sets: Mapping[str, NewSetManifest] = field(default_factory=dict)
     failed_writes: tuple[FailedWrite, ...] = ()

@@ -86,7 +86,13 @@ def list_kind_problem(root: dict[str, Any]) -> Problem | None:
     kind = root.get("kind")
     if isinstance(kind, str) and kind.endswith("List"):
         return None
-    return "kind", 'a kind that ends in "List" beside items', short_json(kind)
+    got = "nothing: the file may be cut off" if may_be_cut_off(root) else short_json(kind)
+    return "kind", 'a kind that ends in "List" beside items', got
+
+
+def may_be_cut_off(root: Mapping[str, Any]) -> bool:
+    """Return whether a list lacks its kind, which kubectl writes after the items: some of them may be lost (IN-020)."""
+    return "kind" not in root
 
 
 def flatten_lists(item: InputItem, faults: list[InputFault], place: Place) -> Iterator[InputItem]:
@@ -105,7 +111,7 @@ def flatten_lists(item: InputItem, faults: list[InputFault], place: Place) -> It
         else:
             name = object_name_in_faults(value) or where
             if problem := list_kind_problem(value):
-                faults.append(item_problem_as_fault(item, name, problem, place, lost=False))
+                faults.append(item_problem_as_fault(item, name, problem, place, lost=may_be_cut_off(value)))
             inner = value["items"]
             if isinstance(inner, list):
                 prefix = f"{where}.items" if where else "items"

@@ -19,6 +19,7 @@ from grove_shell.reading.input_items import (
     flatten_lists,
     item_problem_as_fault,
     list_kind_problem,
+    may_be_cut_off,
     object_name_in_faults,
 )
 from grove_shell.reading.json_checks import HALF_PAIR, find_json_flaws, surrogate_problem
@@ -132,7 +133,7 @@ class _Reader:
             more = window.read_expected_character(",}") == ","
         item = InputItem(self._file, self.number, -1, root)
         if streamed and (problem := list_kind_problem(root)):
-            self._fault(object_name_in_faults(root), problem, place, lost=False)
+            self._fault(object_name_in_faults(root), problem, place, lost=may_be_cut_off(root))
         elif sound and not streamed:
             yield from flatten_lists(item, self._faults, place)
 

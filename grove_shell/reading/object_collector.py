@@ -19,6 +19,7 @@ from grove_core.resources.node_loss import NodeReadiness, node_readiness_from_js
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import pod_from_json
+from grove_core.resources.pod_requests import PodRequests
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.reading.collected_objects import (
@@ -78,6 +79,7 @@ class ObjectCollector:
         self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
         self.new_sets: dict[str, NewSetManifest] = {}
         self.interned: dict[str, str] = {}  # strings that many objects share
+        self.requests: dict[str, PodRequests] = {}  # of specs that were read
         self.ignored: Counter[str] = Counter()
         self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
         self.warnings: list[str] = []
@@ -274,7 +276,7 @@ class ObjectCollector:
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
         """Take a valid pod the fast way; return False for any problem, which ``_take_ours`` reports."""
         try:
-            pod = pod_from_json(raw, self.interned)
+            pod = pod_from_json(raw, self.interned, self.requests)
         except MalformedObject:
             return False
         before = self.found.pods.setdefault((pod.namespace, pod.name), pod)

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.resources.node import Node, free_of_gpus_in_use
+from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity, free_capacity
 from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
@@ -222,7 +222,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         server_errors=tuple(sorted(set(collector.server_errors))),
         nodes=collector.nodes,
         node_readiness=collector.node_readiness,
-        free_nodes=_free_nodes(collector),
+        capacity=_capacity(collector),
         newer=tuple(sorted(collector.newer)),
         definitions=tuple(found.definitions),
         new_sets=collector.new_sets,
@@ -231,12 +231,12 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
     )
 
 
-def _free_nodes(collector: ObjectCollector) -> tuple[Node, ...]:
-    """Return the nodes with what is free on them; none where the amounts of one of them are not known."""
+def _capacity(collector: ObjectCollector) -> FreeCapacity:
+    """Return what is free on the nodes; unknown where the amounts of one of them are."""
     nodes = collector.measured_nodes
     if len(nodes) < len(collector.nodes):
-        return ()
-    return free_of_gpus_in_use(nodes.values(), collector.found.pods.values())
+        return UNKNOWN_CAPACITY
+    return free_capacity(nodes.values(), collector.found.pods.values())
 
 
 def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> IndexedCluster:

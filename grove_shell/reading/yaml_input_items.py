@@ -27,6 +27,7 @@ from grove_shell.reading.input_items import (
     flatten_lists,
     item_problem_as_fault,
     list_kind_problem,
+    may_be_cut_off,
     object_name_in_faults,
 )
 from grove_shell.reading.utf8_stream import Utf8Stream
@@ -115,9 +116,8 @@ class _Reader:
                 root[key] = nodes.build_node(event, key)
         if streamed and (problem := list_kind_problem(root)):
             frame = InputItem(self._file, self.number, -1, root)
-            self._faults.append(
-                item_problem_as_fault(frame, object_name_in_faults(root), problem, position_of_event(start), lost=False)
-            )
+            place, lost = position_of_event(start), may_be_cut_off(root)
+            self._faults.append(item_problem_as_fault(frame, object_name_in_faults(root), problem, place, lost=lost))
         nodes.flaws[:0] = own
         if nodes.flaws or not streamed:
             yield from self._finished(root, -1, start)

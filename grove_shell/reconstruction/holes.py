@@ -25,10 +25,15 @@ def holes_of_record(
         flaws: of the audit logs; None where there is none.
     """
     if flaws is None:
-        what = "no audit log is given" + (f": {len(dumps)} dumps" if dumps else "")
+        given = f": {len(dumps)} dump{'s' * (len(dumps) > 1)}" if dumps else ""
+        what = f"no audit log is given{given}"
         yield Hole(what, "which client deleted an object, and when exactly")
     else:
         yield from _of_logs(record, roots, flaws, dumps)
+    if flaws is None or flaws.first is None:
+        for file, namespace, kinds in unlisted_kinds(record, roots):
+            what = f"{file} has no {' or '.join(kinds)} of namespace {namespace}, where there were some before"
+            yield Hole(what, "which of them were gone when it was taken")
     for kind, count in sorted(record.writes_without_content.items()):
         writes = "1 write" if count == 1 else f"{count:,} writes"
         what = f"the log has no content of {writes} to {kind}s (audit level below RequestResponse)"
@@ -47,6 +52,13 @@ def holes_of_record(
         )
         if finding is not None:
             yield Hole(finding.because[0].sentence, "whether the rules used here are those of the operator that ran")
+
+
+def unlisted_kinds(record: Record, roots: Sequence[SetKey]) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield the file of a dump, a namespace and the kinds there that it lacks: only an audit log shows what went."""
+    for file, pairs in record.unlisted.items():
+        for namespace in sorted({root.namespace for root, _ in pairs if root in roots}):
+            yield file, namespace, sorted({kind for root, kind in pairs if root.namespace == namespace})
 
 
 def _of_logs(record: Record, roots: Sequence[SetKey], flaws: AuditFlaws, dumps: Sequence[Dump]) -> Iterator[Hole]:

@@ -41,6 +41,7 @@ class Record:
         writes_without_content: kind -> how many of its objects have writes without content.
         sets: the rebuilt sets, with the rule set and the operator that they show.
         objects: as the record shows them last.
+        unlisted: file of a dump -> sets and kinds of which objects were known before and that it does not list.
     """
 
     objects: RecordedObjects
@@ -49,6 +50,7 @@ class Record:
     deletions: list[RecordedDeletion] = field(default_factory=list)
     happenings: list[Happening] = field(default_factory=list)
     writes_without_content: dict[str, int] = field(default_factory=dict)
+    unlisted: dict[str, set[tuple[SetKey, str]]] = field(default_factory=dict)
 
 
 def read_record(
@@ -109,6 +111,7 @@ class _RecordReading:
         """Take the objects of a dump, and what is gone since what was known before."""
         found: dict[ObjectKey, str] = {}
         known = [(key, root) for root in self._objects.roots for key in self._objects.keys_of(root)]
+        self._note_unlisted(known, dump)
         for item in dump.items:
             key = ObjectKey(str(item.get("kind")), *metadata_in(item).namespace_and_name)
             before = self._objects.newest(key)
@@ -190,9 +193,13 @@ class _RecordReading:
         deletion = next((one for one in above if one is not None), None)
         return Cause(kind=CauseClass.OWNER, owner=None if deletion is None else deletion.key), deletion
 
+    def _note_unlisted(self, known: Iterable[tuple[ObjectKey, SetKey]], dump: Dump) -> None:
+        for key, root in known:
+            if key.kind in EXPLAINED_KINDS and self._objects.newest(key) is not None and not _lists(dump, key):
+                self._record.unlisted.setdefault(dump.file, set()).add((root, key.kind))
+
     def _has_vanished(self, key: ObjectKey, found: Mapping[ObjectKey, str], dump: Dump) -> bool:
-        is_listed = {(key.kind, key.namespace), (key.kind, EVERYWHERE)} & dump.complete
-        return bool(is_listed) and key not in found and self._objects.newest(key) is not None
+        return _lists(dump, key) and key not in found and self._objects.newest(key) is not None
 
     def _vanished(self, keys: list[tuple[ObjectKey, SetKey]], dump: Dump) -> Iterator[RecordedDeletion]:
         """Yield the deletions of objects that were gone when a dump was taken, owners first (AF-010)."""
@@ -230,3 +237,8 @@ class _RecordReading:
         if rebuilt.reasons is not None:
             return replace(rebuilt, expected=True), None
         return Cause(kind=CauseClass.NOT_KNOWN, verdicts=rebuilt.verdicts, gaps=(*rebuilt.gaps, *_NO_REQUEST)), None
+
+
+def _lists(dump: Dump, key: ObjectKey) -> bool:
+    """Return whether a dump has every object of the kind in the namespace."""
+    return bool({(key.kind, key.namespace), (key.kind, EVERYWHERE)} & dump.complete)

@@ -76,7 +76,7 @@ class Story:
         rules: name of the rule set that the causes were sought in; empty where none had to be.
         operators: the users that operate.
         recognition: the operator that the objects show.
-        shows_deletions: whether the record has an audit log, or two dumps.
+        shows_deletions: whether the record has a request of an audit log, or two dumps that list the same kinds.
     """
 
     target: Target

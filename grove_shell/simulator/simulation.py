@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, Final
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Create, Ensure
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
@@ -14,6 +13,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_shell.in_memory.planned_objects import creations_in_next_reconcile
 from grove_shell.simulator.actors.nvidia_dra_driver import SimulatedNvidiaDraDriver
 from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
 from grove_shell.simulator.actors.simulated_node_controller import SimulatedNodeController
@@ -248,9 +248,8 @@ def _add_uncollected_objects(server: InMemoryCluster, roots: Iterable[Snapshot],
     for root in roots:
         missing = OWNED_KINDS.keys() - root.complete
         seen = server.snapshot_of_set(root.root.ref, root.now) if missing and root.cliques else None
-        for step in reconcile(seen, rules).steps if seen is not None else ():
-            if step.target.kind in missing and isinstance(step.action, Create | Ensure):
-                server.attempt_step(step)
+        for step in creations_in_next_reconcile(seen, rules, missing) if seen is not None else ():
+            server.attempt_step(step)
 
 
 def _nodes_of(spec: ScenarioSpec, cluster: SimulatedCluster) -> dict[str, SimulatedNode]:

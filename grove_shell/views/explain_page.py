@@ -16,12 +16,19 @@ from grove_core.areas.gang_termination.verdicts import TERMINATES
 from grove_core.areas.topology.pod_placement import ConstraintPlacement
 from grove_core.document.hint_format import hints_as_json
 from grove_core.document.plan_document import RuleSetSource, step_action_name
-from grove_core.document.step_writing import finding_as_json, ref_as_json, step_as_json, withheld_step_as_json
+from grove_core.document.step_writing import (
+    finding_as_json,
+    reasons_as_json,
+    ref_as_json,
+    step_as_json,
+    withheld_step_as_json,
+)
 from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Step, total_deletion_impact
 from grove_core.kernel.time_formats import format_time
-from grove_core.object_explanation import ObjectExplanation
+from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation
 from grove_core.plan.forecast import ForecastRound
 from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
 from grove_core.resources.pod import Pod
@@ -38,7 +45,7 @@ from grove_shell.views.formatting import (
     relative_time,
     rule_citation,
 )
-from grove_shell.views.other_product_lines import gate_removal_sentences_for_clique, stale_gang_eviction_sentence
+from grove_shell.views.other_product_lines import gate_removal_sentences_for_clique
 from grove_shell.views.plan_headline import time_and_rules_line
 from grove_shell.views.planned_object_lines import add_planned_object
 from grove_shell.views.pod_placement_lines import add_placements, placement_as_json
@@ -73,11 +80,15 @@ class ExplainedObject(NamedTuple):
         inquiry: of the set now; of one that does not exist yet, of the set after the last round of the plan.
         course: the steps of the plan for an object that does not exist yet, with their rounds; else empty (CL-080).
         placements: where its pods stand, by each required topology constraint (CL-081).
+        creation: why an object without pods is created where it is missing (CL-074); empty for other kinds.
+        is_in_input: whether it is in the input, or would be there if it existed.
     """
 
     inquiry: ObjectExplanation
     placements: tuple[ConstraintPlacement, ...] = ()
     course: tuple[tuple[ForecastRound, Step], ...] = ()
+    creation: tuple[Reason, ...] = ()
+    is_in_input: bool = True
 
 
 def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only_guards: bool) -> StyledTextPage:
@@ -90,29 +101,43 @@ def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only
     page.add_line((time_and_rules_line(top.now, top.rules, top.source, top.time_from), "dim"))
     if top.other:
         page.add_line(("note: ", "bold"), top.other)
-    for index, (inquiry, placements, course) in enumerate(objects):
+    for index, one in enumerate(objects):
         if index:
             page.add_line()
-        for why in reasons_for_question(PREDICTION, inquiry.plan.findings):
+        for why in reasons_for_question(PREDICTION, one.inquiry.plan.findings):
             page.add_line(("NOT PREDICTED: ", STYLES[ReplicaUrgency.UNKNOWN]), why.sentence, rule_citation(why))
-        absent = ", which does not exist yet: the plan creates it" if course else ""
-        page.add_line((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"), absent)
-        if course:
-            add_planned_object(page, course)
-            if inquiry.kind == "Pod":
-                page.add_line(("  the last letters of its name are random: the operator may choose others", "dim"))
-            page.add_line(("  after the last round of the plan:", "bold"))
-        if only_guards:
-            _guards(page, inquiry)
-        else:
-            _whole(page, inquiry, _WITHOUT_PODS if course else frozenset({PREDICTION}))
-            add_placements(page, placements, inquiry.name if inquiry.kind == "Pod" else "")
+        _object(page, one, only_guards=only_guards)
     return page
+
+
+def _object(page: StyledTextPage, one: ExplainedObject, *, only_guards: bool) -> None:
+    """Add what is said of one object."""
+    inquiry, course = one.inquiry, one.course
+    absent = ", which does not exist yet: the plan creates it" if course else ""
+    if not one.is_in_input:
+        absent = f": whether it exists is not known, because the input has not every {inquiry.kind}"
+    page.add_line((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"), absent)
+    if one.creation:
+        page.add_line("  the operator creates it where it is missing:")
+        _reasons(page, one.creation)
+    if course:
+        add_planned_object(page, course)
+        if inquiry.kind == "Pod":
+            page.add_line(("  the last letters of its name are random: the operator may choose others", "dim"))
+        page.add_line(("  after the last round of the plan:", "bold"))
+    before = len(page.lines)
+    if only_guards:
+        _guards(page, inquiry)
+    else:
+        _whole(page, inquiry, _WITHOUT_PODS if course else frozenset({PREDICTION}))
+        add_placements(page, one.placements, inquiry.name if inquiry.kind == "Pod" else "")
+    if course and len(page.lines) == before:
+        page.add_line("  nothing is left to do for it")
 
 
 def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> dict[str, Any]:
     """Return what the page of one object shows as JSON; ``only_guards`` as for the page."""
-    inquiry, placements, course = shown_object
+    inquiry, placements, course, creation, is_in_input = shown_object
     findings = inquiry.findings_against_termination() if only_guards else inquiry.findings()
     shown: dict[str, Any] = {
         "subject": ref_as_json(inquiry.ref),
@@ -122,6 +147,10 @@ def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> 
         shown["planned"] = [
             {"round": one.number, "at": format_time(one.at), **step_as_json(step)} for one, step in course
         ]
+    if creation:
+        shown["createdBecause"] = reasons_as_json(creation)
+    if not is_in_input:
+        shown["inInput"] = False
     if not only_guards:
         if hints := _hints_on(inquiry):
             shown["hints"] = [hints_as_json(one) for one in hints]
@@ -163,7 +192,7 @@ def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractS
                 is_due = finding.verdict == TERMINATES
                 for line in termination_hint_lines(hints[finding.subject], now, is_due=is_due):
                     page.add_line(f"    {line}")
-    _gang_conditions(page, inquiry)
+    _conditions(page, inquiry)
     for clique in inquiry.cliques[:_CLIQUES]:
         _clique(page, inquiry, clique)
     if len(inquiry.cliques) > _CLIQUES:
@@ -174,12 +203,11 @@ def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractS
         page.add_line(f"  the set is reconciled again at {clock_time(wake, now)} ({relative_time(wake, now)})")
 
 
-def _gang_conditions(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
-    """Add the conditions of a PodGang, with the messages of its scheduler (CL-071)."""
-    for gang in inquiry.snapshot.gangs:
-        if gang.ref == inquiry.ref:
-            for one in gang.status.conditions:
-                page.add_line(f"  condition {one.type}: ", (one.status.value, "bold"), f"  {one.reason}: {one.message}")
+def _conditions(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
+    """Add the conditions of a gang or group, with the messages of its scheduler (CL-071, CL-085)."""
+    for ref, one in inquiry.conditions():
+        of = "" if (ref.kind, ref.name) == (inquiry.kind, inquiry.name) else f" of {object_display_name(ref)}"
+        page.add_line(f"  condition {one.type}{of}: ", (one.status.value, "bold"), f"  {one.reason}: {one.message}")
 
 
 def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
@@ -197,8 +225,7 @@ def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
             f" with {goes}" if goes else "",
             f", {names}",
         )
-        for reason in steps[0].because:
-            page.add_line(f"    {reason.sentence}", rule_citation(reason))
+        _reasons(page, steps[0].because)
     held = [
         withheld for withheld in inquiry.withheld_steps() if not withholds_scheduling_gate_removal(withheld)
     ]  # gates are among the verdicts
@@ -211,7 +238,15 @@ def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
         page.add_line(f"  and {len(held) - _MANY:,} more withheld")
 
 
+def _reasons(page: StyledTextPage, because: Iterable[Reason]) -> None:
+    for reason in because:
+        page.add_line(f"    {reason.sentence}", rule_citation(reason))
+
+
 def _guards(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
+    if inquiry.kind in KINDS_WITHOUT_PODS:
+        page.add_line("  gang termination deletes PodCliques with their pods; it does not delete this object")
+        return
     guards = list(inquiry.findings_against_termination())
     if not guards:
         page.add_line("  none of its cliques has too few ready pods, and nothing above it is terminated")
@@ -244,8 +279,6 @@ def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique)
         page.add_line(f"    and {len(shown) - _MANY:,} more")
     for sentence in gate_removal_sentences_for_clique(clique, shown):
         page.add_line(f"    {sentence}")
-    if sentence := stale_gang_eviction_sentence(clique, pods):
-        page.add_line(("    note: ", "bold"), sentence)
 
 
 def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:

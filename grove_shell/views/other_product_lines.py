@@ -1,10 +1,10 @@
-"""Sentences on what other products hold or evict, which the operator does not (CL-082)."""
+"""Sentences on the scheduling gates of other products, which the operator does not remove (CL-082)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.resources.pod import Pod, active_pods
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 
 _KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
@@ -14,7 +14,6 @@ _GATES: Final[Mapping[str, str]] = MappingProxyType(
         "kueue.x-k8s.io/topology": "Kueue removes it when it has chosen a topology domain for the pod",
     }
 )
-KAI_SCHEDULER: Final = "kai-scheduler"
 
 
 def gate_removal_sentence(gate: str, namespace: str, queue: str = "") -> str:
@@ -36,14 +35,3 @@ def gate_removal_sentences_for_clique(clique: PodClique, pods: Iterable[Pod]) ->
     queue = str(clique.labels.get(_KUEUE_QUEUE, ""))
     for gate in sorted({gate for pod in pods for gate in pod.foreign_gates}):
         yield gate_removal_sentence(gate, clique.ref.namespace, queue)
-
-
-def stale_gang_eviction_sentence(clique: PodClique, pods: Iterable[Pod]) -> str:
-    """Return that kai-scheduler evicts the scheduled pods of a PodClique that is below its minimum; empty else."""
-    scheduled = sum(pod.scheduled for pod in active_pods(pods))
-    if clique.pod_spec.get("schedulerName") != KAI_SCHEDULER or not 0 < scheduled < clique.min_available:
-        return ""
-    return (
-        f"{KAI_SCHEDULER} evicts all scheduled pods of its gang, which is below its minimum, after the staleness grace"
-        " period (60s by default; annotation kai.scheduler/staleness-grace-period): the operator does not"
-    )

@@ -101,6 +101,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
     _warnings(page, "FAILED", story.failed_writes)
     _warnings(page, "LOST NODE", story.lost)
     _warnings(page, "RISK", story.late_starts)
+    _warnings(page, "EVICTION", story.stale_gangs)
     _warnings(page, "DEFECT", story.defects)
     _warnings(page, "SCALED", story.scaled)
     _foreign_gates(page, story)

@@ -6,6 +6,7 @@ from typing import Final
 from grove_core.document.plan_document import step_action_name
 from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, list_at, object_at
 from grove_core.kernel.steps import Make, Step
+from grove_core.object_explanation import KINDS_WITHOUT_PODS
 from grove_core.plan.forecast import ForecastRound
 from grove_core.resources.api_names import GATE
 from grove_core.resources.pod_spec_gpus import containers_in, gpu_count_of_pod_spec
@@ -13,6 +14,8 @@ from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import MAX_NAMES, comma_separated_names, count_with_noun, rule_citation
 
 _POD_FIELDS: Final = ("schedulerName", "priorityClassName", "nodeSelector", "hostname", "subdomain")
+_LONGEST: Final = 300
+_METADATA: Final = frozenset({"apiVersion", "kind", "metadata"})
 _SCALARS: Final = ("replicas", "minAvailable", "roleName", "startsAfter", "cliqueNames", "priorityClassName")
 
 
@@ -24,11 +27,22 @@ def add_planned_object(page: StyledTextPage, course: Iterable[tuple[ForecastRoun
         for reason in step.because:
             page.add_line(f"    {reason.sentence}", rule_citation(reason))
         if isinstance(action, Make):
-            for line in _spec_lines(step.target.kind, object_at(action.manifest, "spec")):
+            lines = _manifest_lines if step.target.kind in KINDS_WITHOUT_PODS else _spec_lines
+            for line in lines(step.target.kind, action.manifest):
                 page.add_line(f"    {line}")
 
 
-def _spec_lines(kind: str, spec: FrozenMap) -> Iterator[str]:
+def _manifest_lines(_: str, manifest: FrozenMap) -> Iterator[str]:
+    """Yield a line for each field of an object without pods, for each one of its spec where it has one."""
+    for key, value in manifest.items():
+        if key == "spec" and isinstance(value, FrozenMap):
+            yield from (f"{field}: {_value_text(inner)}" for field, inner in value.items())
+        elif key not in _METADATA:
+            yield f"{key}: {_value_text(value)}"
+
+
+def _spec_lines(kind: str, manifest: FrozenMap) -> Iterator[str]:
+    spec = object_at(manifest, "spec")
     if kind == "Pod":
         yield from _pod_lines(spec)
         return
@@ -79,6 +93,7 @@ _PACKS: Final = (("required", "have to"), ("preferred", "should"))
 
 
 def _value_text(value: Json) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and all(isinstance(one, str) for one in value):
         return comma_separated_names([str(one) for one in value], MAX_NAMES)
-    return str(value) if isinstance(value, str | int) else canonical_json(value)
+    text = value if isinstance(value, str) else canonical_json(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -28,7 +28,7 @@ def add_policy_results(page: StyledTextPage, results: Sequence[PolicyResult], *,
     checked = "1 policy" if len(results) == 1 else f"{len(results):,} policies"
     page.add_line((f"{checked} checked, {holding:,} without a violation", "dim"))
     if unmatched := [result.policy for result in results if not result.checked]:
-        page.add_line(("note: ", "bold"), f"nothing matches {comma_separated_names(unmatched, None)}")
+        page.add_line(("note: ", "bold"), f"nothing in this plan matches {comma_separated_names(unmatched, None)}")
     page.add_line()
 
 

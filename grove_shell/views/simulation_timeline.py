@@ -5,6 +5,8 @@ from itertools import groupby
 from typing import Final
 
 from grove_core.explain import ReplicaUrgency
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState
 from grove_shell.simulator.recording.simulation_history import (
     BreachWaitHistoryEntry,
@@ -70,12 +72,20 @@ def _headline(run: SimulationResult) -> str:
         words.append(f"{run.violation.code} violated")
     if run.history.terminations:
         words.append(count_with_noun(run.history.terminations, "termination"))
+    if updating := _updates_at_end(run):
+        words.append(f"{count_with_noun(updating, 'update')} not at an end")
     if run.history.without_effect:
         words.append(f"{count_with_noun(run.history.without_effect, 'event')} without effect")
     if run.expected:
         met = max(run.expected - len(run.unmet), 0)
         words.append(f"{met} of {count_with_noun(run.expected, 'expectation')} met")
     return ", ".join(words)
+
+
+def _updates_at_end(run: SimulationResult) -> int:
+    """Return how many PodCliqueSets are in an update when the run ends."""
+    last = {change.latest_object.ref: change.after for change in run.changes if change.kind == SET_KIND}
+    return sum(isinstance(item, PodCliqueSet) and item.status.updating for item in last.values())
 
 
 def _add_entries(page: StyledTextPage, entries: Sequence[SimulationHistoryEntry], *, verbose: bool) -> None:

@@ -8,7 +8,8 @@ from grove_core.areas.topology.fit_check import GangFit, GangTreeFit, PodCliqueS
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.gang_fit import GangFitReport, TopologyFit
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.pod_demand import PODS, resource_amount_text
+from grove_core.resources.pod_demand import resource_amount_text
+from grove_core.resources.pod_requests import PODS
 from grove_shell.reading.input_topologies import NodeCollector
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import comma_separated_names, count_with_noun, rule_citation

@@ -62,15 +62,16 @@ def why_page(story: Story, *, full: bool) -> StyledTextPage:
 def _headline(story: Story) -> Iterator[Span | str]:
     """Yield what is not known first, then what went, by cause."""
     if not story.shows_deletions:
-        yield f"UNKNOWN: {_target_name(story)}: the record has neither an audit log nor two dumps", "bold magenta"
-        yield ", which would show what went"
+        what = "not all that went is on record" if story.groups else "what went is not on record"
+        yield f"UNKNOWN: {_target_name(story)}: {what}", "bold magenta"
+        yield "; an audit log, or two dumps with all its kinds, would show it"
         return
     counts: Counter[CauseClass] = Counter()
     for group in story.groups:
         counts[group.first.cause.kind] += len(group.deletions)
     unknown = sum(counts[kind] for kind in UNEXPLAINED)
     if unknown:
-        yield f"UNKNOWN: the cause of {count_with_noun(unknown, 'deletion')}; ", "bold magenta"
+        yield f"UNKNOWN: the cause of {count_with_noun(unknown, 'deletion')}", "bold magenta"
     ends = sum(group.first.cause.kind is CauseClass.TERMINATION for group in story.groups)
     parts = [count_with_noun(ends, "gang termination")] if ends else []
     if counts[CauseClass.RULES]:
@@ -79,11 +80,11 @@ def _headline(story: Story) -> Iterator[Span | str]:
     if others:
         parts.append(f"{count_with_noun(others, 'deletion')} by something else than the operator")
     name = _target_name(story)
+    if unknown:
+        yield "; " if parts else f" of {name}"
     if parts:
         yield f"{name}: {', '.join(parts)}", "bold red" if ends else "bold"
-    elif unknown:
-        yield name, "bold"
-    else:
+    elif not unknown:
         yield f"{name}: nothing went, as far as the record shows", "bold green" if not story.holes else "bold"
 
 

@@ -69,7 +69,7 @@ def forecast_of_edit(
     snapshot = loaded.cluster.snapshot_of(edited, now)
     plan = reconcile(snapshot_with_set_as_stored(snapshot, rules), rules)
     changes = {f"{root.ref.namespace}/{root.ref.name}": manifest_changes(collected.items[0], manifest)}
-    forecast = with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, work)
+    forecast = with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, work, first=plan)
     return ForecastOfEdit(forecast, edited, rules)
 
 

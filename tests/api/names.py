@@ -8,21 +8,30 @@ from types import ModuleType
 from typing import Any, Final, get_type_hints
 
 import grove_core
+import grove_shell
 
 _INDENT: Final = "    "
 _MODULES: Final = re.compile(r"(?:\w+\.)+(?=\w)")
+INTERNALS: Final = "internals"
+"""A field of results that programs do not use."""
+PACKAGES: Final = (grove_core, grove_shell)
 HEADER: Final = """\
-# What `import grove_core` gives, with the types that its signatures name. Written by: pytest --bless tests/api
+# What `import grove_core` and `import grove_shell` give, with the types that their signatures name.
+# Written by: pytest --bless tests/api
 # A line that goes or changes breaks a user's program: say so in CHANGELOG.md.
 """
 
 
-def page_of(module: ModuleType = grove_core) -> str:
-    """One line for each name; below a type its public fields and methods."""
+def page_of(*modules: ModuleType) -> str:
+    """One line for each name of each package; below a type its public fields and methods."""
+    return HEADER + "".join(f"\n## {module.__name__}\n\n{_names_of(module)}" for module in modules or PACKAGES)
+
+
+def _names_of(module: ModuleType) -> str:
     exported = {name: getattr(module, name) for name in module.__all__}
     named = {kind.__name__: kind for value in exported.values() for kind in _types_in(value)}
     lines = [line for name, value in sorted({**named, **exported}.items()) for line in _reported(name, value)]
-    return HEADER + "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _reported(name: str, value: Any) -> Iterator[str]:
@@ -38,13 +47,17 @@ def _reported(name: str, value: Any) -> Iterator[str]:
 
 def _members(kind: type) -> Iterator[tuple[str, str]]:
     """Fields in the order in which they are given, then properties and methods by name."""
+    for name in getattr(kind, "_fields", ()):
+        yield name, f"field {_short(get_type_hints(kind)[name])}"
     fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
     for field in fields:
+        if field.name == INTERNALS:
+            continue
         needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         how = "field" if needed else "optional field"
         yield field.name, f"{how} {_short(field.type)}"
     for name, member in sorted(vars(kind).items()):
-        if name.startswith("_") or name in {field.name for field in fields}:
+        if name.startswith("_") or name in {field.name for field in fields} or name in getattr(kind, "_fields", ()):
             continue
         if isinstance(member, property):
             yield name, f"property {_short(get_type_hints(member.fget)['return'])}"

@@ -20,12 +20,30 @@ WARNING: Final = "Warning: "
 APPLIED: Final = frozenset({"ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"})
 
 
-class Preview:
+class Kubectl:
+    """The administrator with kubectl in the namespace of a scene."""
+
+    def __init__(self, plane: ControlPlane, scene: Scene) -> None:
+        self.plane = plane
+        self.scene = scene
+
+    def kubectl(self, *words: str, manifest: Json | None = None) -> "subprocess.CompletedProcess[str]":
+        command = ["kubectl", "--kubeconfig", str(self.plane.kubeconfig("admin")), "-n", self.scene.namespace, *words]
+        text = json.dumps(manifest) if manifest is not None else ""
+        return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60)
+
+    def applied(self, manifest: Json, *, dry: bool = False) -> list[str]:
+        """Return the warnings of ``kubectl apply``, which must succeed."""
+        ran = self.kubectl("apply", "-f", "-", *(["--dry-run=server"] if dry else []), manifest=manifest)
+        assert ran.returncode == 0, ran.stderr
+        return [line.removeprefix(WARNING) for line in ran.stderr.splitlines() if line.startswith(WARNING)]
+
+
+class Preview(Kubectl):
     """The preview for one namespace, and a user with kubectl there."""
 
     def __init__(self, plane: ControlPlane, scene: Scene, folder: Path, **settings: Any) -> None:
-        self.plane = plane
-        self.scene = scene
+        super().__init__(plane, scene)
         self.folder = folder
         installation = InstallationOptions(home=scene.namespace, watched=scene.namespace)
         printed = list(preview_manifests(installation))
@@ -42,17 +60,6 @@ class Preview:
         words = ["webhooks", "--only", "preview", "--kubeconfig", str(plane.kubeconfig(REVIEWER))]
         words += ["-n", scene.namespace, "--watch-namespace", scene.namespace, "--url-host", HOST]
         self.program = Program(words, config, folder / "preview.log")
-
-    def kubectl(self, *words: str, manifest: Json | None = None) -> "subprocess.CompletedProcess[str]":
-        command = ["kubectl", "--kubeconfig", str(self.plane.kubeconfig("admin")), "-n", self.scene.namespace, *words]
-        text = json.dumps(manifest) if manifest is not None else ""
-        return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60)
-
-    def applied(self, manifest: Json, *, dry: bool = False) -> list[str]:
-        """Return the warnings of ``kubectl apply``, which must succeed."""
-        ran = self.kubectl("apply", "-f", "-", *(["--dry-run=server"] if dry else []), manifest=manifest)
-        assert ran.returncode == 0, ran.stderr
-        return [line.removeprefix(WARNING) for line in ran.stderr.splitlines() if line.startswith(WARNING)]
 
     def label(self, **labels: str | None) -> None:
         """Label the namespace; the API server and the preview see it with the next request."""

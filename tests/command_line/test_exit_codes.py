@@ -177,6 +177,11 @@ def test_cl009_a_usage_error_shows_how_it_is_written(
         ("explain pcs/llama cluster.yaml", "grove explain pcs/llama -f cluster.yaml"),
         ("compare manifests/", "grove compare -f manifests/"),
         ("topology list cluster.yml --config on.yaml", "grove topology list -f cluster.yml --config on.yaml"),
+        ("topology check set.yaml nodes.json -v", "grove topology check -f set.yaml -f nodes.json -v"),
+        ("topology check -f set.yaml nodes.json", "grove topology check -f set.yaml -f nodes.json"),
+        ("plan -f set.yaml nodes.json", "grove plan -f set.yaml -f nodes.json"),
+        ("topology check nodes/ ml/llama", "grove topology check -f nodes/ ml/llama"),
+        ("topology check ml/llama", ""),
         ("plan llama", ""),
         ("plan ml/llama --config on.yaml", ""),
         ("snapshot pcs.yaml more.yaml", ""),
@@ -187,6 +192,11 @@ def test_cl009_where_files_belong(words: str, written: str, capsys: pytest.Captu
     assert run_command_line(words.split(), "grove") == 64
     said = capsys.readouterr().err
     assert (f"files are given with -f; write: {written}\n" in said) if written else "; write: " not in said
+
+
+def test_cl009_a_file_after_a_flag_is_no_set(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["topology", "check", "-f", "nodes.json", "-v", "set.yaml"], "grove") == 64
+    assert "give -f FILE for a file; set.yaml is not the name of a PodCliqueSet" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("output", ["human", "json", "yaml"])

@@ -58,7 +58,7 @@ class TestGates:
         assert "Kueue" not in page
 
 
-@pytest.mark.req("CL-082")
+@pytest.mark.req("CL-082", "WL-257")
 @pytest.mark.parametrize(
     ("scheduler", "scheduled", "warns"),
     [("kai-scheduler", 2, True), ("kai-scheduler", 3, False), ("kai-scheduler", 0, False), ("volcano", 2, False)],
@@ -74,8 +74,11 @@ def test_cl082_kai_evicts_a_gang_below_its_minimum(
             placed = {"type": "PodScheduled", "status": "True" if pods < scheduled else "False"}
             one["status"]["conditions"] = [{**placed, "lastTransitionTime": "2026-11-20T08:00:00Z"}]
             pods += 1
-    page = said(capsys, "explain", "pclq/train-0-worker", "-f", written(tmp_path / "c.json", items))
-    assert ("kai-scheduler evicts all scheduled pods of its gang" in page) == warns
+    path = written(tmp_path / "c.json", items)
+    for words in (("explain", "pclq/train-0-worker"), ("plan",)):
+        page = said(capsys, *words, "-f", path)
+        assert ("kai-scheduler evicts all scheduled pods of its gang" in page) == warns
+    assert ("  EVICTION   PodClique train-0-worker: " in page) == warns
 
 
 @pytest.mark.req("CL-081")

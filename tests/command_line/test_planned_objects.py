@@ -4,14 +4,17 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+import click
 import pytest
 
+from grove_shell.cli.decision_commands import explain_command
 from grove_shell.cli.main import run_command_line
 from tests.golden.tracing import ROOT
 
 MANIFEST: Final = ("-f", str(ROOT / "examples/manifests/disaggregated.yaml"))
 NOW: Final = ("--now", "2026-11-20T09:00:00Z")
 LEADER: Final = "llama-0-prefill-2-prefill-leader"
+ALWAYS: Final = frozenset({"Role", "RoleBinding", "Secret", "Service", "ServiceAccount", "PodClique", "Pod"})
 LACKS_A_POD: Final = ("-f", str(ROOT / "tests/golden/workload/wl092_a_gang_that_lacks_a_pod/given.yaml"))
 
 
@@ -102,6 +105,127 @@ def test_cl080_a_required_topology_constraint_of_a_planned_gang(
     assert "    all its pods, have to share one value of kubernetes.io/hostname" in page.splitlines()
 
 
+@pytest.mark.req("CL-073")
+class TestEveryKind:
+    """Every object that a plan creates is explained, with the rule and the step."""
+
+    @pytest.mark.parametrize(
+        ("words", "kinds"),
+        [
+            *(
+                (f"-f examples/{file} --rules {rules}", ALWAYS | more)
+                for file, more in (
+                    ("manifests/disaggregated.yaml", {"PodCliqueScalingGroup", "PodGang"}),
+                    ("edits/qwen-new-image.yaml", {"HorizontalPodAutoscaler", "PodGang"}),
+                )
+                for rules in ("design", "field", "field@v0.1.0-alpha.9")
+            ),
+            ("-f examples/mnnvl/llama.yaml --config examples/mnnvl/operator.yaml", ALWAYS | {"ComputeDomain"}),
+            (
+                "-f examples/kubernetes-gangs/set.yaml --config examples/kubernetes-gangs/operator.yaml",
+                ALWAYS | {"Workload", "PodGroup", "CompositePodGroup"},
+            ),
+            ("-f tests/golden/workload/wl019_shared_claims/given.yaml", frozenset({"ResourceClaim"})),
+        ],
+    )
+    def test_of_the_examples(
+        self,
+        words: str,
+        kinds: frozenset[str],
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        """One object of each kind, by the name that the plan prints."""
+        monkeypatch.chdir(ROOT)
+        run_command_line(["plan", *words.split(), *NOW, "-o", "json"], "grove")
+        (plan,) = json.loads(capsys.readouterr().out)["plans"]
+        steps = [step for one in plan["rounds"] for step in one["steps"] if step["action"] in {"create", "ensure"}]
+        first = {step["target"]["kind"]: step for step in reversed(steps)}
+        assert kinds <= {*first}
+        for kind, step in first.items():
+            answer = as_json(capsys, f"{kind}/{step['target']['name']}", *words.split())
+            assert answer["subject"] == step["target"]
+            done = answer.get("planned", answer["steps"])
+            assert any(one["because"] == step["because"] for one in done), kind
+
+    def test_what_it_is_made_of(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, page = explained(capsys, "roles.rbac.authorization.k8s.io/grove.io:pcs:llama", *MANIFEST)
+        lines = page.splitlines()
+        assert lines[2:4] == [
+            "  round 1: create",
+            "    pods that start in order watch each other with it  PodAccess WL-011",
+        ]
+        assert lines[4].startswith('    rules: [{"apiGroups":[""],"resources":["pods"')
+        assert lines[5:] == ["  after the last round of the plan:", "  nothing is left to do for it"]
+
+    def test_it_is_not_terminated(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, page = explained(capsys, "svc/llama-0", *MANIFEST, "--why-not", "terminate")
+        assert page.endswith("  gang termination deletes PodCliques with their pods; it does not delete this object\n")
+
+    @pytest.mark.parametrize("target", ["x/y", "pod", "pod/", "clustertopology/a"])
+    def test_other_kinds_are_refused(self, target: str, capsys: pytest.CaptureFixture[str]) -> None:
+        code, page = explained(capsys, target, *MANIFEST)
+        assert code == 64
+        assert f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pg, po, svc, sa, secret, role, " in page
+        assert ("grove topology list" in page) == target.startswith("cluster")
+
+    def test_the_shell_completes_kinds(self) -> None:
+        (target, *_) = explain_command.params
+        context = click.Context(explain_command)
+        assert [one.value for one in target.shell_complete(context, "ro")] == ["role/", "rolebinding/"]
+        assert {"pcs/", "po/", "svc/", "hpa/", "cd/"} <= {one.value for one in target.shell_complete(context, "")}
+
+
+@pytest.mark.req("CL-074")
+class TestWhyItIsThere:
+    """Objects without pods of a set in a cluster."""
+
+    DUMP: Final = ROOT / "tests/snapshots/s2-healthy.json"
+    ROLE: Final = "role/grove.io:pcs:qwen"
+    CREATES: Final = (
+        "  the operator creates it where it is missing:",
+        "    pods that start in order watch each other with it  PodAccess WL-011",
+    )
+
+    @pytest.mark.parametrize("rules", ["design", "field"])
+    def test_a_dump_without_roles(self, rules: str, capsys: pytest.CaptureFixture[str]) -> None:
+        code, page = explained(capsys, self.ROLE, "-f", str(self.DUMP), "--rules", rules)
+        assert code == 0
+        name = next(line for line in page.splitlines() if line.startswith("Role "))
+        assert name == (
+            "Role llm-serving/grove.io:pcs:qwen: whether it exists is not known, because the input has not every Role"
+        )
+        assert tuple(page.splitlines()[page.splitlines().index(name) :][1:3]) == self.CREATES
+        answer = as_json(capsys, self.ROLE, "-f", str(self.DUMP), "--rules", rules)
+        assert answer["inInput"] is False
+        assert [why["requirement"] for why in answer["createdBecause"]] == ["WL-011"]
+
+    def test_a_role_that_exists(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        dump = json.loads(self.DUMP.read_text("utf-8"))
+        root = next(one for one in dump["items"] if one["kind"] == "PodCliqueSet" and one["metadata"]["name"] == "qwen")
+        owner = {"apiVersion": root["apiVersion"], "kind": root["kind"], "name": "qwen", "controller": True}
+        meta: dict[str, Any] = {
+            "name": "grove.io:pcs:qwen",
+            "namespace": "llm-serving",
+            "uid": "r",
+            "resourceVersion": "3",
+        }
+        labels = {"app.kubernetes.io/managed-by": "grove-operator"}
+        meta |= {"labels": labels, "ownerReferences": [{**owner, "uid": root["metadata"]["uid"]}]}
+        dump["items"].append({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": meta})
+        (tmp_path / "dump.json").write_text(json.dumps(dump), encoding="utf-8")
+        code, page = explained(capsys, self.ROLE, "-f", str(tmp_path / "dump.json"))
+        assert code == 0
+        assert "Role llm-serving/grove.io:pcs:qwen\n" + "\n".join(self.CREATES) in page
+
+    def test_a_role_of_no_set_is_not_known(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert explained(capsys, "role/grove.io:pcs:other", "-f", str(self.DUMP))[0] == 64
+        assert explained(capsys, "role/qwen-0", "-f", str(self.DUMP))[0] == 64
+
+    def test_a_pod_has_no_such_line(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert self.CREATES[0] not in explained(capsys, "pclq/qwen-0-worker", "-f", str(self.DUMP))[1]
+
+
 @pytest.mark.req("CL-083")
 class TestNamesThatAreNotThere:
     """The names that are there are listed."""
@@ -110,6 +234,7 @@ class TestNamesThatAreNotThere:
         ("words", "message"),
         [
             (("explain", "pod/chat-0-server", *LACKS_A_POD), "Pod chat-0-server; known: chat-0-server-"),
+            (("explain", "svc/x", *MANIFEST), "Service x; known: llama-0, llama-1"),
             (("explain", "pcsg/x", *LACKS_A_POD), "PodCliqueScalingGroup x; known: none"),
             (("plan", *LACKS_A_POD, "llama"), "not in the input: PodCliqueSet llama; known: ml/chat"),
             (("plan", *LACKS_A_POD, "chatt"), "PodCliqueSet chatt; did you mean ml/chat? Known: ml/chat"),

@@ -59,7 +59,7 @@ def test_po002_a_policy_that_matches_nothing_is_named(tmp_path: Path, capsys: py
     conditions = [{"name": "nowhere", "expression": 'set.namespace == "prd"'}]
     path = written(tmp_path, policy_object(one_rule("false"), name="lost", matchConditions=conditions))
     lines, _ = shown(capsys, *DEGRADED, "--policy", path, "inference/mixtral", code=0)
-    assert lines[:2] == ["1 policy checked, 1 without a violation", "note: nothing matches lost"]
+    assert lines[:2] == ["1 policy checked, 1 without a violation", "note: nothing in this plan matches lost"]
 
 
 def test_cl061_the_document_has_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

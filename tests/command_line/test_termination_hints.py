@@ -1,11 +1,13 @@
 """What a page and ``explain`` say of a termination besides its reasons (CL-070, CL-071)."""
 
+import json
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 
 from grove_core.kernel.refs import Ref
 from grove_core.plan.termination_hints import (
@@ -122,3 +124,57 @@ def test_cl071_json_has_the_hints_and_the_message(capsys: pytest.CaptureFixture[
     assert '"hints"' in shown
     assert '"schedulerMessage": "0/20 nodes are available' in shown
     assert '"hints"' not in explained("pclq/qwen-0-worker", capsys, "-o", "json")
+
+
+def test_cl085_the_condition_of_a_podgroup_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = GIVEN.parents[2] / "scheduling/sc030_the_words_of_the_scheduler"
+    documents = list(yaml.load_all((folder / "given.yaml").read_text("utf-8"), yaml.CSafeLoader))
+    condition = {
+        "type": "PodGroupInitiallyScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "0/2 placements are available",
+        "lastTransitionTime": "2026-11-20T08:50:00Z",
+    }
+    items = [item for document in documents for item in document.get("items", [document])]
+    (group,) = (one for one in items if (one["kind"], one["metadata"]["name"]) == ("PodGroup", "chat-0-pool-1-worker"))
+    group["status"] = {"conditions": [condition]}
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, default=str), encoding="utf-8")
+    words = ["-f", str(dump), "--config", str(folder / "operator.yaml"), "--now", "2026-11-20T09:00:00Z"]
+    said = "False  Unschedulable: 0/2 placements are available\n"
+    for target, of in (("podgroup", ""), ("pclq", " of PodGroup chat-0-pool-1-worker")):
+        assert run_command_line(["explain", f"{target}/chat-0-pool-1-worker", *words], "grove") == 0
+        assert f"  condition PodGroupInitiallyScheduled{of}: {said}" in capsys.readouterr().out
+
+
+def dump_with_gpus(*, taken: str) -> str:
+    """The dump with enough GPUs on each node, and with a pod of another workload on each that takes CPU."""
+    documents = yaml.load(GIVEN.read_text("utf-8"), yaml.CSafeLoader)["items"]
+    nodes = [one for one in documents if one["kind"] == "Node"]
+    for node in nodes:
+        node["status"]["allocatable"]["nvidia.com/gpu"] = "8"
+    resources = {"requests": {"cpu": taken}}
+    others = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"etl-{node['metadata']['name']}", "namespace": "batch", "uid": f"etl-{number}"},
+            "spec": {"nodeName": node["metadata"]["name"], "containers": [{"name": "etl", "resources": resources}]},
+            "status": {"phase": "Running"},
+        }
+        for number, node in enumerate(nodes)
+    ]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [*documents, *others]}, default=str)
+
+
+@pytest.mark.parametrize(("taken", "room"), [("100m", "Fits"), ("62500m", "Cannot")])
+def test_pl045_a_replica_without_cpu_finds_no_room(
+    taken: str, room: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    dump = tmp_path / "dump.json"
+    dump.write_text(dump_with_gpus(taken=taken), encoding="utf-8")
+    words = ["plan", "-f", str(dump), "--now", "2026-11-21T09:40:15Z", "--rules", "field", "-o", "json"]
+    assert run_command_line(words, "grove") == 0
+    (plan,) = json.loads(capsys.readouterr().out)["plans"]
+    assert [one["room"] for one in plan["hints"]] == [room]

@@ -62,22 +62,31 @@ def _template(part: str) -> str:
     """The objects of a part; the namespace is Helm's to make."""
     made = installation_objects(InstallationOptions(home="<<.Release.Namespace>>"), (part,))
     objects = [one for one in made if one["kind"] != "Namespace"]
+    configurations: dict[str, str] = {}
     for one in objects:
         if one["kind"] == "ConfigMap":
             ((name, text),) = one["data"].items()
             file = {**json.loads(text), _PREVIEW: ".Values.preview.settings"}
             words = " ".join(f'"{key}" {word if key == _PREVIEW else json.dumps(word)}' for key, word in file.items())
             one["data"][name] = f"<<dict {words} | toJson | quote>>"
+            configurations[_program_of(one)] = f"<<dict {words} | toJson | sha256sum | quote>>"
         if one["kind"] == "Deployment":
             program = one["metadata"]["name"].removeprefix("grove-")
             one["spec"]["replicas"] = f"<<.Values.{program}.replicas>>"
+            annotations = one["spec"]["template"]["metadata"].get("annotations", {})
+            annotations |= dict.fromkeys(annotations, configurations.get(_program_of(one)))
             (container,) = one["spec"]["template"]["spec"]["containers"]
             container["image"] = "<<.Values.image>>"
             container["args"] = [word.replace(IMAGE, "<<.Values.image>>") for word in container["args"]]
             container["resources"] = f"<<toJson .Values.{program}.resources>>"
-    by_program = groupby(objects, lambda one: one["metadata"]["labels"]["app.kubernetes.io/name"])
+    by_program = groupby(objects, _program_of)
     text = "".join(_of_program(program.removeprefix("grove-"), found) for program, found in by_program)
     return _HEAD + _MARK.sub(lambda match: f"{{{{ {' '.join(match[1].split())} }}}}", text)
+
+
+def _program_of(one: Json) -> str:
+    """The program that an object belongs to, by its label."""
+    return str(one["metadata"]["labels"]["app.kubernetes.io/name"])
 
 
 def _of_program(name: str, objects: Iterable[Json]) -> str:

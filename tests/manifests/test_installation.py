@@ -1,5 +1,6 @@
 """Namespace, programs and registration: restricted, in order, narrow, and the same in the Helm chart."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -146,11 +147,12 @@ def rendered(text: str, values: Json, namespace: str) -> str:
         words = match[1].split()
         pairs = zip(words[::2], words[1::2], strict=True)
         found = {json.loads(key): at(word) if word.startswith(".") else json.loads(word) for key, word in pairs}
-        return json.dumps(json.dumps(found))
+        said = json.dumps(found, sort_keys=True, separators=(",", ":"))
+        return json.dumps(hashlib.sha256(said.encode()).hexdigest() if match[2] else said)
 
     shown = re.compile(r"\s*\{\{- if (\S+) \}\}(.*?)\s*\{\{- end \}\}", re.DOTALL)
     text = shown.sub(lambda match: match[2] if at(match[1]) else "", text)
-    text = re.sub(r"\{\{ dict (.+) \| toJson \| quote \}\}", dictionary, text)
+    text = re.sub(r"\{\{ dict (.+) \| toJson (\| sha256sum )?\| quote \}\}", dictionary, text)
     return re.sub(r"\{\{ (toJson )?(\.[A-Za-z.]+) \}\}", value, text)
 
 
@@ -200,6 +202,36 @@ def test_mf030_the_chart_renders_the_preview_alone_or_beside_the_rest() -> None:
     (file,) = of_kind(with_file_read(documents({**VALUES, **off, "preview": limited})), "ConfigMap")
     settings, problems = parse_webhook_settings(file["data"]["config.json"])
     assert (settings.preview.deny_above.gpus, settings.preview.mode, problems) == (16, "warn", ())
+
+
+def test_mf032_a_changed_configuration_replaces_the_pods(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def checksums(rules: str, *words: str) -> dict[str, str]:
+        """The annotation of each program with a file that these rules are written into."""
+        file = tmp_path / "operator.yaml"
+        said = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", "rules": rules}
+        file.write_text(json.dumps(said), encoding="utf-8")
+        assert run_command_line(["manifests", "--config", str(file), "-o", "json", *words], "grove") == 0
+        found = of_kind(json.loads(capsys.readouterr().out)["items"], "Deployment")
+        marked = [(one["metadata"]["name"], one["spec"]["template"]["metadata"]) for one in found]
+        return {name: each["annotations"]["checksum/config"] for name, each in marked if "annotations" in each}
+
+    words = ("--only", "operator", "--only", "webhooks", "--with", "preview")
+    first, second = checksums("field@alpha.11", *words), checksums("field@alpha.10", *words)
+    assert set(first) == set(second) == {"grove-operator", "grove-preview"}  # webhooks have no file here
+    assert all(first[name] != second[name] for name in first)
+    assert first == checksums("field@alpha.11", *words, "--image", "example.com/other")
+
+
+def test_mf032_the_chart_marks_the_pods_with_the_settings() -> None:
+    def mark(settings: Json, **more: Any) -> str:
+        preview = {**VALUES["preview"], "enabled": True, "settings": settings}
+        found = of_kind(documents({**VALUES, "preview": preview, **more}), "Deployment")
+        (marked,) = (one["spec"]["template"]["metadata"] for one in found if "preview" in one["metadata"]["name"])
+        return str(marked["annotations"]["checksum/config"])
+
+    default, limited = VALUES["preview"]["settings"], {**VALUES["preview"]["settings"], "denyAbove": {"gpus": 64}}
+    assert re.fullmatch("[0-9a-f]{64}", mark(default))
+    assert mark(default) == mark(default, image="example.com/other") != mark(limited)
 
 
 def test_mf023_the_image_runs_as_any_user() -> None:

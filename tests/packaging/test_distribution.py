@@ -161,9 +161,9 @@ def test_the_library_example_runs(built: Built, programs: Path, tmp_path: Path) 
     (tmp_path / "examples").symlink_to(built.unpacked / "examples")
     code = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert code is not None
-    done = run(programs / "python", "-c", code[1], cwd=tmp_path)
+    done = run(programs / "python", "-c", code[1], "examples/real-cluster.yaml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "GangTerminated" in done.stdout
+    assert "llm-serving/qwen qwen replica 1 room is not known" in done.stdout
 
 
 def test_cl040_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:

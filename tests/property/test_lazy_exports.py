@@ -41,3 +41,15 @@ def test_it_is_the_same_for_every_importer() -> None:
 def test_a_name_that_is_not_exported_is_not_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'decide'"):
         _ = grove_core.decide
+
+
+def test_every_exported_name_is_there_and_completion_shows_no_other() -> None:
+    assert dir(grove_core) == sorted(grove_core.__all__)
+    assert [name for name in grove_core.__all__ if getattr(grove_core, name) is None] == []
+
+
+def test_a_rule_set_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
+    assert grove_core.rule_set("field").name in grove_core.rule_set_names()
+    assert grove_core.rule_set("design").name == "design"
+    with pytest.raises(ValueError, match="there is no rule set 'feild'; there are design, field, "):
+        grove_core.rule_set("feild")

@@ -14,7 +14,7 @@ from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
 from grove_core.kernel.wants import Withheld
-from grove_core.object_explanation import ObjectExplanation, podcliques_of_object, root_has_object
+from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation, podcliques_of_object, root_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import compute_domain_from_json
@@ -197,6 +197,33 @@ def test_cl015_a_domain_of_a_replica_reports_the_verdicts_on_it_and_on_its_set()
     reported = list(ObjectExplanation(snapshot, reconcile(snapshot), "ComputeDomain", "llm-cd-1").findings())
     assert {one.subject.replica for one in reported} == {None, 1}
     assert {one.question for one in reported} == {FABRIC}
+
+
+def test_cl073_every_object_of_a_set_has_its_address_and_its_steps() -> None:
+    """Objects without pods, while the plan creates them and when they exist."""
+    life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1)))
+    seen, planned = life.look(), life.round()
+    assert seen is not None
+    assert planned is not None
+    created = [step.target for step in planned.steps if step.target.kind in KINDS_WITHOUT_PODS]
+    assert {ref.kind for ref in created} == {"Role", "RoleBinding", "Secret", "Service", "ServiceAccount"}
+    for ref in created:
+        inquiry = ObjectExplanation(seen, planned, ref.kind, ref.name)
+        assert not root_has_object(seen, ref.kind, ref.name)
+        assert (inquiry.ref, inquiry.cliques) == (ref, ())
+        assert [step.target for step in inquiry.planned_steps()] == [ref]
+    life.settle()
+    after = life.look()
+    assert after is not None
+    plan = reconcile(after)
+    assert set(created) <= {one.ref for one in after.others}
+    for ref in created:
+        inquiry = ObjectExplanation(after, plan, ref.kind, ref.name)
+        assert root_has_object(after, ref.kind, ref.name)
+        assert (inquiry.ref, [*inquiry.planned_steps()]) == (ref, [])
+        assert {one.subject for one in inquiry.findings()} <= {after.root.ref}
+        absent = ObjectExplanation(after, plan, ref.kind, "absent").ref
+        assert (absent.api_version, absent.name) == (ref.api_version, "absent")
 
 
 def test_gt060_the_guard_is_the_terminating_clique_or_else_the_keeping_one() -> None:

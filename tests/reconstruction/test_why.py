@@ -23,6 +23,7 @@ def why(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     for name in ("audit.log", "before.json", "after.json", "events.json"):
         written(tmp_path, name)
     written(tmp_path, "metadata.log", changed(without_content))
+    (tmp_path / "empty.log").touch()
 
     def run(*words: str) -> tuple[int, str, str]:
         code = run_command_line(["why", *words], "grove")
@@ -104,8 +105,10 @@ class TestTargets:
         ("words", "code", "said"),
         [
             (("pclq/llama-2-route", *SETS, "--audit", "audit.log"), USAGE, "did you mean llama-2-router?"),
-            (("pcs/qwen", "--audit", "audit.log"), USAGE, "not in the record: pcs/qwen"),
-            (("pcs/llama", "-n", "nowhere", "--audit", "audit.log"), USAGE, "not in the record"),
+            (("pcs/qwen", "--audit", "audit.log"), USAGE, "not in the record: pcs/qwen; without a target all sets"),
+            (("pcs/llama", "-n", "nowhere", "--audit", "audit.log"), USAGE, "pcs/llama in namespace nowhere"),
+            (("pcs/three-replicas-0c70/llama", "--audit", "audit.log"), USAGE, "the namespace is given with -n"),
+            (("--audit", "empty.log"), USAGE, "not in the record: a PodCliqueSet; the audit log has no request"),
             (("llama", "--audit", "audit.log"), USAGE, "is not KIND/NAME"),
             (("node/gpu-1", "--audit", "audit.log"), USAGE, "is not KIND/NAME"),
             (("pcs/llama",), USAGE, "nothing to read"),
@@ -123,6 +126,23 @@ class TestTargets:
             return
         found, _, errors = why(*words)
         assert found == code
+        assert said in errors
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (
+                ("--since", "2026-11-29T03:26:00Z"),
+                "times from 2026-11-29T03:26:00Z; it is from 2026-11-29T03:24:15Z to",
+            ),
+            (("--until", "2026-11-29T03:24:00Z"), "times until 2026-11-29T03:24:00Z; it is from 2026-11-29T03:24:15Z"),
+            (("--since", "2026-11-29T03:25:00Z", "--until", "2026-11-29T03:24:50Z"), "--since is later than --until"),
+        ],
+        ids=["after it", "before it", "the wrong way round"],
+    )
+    def test_cl067_times_that_the_record_does_not_have(self, words: tuple[str, ...], said: str, why: Why) -> None:
+        code, page, errors = why("--audit", "audit.log", *words)
+        assert (code, page) == (USAGE, "")
         assert said in errors
 
     def test_cl067_problems_are_left_aside_on_request(self, why: Why) -> None:
@@ -177,6 +197,37 @@ class TestHoles:
         assert any("the dump" in what and "the first line" in what for what in gaps)
         plain = self.holes(why, "pcs/llama", *SETS, "--audit", "late.log")
         assert any("no dump from before" in what for what in plain)
+
+    @pytest.mark.req("CL-068")
+    @pytest.mark.parametrize("gone", ["Pod", "everything"])
+    def test_af005_kinds_that_a_later_dump_lacks(self, gone: str, why: Why) -> None:
+        """A list of kubectl does not show that it has no object of a kind because there is none."""
+        for name in ("before", "after"):
+            items = json.loads(Path(f"{name}.json").read_text(encoding="utf-8"))["items"][1:]
+            if name == "after":
+                items = [
+                    one
+                    for one in items
+                    if one["metadata"]["namespace"] != SETS[1] or (gone == "Pod" and one["kind"] != "Pod")
+                ]
+            Path(f"{name}-plain.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        words = ("pcs/llama", *SETS, "-f", "before-plain.json", "-f", "after-plain.json")
+        lacks = "Pod" if gone == "Pod" else "Pod or PodClique or PodCliqueSet"
+        assert any(
+            f"after-plain.json has no {lacks} of namespace {SETS[1]}" in what for what in self.holes(why, *words)
+        )
+        code, page, _ = why(*words, "--fail-on", "unknown")
+        what = "not all that went is on record" if gone == "Pod" else "what went is not on record"
+        assert page.startswith(f"UNKNOWN: PodCliqueSet {SETS[1]}/llama: {what}")
+        assert code == FAIL_ON
+
+    @pytest.mark.req("CL-068")
+    def test_af005_an_audit_log_without_requests(self, why: Why) -> None:
+        words = ("pcs/llama", *SETS, "-f", "before.json", "--audit", "empty.log")
+        assert "the audit log has no request" in self.holes(why, *words)
+        code, page, _ = why(*words, "--fail-on", "unknown")
+        assert page.startswith(f"UNKNOWN: PodCliqueSet {SETS[1]}/llama: what went is not on record")
+        assert code == FAIL_ON
 
     def test_af005_a_dump_without_a_time_of_its_own(self, why: Why) -> None:
         items = json.loads(Path("before.json").read_text(encoding="utf-8"))["items"][1:]

@@ -74,6 +74,17 @@ class TestFromADump:
         assert "applies PodCliqueSet qwen" in page
         assert "1 of 1 expectation met" in page.splitlines()[0]
 
+    def test_an_update_that_does_not_end_is_in_the_first_line(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        _, page, _ = run(capsys, "--from", str(DUMP), "--edit", str(EDIT), "--until", "10m")
+        assert "1 update not at an end" in page.splitlines()[0], "two pods have no room"
+        items = dumped()
+        path = saved(tmp_path / "dump.json", [*items, *full_nodes(items), node("spare", 64)])
+        _, page, _ = run(capsys, "--from", path, "--edit", str(EDIT), "--until", "10m")
+        assert "PodCliqueSet qwen: the update is complete" in page
+        assert "not at an end" not in page
+
     def test_a_manifest_without_a_namespace_is_of_that_of_the_set(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -105,6 +116,7 @@ class TestFromADump:
             ),
             (("--from", str(DUMP), "--edit", str(DUMP.parent / "scenarios/node-loss.yaml")), 1, "a PodCliqueSet"),
             (("--from", "nowhere.json"), 1, "nowhere.json: no such file"),
+            (("--from", str(DUMP.parent / "manifests/disaggregated.yaml")), 1, "(--edit applies a manifest), got none"),
         ],
     )
     def test_a_wrong_use_is_explained(
@@ -113,6 +125,7 @@ class TestFromADump:
         found, page, errors = run(capsys, *words)
         assert (found, page) == (code, "")
         assert message in errors
+        assert "note:" not in errors
 
 
 @pytest.mark.parametrize("spare", [False, True])

@@ -18,6 +18,7 @@ from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec, Scenari
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
+from tests.golden.tracing import ROOT
 from tests.simulation.run_helpers import changes_of_pods, entries_of, scenario
 from tests.simulation.sample_sets import clique_raw, set_raw
 
@@ -126,6 +127,16 @@ def test_sm100_what_a_dump_leaves_out_exists(
         assert grove(["simulate", path, "--rules", rules, "-o", "json"], "grove") == 0
         history = json.loads(capsys.readouterr().out)["history"]
         assert {one["subject"]["kind"] for one in history if one["what"] == "creates"} == created
+
+
+@pytest.mark.req("WF-047")
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.9"])
+def test_sm100_an_edit_creates_nothing_that_the_dump_left_out(rules: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An edit reconciles its set, which the Go operator does not do for a missing Role alone (WF-047)."""
+    dump, edit = str(SNAPSHOTS / "s2-healthy.json"), str(ROOT / "examples/edits/qwen-new-image.yaml")
+    assert grove(["simulate", "--from", dump, "--edit", edit, "--rules", rules, "-o", "json"], "grove") == 0
+    history = json.loads(capsys.readouterr().out)["history"]
+    assert {one["subject"]["kind"] for one in history if one["what"] == "creates"} == {"Pod"}
 
 
 @pytest.mark.parametrize(

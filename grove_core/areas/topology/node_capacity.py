@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.node import Node, unschedulable_reason
-from grove_core.resources.pod_demand import Amounts, PodDemand, PodOnNode
+from grove_core.resources.pod_demand import PodDemand, PodOnNode
+from grove_core.resources.pod_requests import Amounts
 
 CLUSTER_LEVEL: Final = -1
 """The level of the cluster as a whole, above every level of a topology."""

@@ -20,7 +20,8 @@ Beside it:
   ``main_branch_marks``, ``unwatched_objects`` (their changes wait), ``admit`` and ``manifest_defaults`` (its
   admission). Its ``objects``: ``podcliques``, ``scaling_groups``, ``podgangs``, ``services_rbac_and_claims``,
   ``pods``, and for several of them ``metadata_texts``, ``variables`` and ``used_templates``.
-- ``autoscaler_minimum``: autoscalers that may scale below the minimum; ``failed_writes``: what an operator failed at.
+- ``autoscaler_minimum``: autoscalers that may scale below the minimum; ``failed_writes``: what an operator failed at;
+  ``stale_gangs``: what kai-scheduler evicts.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
   ``resource_sharing_validation``, ``start_guarantees``, ``refused_pods`` (of which the API server creates none),
   ``manifest_defaults`` (and what an applied manifest becomes).

@@ -1,5 +1,6 @@
-"""Findings about writes that failed before and that the plan has again (WL-255)."""
+"""Findings about writes that failed before and that the plan has again (WL-255), for a quota too (WL-256)."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -15,6 +16,11 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 _POD: Final = "Pod"
+_AMOUNTS: Final = r"[\w./=,-]*\w"
+_QUOTA: Final = re.compile(
+    rf"exceeded quota: ([^\s,]+)(?:, (requested: {_AMOUNTS}, used: {_AMOUNTS}, limited: {_AMOUNTS}))?"
+)
+"""The API server's words: the name of a ResourceQuota, then what is requested, used and allowed of its resources."""
 
 
 def failed_write_findings(
@@ -36,7 +42,7 @@ def failed_write_findings(
         reporting = [clique for clique in snapshot.cliques if ref in {clique.ref, snapshot.root.ref}]
         is_of_pod = one.kind == _POD or (one.kind, ref.kind) == ("", "PodClique")
         if any(_lacks_pods(snapshot, clique) for clique in reporting) if is_of_pod else _is_planned(one, kinds):
-            yield Finding(ref, FAILED_WRITE, "Failed", (_reason(one),))
+            yield Finding(ref, FAILED_WRITE, "Failed", (_reason(one), *_quotas(one)))
 
 
 def _rank(one: FailedWrite) -> tuple[bool, str]:
@@ -55,3 +61,10 @@ def _lacks_pods(snapshot: Snapshot, clique: PodClique) -> bool:
 def _reason(one: FailedWrite) -> Reason:
     facts = {"what": one.kind or "objects", "at": format_time(one.at), "message": one.message}
     return WorkloadReason.WRITE_FAILED.because(one.about, times=one.times, **facts)
+
+
+def _quotas(one: FailedWrite) -> Iterator[Reason]:
+    """Yield a reason for each quota that a failure names (WL-256)."""
+    for quota, amounts in dict.fromkeys(_QUOTA.findall(one.message)):
+        shown = f" ({amounts})" if amounts else ""
+        yield WorkloadReason.QUOTA_EXCEEDED.because(one.about, quota=quota, amounts=shown)

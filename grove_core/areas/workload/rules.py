@@ -93,6 +93,16 @@ class WorkloadReason(Rule):
     )
 
     WRITE_FAILED = RuleSentence("WL-255", "the operator could not write its {what} ({times}x, last at {at}): {message}")
+    QUOTA_EXCEEDED = RuleSentence(
+        "WL-256",
+        "ResourceQuota {quota} refuses it{amounts}: Grove does not hold it back, and creates it when the quota allows",
+    )
+    STALE_GANG = RuleSentence(
+        "WL-257",
+        "{scheduled} scheduled, at least {needed} needed; kai-scheduler evicts all scheduled pods of its gang, which is"
+        " below its minimum, after the staleness grace period (60s by default; annotation"
+        " kai.scheduler/staleness-grace-period): the operator does not",
+    )
     FOREIGN_GATE = RuleSentence(
         "WL-246", "scheduling gate {gate}, which Grove does not remove, keeps these pods from being scheduled: {names}"
     )

@@ -68,7 +68,7 @@ def short_text_hash(text: str, length: int = _LENGTH) -> str:
 
 def _with_keyed_lists_sorted(value: Json, key: str) -> Any:  # noqa: ANN401 - JSON, to be written and no more
     """Return the value with the keyed lists of the API sorted by their keys (WL-040)."""
-    if isinstance(value, FrozenMap):
+    if value.__class__ is FrozenMap:
         return {name: _with_keyed_lists_sorted(inner, name) for name, inner in value.items()}
     if not isinstance(value, tuple):
         return value

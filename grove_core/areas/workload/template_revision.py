@@ -5,7 +5,7 @@ so that taking over a cluster restarts nothing. Pod specs are compared in the fo
 them: quantities in one form, defaults filled in, empty values removed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -16,7 +16,7 @@ from grove_core.areas.workload.template_hash import (
     template_generation_hash,
     template_hash_of_clique,
 )
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at
 from grove_core.resources.api_names import (
     COMPONENT,
     DOMAIN_TEMPLATE,
@@ -56,7 +56,7 @@ def normalized_pod_spec(pod_spec: FrozenMap) -> FrozenMap:
 
 
 def _typed(value: Json, key: str) -> Json:
-    if isinstance(value, FrozenMap):
+    if value.__class__ is FrozenMap:
         items = {name: _typed(item, name) for name, item in value.items()}
         if key in AMOUNTS:
             items = {name: _one_form(item) for name, item in items.items()}
@@ -90,9 +90,10 @@ class TemplateRevision:
 
     def hash_of_clique_template(self, part: ExpectedClique) -> str:
         """Return the template hash that the clique should carry."""
-        return self._hash_of(part.template)
+        return self.hash_of_template(part.template)
 
-    def _hash_of(self, template: CliqueTemplate) -> str:
+    def hash_of_template(self, template: CliqueTemplate) -> str:
+        """Return the template hash of a clique of the set."""
         if template.name not in self._hashes:
             self._hashes[template.name] = template_hash_of_clique(template, self._priority)
         return self._hashes[template.name]
@@ -135,8 +136,12 @@ class TemplateRevision:
         stored = self._root.status.current_hash
         if stored and is_reached and not is_own_template_hash(stored):
             return stored
+        return self.own_generation_hash()
+
+    def own_generation_hash(self) -> str:
+        """Return the generation hash in this operator's form (WL-040)."""
         return template_generation_hash(
-            {clique.name: self._hash_of(clique) for clique in self._root.spec.template.cliques}
+            {clique.name: self.hash_of_template(clique) for clique in self._root.spec.template.cliques}
         )
 
     def _has_content_of_template(self, clique: PodClique, part: ExpectedClique) -> bool:
@@ -150,6 +155,8 @@ class TemplateRevision:
         if (labels, annotations) != (stored_labels, stored_annotations):
             return False
         specs = (part.template.spec.pod_spec, clique.pod_spec)
+        if _images_of(specs[0]) != _images_of(specs[1]):
+            return False  # cheaper than everything below, and what most updates change
         wanted, stored = (_without_groves_additions(spec, _claims_added_to(clique)) for spec in specs)
         if wanted == stored:
             return True  # cheaper than the normal form
@@ -177,6 +184,12 @@ def _hash_of_all(pods: Iterable[Pod]) -> str:
 def _claims_added_to(clique: PodClique) -> AbstractSet[str]:
     """Return the names of the claims that operators of Grove added to the clique's pod spec."""
     return {MNNVL_CLAIM} if shared_claim_entry(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
+
+
+def _images_of(pod_spec: FrozenMap) -> Mapping[str, Json]:
+    """Return the image of each container by name; of several containers of one name, the last one's."""
+    containers = (one for one in list_at(pod_spec, "containers") if isinstance(one, FrozenMap))
+    return {_name_of(one): one.get("image") or None for one in containers}
 
 
 def _without_groves_texts(texts: FrozenMap) -> FrozenMap:

@@ -11,6 +11,7 @@ from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.snapshot.expected_replicas import ExpectedReplica
 
 FOREIGN_GATE: Final = "foreignGate"
+STALE_GANG: Final = "staleGang"
 DEFECT: Final = "defect"
 FAILED_WRITE: Final = "failedWrite"
 

@@ -55,11 +55,14 @@ def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str
     """
     found = DumpScenario()
     items = [item.value for item in input_items_in_path(path, found.faults, standard_input_stream())]
+    if not found.faults and not edits and not _has_stored_set(items):
+        expected = f"a {SET_KIND} that a cluster stores, with a uid (--edit applies a manifest)"
+        found.faults.append(InputFault(file=path, expected=expected, got="none"))
     nodes = [*_nodes_in(items)]
     pools = [_pool_of_node(node) for node in nodes]
     if not pools:
         pools = [*_pools_of_pods(items)]
-        found.note = _NO_NODES
+        found.note = "" if found.faults else _NO_NODES
     namespaces: defaultdict[str, set[str]] = defaultdict(set)
     for raw in items:
         if raw.get("kind") == SET_KIND:
@@ -83,6 +86,10 @@ def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str
         },
     }
     return found
+
+
+def _has_stored_set(items: Sequence[Mapping[str, Any]]) -> bool:
+    return any(raw.get("kind") == SET_KIND and metadata_in(raw).uid for raw in items)
 
 
 def _manifests(path: str, namespaces: Mapping[str, set[str]], faults: list[InputFault]) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """What is behind a termination: lost nodes, the scheduler's words, no room; and hints in fixed sets."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -14,6 +14,7 @@ from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach
 from grove_core.document.hint_format import hints_as_json, hints_from_json
 from grove_core.document.plan_document import Json
 from grove_core.kernel.admission import Admit
+from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete
@@ -26,9 +27,12 @@ from grove_core.plan.termination_hints import (
     TerminationHints,
 )
 from grove_core.reconcile import reconcile
-from grove_core.resources.node import Node, free_of_gpus_in_use, measured_node_in
+from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity, free_capacity
+from grove_core.resources.node import Node, measured_node_in
 from grove_core.resources.node_loss import NOT_READY, UNREACHABLE, NodeReadiness, UnreadyPodSigns
 from grove_core.resources.pod import Pod, pod_from_json
+from grove_core.resources.pod_demand import read_pod_on_node
+from grove_core.resources.pod_requests import PodRequests
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.hints import termination_hints
@@ -200,9 +204,14 @@ class TestRoom:
         terminationDelay="1h",
     )
 
-    def room(self, free: Iterable[Node], subject: Ref | None = None, pods: Iterable[Pod] = ()) -> Room:
-        seen = ready_set(self.SET, rule_set("design"))
-        return room_for_replica(seen, subject or seen.root.ref.at_replica(0), pods, tuple(free))
+    def room(
+        self, nodes: Sequence[Node], subject: Ref | None = None, pods: Iterable[Pod] = (), others: Iterable[Pod] = ()
+    ) -> Room:
+        """The room for the first replica, on nodes that have its pods, other ones, and one of a daemon each."""
+        seen, held = ready_set(self.SET, rule_set("design")), tuple(pods)
+        daemons = [pod(node=one.name, phase="Running", requests={}) for one in nodes]
+        capacity = free_capacity(nodes, [*held, *others, *daemons])
+        return room_for_replica(seen, subject or seen.root.ref.at_replica(0), held, capacity)
 
     def test_pl045_no_room_where_not_even_the_minimum_fits(self) -> None:
         assert self.room([node("n1", 8)]) is Room.CANNOT
@@ -212,11 +221,50 @@ class TestRoom:
         assert self.room([node("n1", 24)]) is Room.UNKNOWN
 
     def test_pl045_its_own_pods_give_their_gpus_back(self) -> None:
-        held = [pod(node="n1", gpus=24, phase="Running"), pod(node="n2", gpus=8, phase="Succeeded")]
-        assert self.room([node("n1", 8)], pods=held) is Room.FITS
+        held = [pod(node="n1", phase="Running", requests={GPU: 24_000}), pod(node="n2", phase="Succeeded")]
+        assert self.room([node("n1", 32)], pods=held) is Room.FITS
+        assert self.room([node("n1", 32)], others=held) is Room.CANNOT
+
+    def test_pl045_a_node_without_its_device_plugin_gives_nothing_back(self) -> None:
+        held = [pod(node="n1", phase="Running", requests={GPU: 32_000})]
+        assert self.room([node("n1", 0)], pods=held) is Room.CANNOT
+
+    @pytest.mark.parametrize("resource", ["cpu", "memory", "pods"])
+    def test_pl045_other_pods_take_more_than_gpus(self, resource: str) -> None:
+        free = Node("n1", {}, (), {GPU: 32_000, "cpu": 64_000, "memory": 64_000, "pods": 64_000})
+        requests = {"containers": [{"resources": {"limits": {GPU: 8}, "requests": {"cpu": 8, "memory": 8}}}]}
+        raw = set_raw(clique_raw("a", 2, minAvailable=1, pod_spec=requests), terminationDelay="1h")
+        seen = ready_set(raw, rule_set("design"))
+        daemons = [pod(node="n1", phase="Running", requests={resource: taken}) for taken in (0, 57_000, 64_000)]
+
+        def room(one: Pod) -> Room:
+            return room_for_replica(seen, seen.root.ref.at_replica(0), (), free_capacity([free], [one]))
+
+        assert room(daemons[0]) is Room.FITS
+        assert room(daemons[1]) is (Room.FITS if resource == "pods" else Room.CANNOT)
+        assert room(daemons[2]) is Room.CANNOT
+
+    def test_pl050_room_is_not_known_where_a_node_has_pods_of_gangs_alone(self) -> None:
+        seen = ready_set(self.SET, rule_set("design"))
+        nodes = [node("n1", 32), node("n2", 32)]
+        others = [pod(node="n1", phase="Running", requests={}), pod(node="n2", phase="Running", requests={})]
+        of_gang = replace(others[1], gang="llm-1")
+
+        def room(*pods: Pod) -> Room:
+            return room_for_replica(seen, seen.root.ref.at_replica(0), (), free_capacity(nodes, pods))
+
+        assert room(*others) is Room.FITS
+        assert room(others[0], of_gang) is room() is Room.UNKNOWN
+        large = FrozenDict({GPU: 32_000})
+        assert room(replace(of_gang, requests=large), replace(others[0], requests=large)) is Room.CANNOT
+
+    def test_pl045_nothing_is_said_where_requests_are_not_known(self) -> None:
+        unknown = pod(node="n1", phase="Running")
+        assert free_capacity([node("n1", 8)], [unknown]) == UNKNOWN_CAPACITY
+        assert FreeCapacity((node("n1", 8),)).without_pods([unknown]) is None
 
     def test_pl045_nothing_is_said_without_every_node_of_its_pods(self) -> None:
-        assert self.room([node("n1", 0)], pods=[pod(node="n2", phase="Running")]) is Room.UNKNOWN
+        assert self.room([node("n1", 0)], pods=[pod(node="n2", phase="Running", requests={})]) is Room.UNKNOWN
         assert self.room([]) is Room.UNKNOWN
 
     def test_pl045_a_replica_of_a_group_has_its_own_gang_beyond_the_minimum(self) -> None:
@@ -226,12 +274,7 @@ class TestRoom:
 
     def test_pl045_nothing_is_said_by_a_topology_that_is_missing(self) -> None:
         seen = with_topologies(applied(constrained_set(clusterTopologyName="gone")))
-        assert room_for_replica(seen, seen.root.ref.at_replica(0), (), (node("n1", 8),)) is Room.UNKNOWN
-
-    def test_pl045_gpus_in_use_are_not_free(self) -> None:
-        pods = [pod(node="n1", gpus=3), pod(node="n1", gpus=4, phase="Failed"), pod(gpus=5)]
-        first, second = free_of_gpus_in_use([node("n1", 8), node("n2", 8)], pods)
-        assert (first.amounts[GPU], second.amounts[GPU]) == (5000, 8000)
+        assert room_for_replica(seen, seen.root.ref.at_replica(0), (), FreeCapacity((node("n1", 8),))) is Room.UNKNOWN
 
     @pytest.mark.parametrize(
         ("status", "is_known"),
@@ -239,6 +282,50 @@ class TestRoom:
     )
     def test_pl045_nodes_without_amounts_are_unknown(self, status: Json, *, is_known: bool) -> None:
         assert (measured_node_in({"metadata": {"name": "n1"}, "status": status}) is not None) == is_known
+
+
+AMOUNTS: Final = st.dictionaries(
+    st.sampled_from([GPU, "cpu", "memory"]), st.sampled_from(["1", "250m", "2Gi", 3, "x", None])
+)
+RESOURCES: Final = st.none() | st.fixed_dictionaries({}, optional={"limits": AMOUNTS, "requests": AMOUNTS})
+CONTAINERS: Final = st.lists(
+    st.fixed_dictionaries({"resources": RESOURCES}, optional={"restartPolicy": st.just("Always")}), max_size=3
+)
+SPECS: Final = st.fixed_dictionaries(
+    {"containers": CONTAINERS},
+    optional={"initContainers": CONTAINERS, "resources": RESOURCES, "overhead": AMOUNTS, "nodeName": st.just("n1")},
+)
+
+
+class TestRequestsOfPods:
+    @given(st.lists(SPECS, min_size=1, max_size=6))
+    def test_pl045_a_pod_requests_what_the_topology_check_counts(self, specs: list[Json]) -> None:
+        memo: dict[str, PodRequests] = {}
+        for spec in [*specs, *specs]:
+            raw = {"metadata": {"name": "p", "uid": "p"}, "spec": spec, "status": {}}
+            read = pod_from_json(raw, {}, memo)
+            assert read == pod_from_json(raw, {})
+            try:
+                found = read_pod_on_node({**raw, "spec": {**spec, "nodeName": "n1"}})
+            except MalformedObject:
+                assert read.requests is None
+            else:
+                assert found is not None
+                assert read.requests == found.amounts
+
+    @pytest.mark.parametrize(
+        "containers", [[7], {"a": 1}, [{"resources": {"limits": {"cpu": 10**5000}}}]], ids=["7", "object", "digits"]
+    )
+    def test_pl045_unreadable_requests_are_not_known(self, containers: object) -> None:
+        raw = {"metadata": {"name": "p", "uid": "p"}, "spec": {"containers": containers}, "status": {}}
+        assert pod_from_json(raw, {}, {}).requests is None
+
+    def test_pl045_equal_requests_are_computed_once(self) -> None:
+        memo: dict[str, PodRequests] = {}
+        raw = {"metadata": {"name": "p"}, "spec": {"containers": [{"resources": {"limits": {GPU: "8"}}}]}}
+        first, second = pod_from_json(raw, {}, memo), pod_from_json(raw, {}, memo)
+        assert first.requests is second.requests
+        assert list(memo.values()) == [PodRequests(8, FrozenDict({GPU: 8000, "pods": 1000}))]
 
 
 REFS: Final = st.builds(Ref, st.just("v1"), st.just("PodClique"), st.just("ml"), st.sampled_from("ab"))

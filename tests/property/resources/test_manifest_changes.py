@@ -166,3 +166,11 @@ def test_ed001_a_key_with_dots_is_in_brackets() -> None:
 def test_ed001_a_manifest_that_is_not_whole(broken: Json) -> None:
     assert manifest_changes(manifest(), broken)
     assert manifest_changes(broken, broken) == ()
+
+
+@pytest.mark.parametrize(("stored", "given", "listed"), [("4h0m0s", "4h", 0), ("4h", "240m", 0), ("4h0m0s", "4h1m", 1)])
+def test_ed001_one_duration_in_two_forms_is_no_change(stored: str, given: str, listed: int) -> None:
+    """The Go operator stores ``4h`` as ``4h0m0s``; every edit listed it as changed."""
+    before, after = manifest(), manifest()
+    before["spec"]["template"]["terminationDelay"], after["spec"]["template"]["terminationDelay"] = stored, given
+    assert len(manifest_changes(before, after)) == listed

@@ -51,7 +51,7 @@ class TextOfAnotherType(str):
 
 
 def read(raw: Any) -> Pod:
-    return pod_from_json(raw, {})
+    return pod_from_json(raw, {}, {})
 
 
 def paths_of(raw: Any) -> list[str]:
@@ -347,11 +347,14 @@ class TestFaults:
         known = outcome(read, raw)
         if isinstance(known, Pod):
             assert known.name
-            flat = (name for name in Pod.__slots__ if name not in {"node_signs", "foreign_gates", "manifest"})
+            flat = (
+                name for name in Pod.__slots__ if name not in {"node_signs", "foreign_gates", "manifest", "requests"}
+            )
             assert all(isinstance(getattr(known, name), str | bool | int) for name in flat)
             assert all(isinstance(name, str) for name in known.foreign_gates)
             assert isinstance(known.node_signs, UnreadyPodSigns | None)
             assert isinstance(known.manifest, FrozenMap | None)
+            assert isinstance(known.requests, dict | None)
             assert not (known.gated and known.scheduled)
             return
         assert known

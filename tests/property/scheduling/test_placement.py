@@ -10,7 +10,9 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.object_explanation import ObjectExplanation, root_has_object
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.owned_object import owned_object_from_json
 from grove_core.resources.pod import pod_from_json
+from grove_core.snapshot.snapshot import Snapshot
 from tests.property.scheduling.grouped_sets import PODGANG, grouped, llama, rested_in_groups
 from tests.property.workload.life import Life
 
@@ -100,6 +102,70 @@ def test_a_group_is_explained_by_its_podcliques(kind: str, name: str, cliques: i
             "PodGang": "scheduler.grove.io/v1alpha1",
         }[kind]
     )
+
+
+def with_group_condition(status: str) -> Snapshot:
+    """The set with what the scheduler says of one PodGroup."""
+    seen = rested_in_groups(llama()).look()
+    assert seen is not None
+    condition = {
+        "type": "PodGroupInitiallyScheduled",
+        "status": status,
+        "reason": "Unschedulable",
+        "message": WORDS,
+        "lastTransitionTime": "2026-11-20T08:00:00Z",
+    }
+    raw = {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "llm-0-router", "namespace": seen.root.ref.namespace, "uid": "g"},
+        "status": {"conditions": [condition]},
+    }
+    said = owned_object_from_json(raw).conditions
+    assert len(said) == 1
+    others = tuple(replace(one, conditions=said) if one.ref.name == "llm-0-router" else one for one in seen.others)
+    return replace(seen, others=others)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "status", "shown"),
+    [
+        ("PodGroup", "llm-0-router", "False", 1),
+        ("PodGroup", "llm-0-router", "True", 1),
+        ("PodClique", "llm-0-router", "False", 1),
+        ("PodClique", "llm-0-router", "Unknown", 1),
+        ("PodClique", "llm-0-router", "True", 0),
+        ("PodClique", "llm-0-pool-0-worker", "False", 0),
+        ("PodCliqueSet", "llm", "False", 0),
+    ],
+)
+def test_cl085_what_the_scheduler_says_of_a_group(kind: str, name: str, status: str, shown: int) -> None:
+    seen = with_group_condition(status)
+    found = list(ObjectExplanation(seen, reconcile(seen), kind, name).conditions())
+    assert [(ref.name, one.message) for ref, one in found] == [("llm-0-router", WORDS)] * shown
+
+
+def test_cl085_the_conditions_of_a_podgang() -> None:
+    seen, said = rested_in_groups(llama(), PODGANG).look(), with_group_condition("False").others
+    assert seen is not None
+    conditions = next(one.conditions for one in said if one.conditions)
+    first, *rest = seen.gangs
+    first = replace(first, status=replace(first.status, conditions=conditions))
+    seen = replace(seen, gangs=(first, *rest))
+    found = list(ObjectExplanation(seen, reconcile(seen), "PodGang", first.ref.name).conditions())
+    assert found == [(first.ref, one) for one in conditions]
+    assert found
+
+
+@pytest.mark.parametrize("status", [7, {"conditions": 7}, {"conditions": [{"type": "MinAvailableBreached"}]}])
+def test_cl085_an_unreadable_status_of_a_group_is_no_problem(status: object) -> None:
+    raw = {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "g", "namespace": "ml", "uid": "g"},
+        "status": status,
+    }
+    assert owned_object_from_json(raw).conditions == ()
 
 
 def raw_pod(**condition: object) -> dict[str, object]:

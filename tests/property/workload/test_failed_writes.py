@@ -150,3 +150,30 @@ def test_wl255_failures_are_data() -> None:
     )
     assert isinstance(found, FailedWrite)
     assert (found.about.kind, found.about.namespace, found.uid, found.kind) == ("PodClique", "default", "", "")
+
+
+AMOUNTS: Final = "requested: pods=1,requests.nvidia.com/gpu=8, used: pods=3,requests.nvidia.com/gpu=24, limited: pods=9"
+FULL: Final = f'Error creating pod a: pods "a" is forbidden: exceeded quota: team-gpus, {AMOUNTS}'
+
+
+@pytest.mark.parametrize(
+    ("message", "quotas"),
+    [
+        (FULL, [f"ResourceQuota team-gpus refuses it ({AMOUNTS}): "]),
+        (f"{FULL}; {FULL}", [f"ResourceQuota team-gpus refuses it ({AMOUNTS}): "]),
+        ('pods "a" is forbidden: exceeded quota: q1, requested: pods=1, us...', ["ResourceQuota q1 refuses it: "]),
+        (REFUSAL, []),
+        ("quota exceeded", []),
+    ],
+)
+def test_wl256_the_quota_that_refuses_a_pod(
+    message: str, quotas: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    objects = cluster(event(message=message))
+    page = printed(capsys, tmp_path, objects)
+    found = [line.strip() for line in page.splitlines() if line.strip().startswith("ResourceQuota ")]
+    assert [line.partition("Grove does not hold it back")[0] for line in found] == quotas
+    by_status = printed(capsys, tmp_path, cluster(errors=[error("2026-11-20T08:50:00Z", message)]))
+    assert [line.strip() for line in by_status.splitlines() if line.strip().startswith("ResourceQuota ")] == found
+    for target in ("pcs/llm", "pclq/llm-0-a", "pod/llm-0-a-0"):
+        assert printed(capsys, tmp_path, objects, "explain", target).count(" WL-256\n") == len(quotas)

@@ -10,11 +10,7 @@ from functools import cached_property
 
 from grove_core.areas.workload.field.objects.used_templates import with_used_template
 from grove_core.areas.workload.field.pods_of_template import is_pod_of_template
-from grove_core.areas.workload.template_hash import (
-    is_own_template_hash,
-    template_generation_hash,
-    template_hash_of_clique,
-)
+from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PlannedManifestChange
@@ -62,11 +58,10 @@ class PresentTemplates:
                 for other, clique in self._existing.get(name, ())
                 if self._is_of_present_form(clique.template_hash) and self._has_content(clique, other)
             )
-            priority = self._root.spec.template.priority_class_name
             self._hashes[name] = (
                 next(known, "")
                 or next(self._hashes_of_pods(name), "")
-                or template_hash_of_clique(part.template, priority)
+                or self._context.revision.hash_of_template(part.template)
             )
         return self._hashes[name]
 
@@ -120,7 +115,4 @@ class PresentTemplates:
 
     @cached_property
     def _own_generation(self) -> str:
-        template = self._root.spec.template
-        return template_generation_hash(
-            {one.name: template_hash_of_clique(one, template.priority_class_name) for one in template.cliques}
-        )
+        return self._context.revision.own_generation_hash()

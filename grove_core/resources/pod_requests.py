@@ -1,0 +1,122 @@
+"""What pods request of a node: thousandths of each resource, as the scheduler counts them (TP-103, PL-045).
+
+Total: unreadable amounts are reported.
+"""
+
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.frozen import FrozenDict
+from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.quantities import parse_quantity
+
+PODS: Final = "pods"
+THOUSANDTHS: Final = 1000
+_PLAIN: Final = 18  # digits
+_OF_THE_POD: Final = ("cpu", "memory")
+
+Amounts = Mapping[str, int]
+"""Resource -> thousandths."""
+
+
+class PodRequests(NamedTuple):
+    """What one pod takes of its node.
+
+    Attributes:
+        gpus: that it holds while it runs (PL-019).
+        amounts: thousandths by resource, including one pod; None where a part of them is unreadable.
+    """
+
+    gpus: int
+    amounts: FrozenDict[str, int] | None
+
+
+RequestsMemo: TypeAlias = MutableMapping[str, PodRequests]
+"""What specs were found to request, by the parts of them that count; for the many pods of one template."""
+
+
+def pod_requests_of_spec(
+    spec: Mapping[str, Any], memo: RequestsMemo, count_gpus: Callable[[Mapping[str, Any]], int]
+) -> PodRequests:
+    """Return what a pod with this spec requests; each distinct request is computed once.
+
+    Args:
+        count_gpus: returns the GPUs of a pod with a spec.
+    """
+    try:
+        key = _request_text(spec)
+    except (TypeError, AttributeError, ValueError):  # an integer may have too many digits for a text
+        return PodRequests(count_gpus(spec), None)
+    found = memo.get(key)
+    if found is None:
+        problems: list[ObjectProblem] = []
+        amounts = resource_amounts_of_pod(JsonFieldReader(spec, "", problems))
+        found = memo[key] = PodRequests(count_gpus(spec), None if problems else FrozenDict(amounts))
+    return found
+
+
+def _request_text(spec: Mapping[str, Any]) -> str:
+    """Return everything of a spec that requests depend on, as one text; equal texts have equal requests."""
+    return str(
+        (
+            [one.get("resources") for one in spec.get("containers") or ()],
+            [(one.get("restartPolicy"), one.get("resources")) for one in spec.get("initContainers") or ()],
+            spec.get("resources"),
+            spec.get("overhead"),
+        )
+    )
+
+
+def resource_amounts_of_pod(spec: JsonFieldReader) -> dict[str, int]:
+    """Return thousandths of each resource as the scheduler counts them, including one pod (TP-103)."""
+    running: dict[str, int] = {}
+    peak: dict[str, int] = {}
+    for container in spec.inner_objects("initContainers"):
+        requests = _requests(container)
+        if container.text("restartPolicy") == "Always":
+            _add(running, requests)
+            _raise(peak, running)
+        else:
+            _raise(peak, {key: running.get(key, 0) + amount for key, amount in requests.items()})
+    for container in spec.inner_objects("containers"):
+        _add(running, _requests(container))
+    _raise(peak, running)
+    whole = _requests(spec)
+    peak |= {key: amount for key, amount in whole.items() if key in _OF_THE_POD or key.startswith("hugepages-")}
+    _add(peak, read_resource_amounts(spec.inner_object("overhead")))
+    return {key: amount for key, amount in peak.items() if amount} | {PODS: THOUSANDTHS}
+
+
+def read_resource_amounts(part: JsonFieldReader) -> dict[str, int]:
+    """Return thousandths by resource, rounded up; invalid amounts are noted."""
+    found = {}
+    for key, value in part.raw.items():
+        if value.__class__ is str and value.isdecimal() and value.isascii() and len(value) <= _PLAIN:
+            found[key] = int(value) * THOUSANDTHS  # what most amounts of most nodes are
+            continue
+        amount = parse_quantity(value)
+        if amount is None or amount < 0:
+            part.add_problem(key, "an amount such as 8, 500m or 64Gi", value)
+        else:
+            found[key] = -int(-amount * THOUSANDTHS // 1)
+    return found
+
+
+def _requests(holder: JsonFieldReader) -> dict[str, int]:
+    """Return the requests; a resource with a limit only is requested too."""
+    resources = holder.inner_object("resources")
+    return {
+        **read_resource_amounts(resources.inner_object("limits")),
+        **read_resource_amounts(resources.inner_object("requests")),
+    }
+
+
+def _add(total: dict[str, int], more: Amounts) -> None:
+    for key, amount in more.items():
+        total[key] = total.get(key, 0) + amount
+
+
+def _raise(peak: dict[str, int], other: Amounts) -> None:
+    for key, amount in other.items():
+        peak[key] = max(peak.get(key, 0), amount)

@@ -1,0 +1,12 @@
+"""What ``import grove_shell`` gives: the commands as functions that return values. It prints nothing.
+
+- ``arguments``: the errors of wrong arguments.
+- ``cluster``: reading files, streams, objects and live clusters.
+- ``objects``: sets, replicas, PodCliques and pods of what was read.
+- ``plans``: plans and forecasts.
+- ``edits``: what edits do, as plans hold it.
+- ``explanations``: every verdict, step and reason about one object.
+- ``comparisons``: two rule sets on one cluster.
+- ``validation``: which manifests the webhook would refuse.
+- ``html``: tables for notebooks.
+"""

@@ -1,0 +1,206 @@
+"""Checks of arguments: each error says in one sentence what is wrong and what to write instead (LB-003)."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from io import BytesIO
+from os import PathLike, fspath
+from typing import IO, Any, TypeAlias
+
+from grove_core.kernel.time_formats import format_time, parse_duration, parse_time
+from grove_shell.actions.decision_time import Now, NowWord
+from grove_shell.actions.rule_set_choice import AUTO
+from grove_shell.library.objects import SetState
+from grove_shell.settings.rule_set_names import full_rule_set_name
+
+Source: TypeAlias = str | PathLike[str] | IO[bytes] | IO[str] | Mapping[str, Any]
+"""A path of a file or folder, an open stream, or one object as JSON."""
+
+Sets: TypeAlias = str | SetState | Iterable[str | SetState] | None
+"""A PodCliqueSet or its name, or several; None for all of them."""
+
+_EXAMPLE_OF_TIME = "datetime(2026, 11, 20, 9, tzinfo=UTC)"
+
+
+def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...], BytesIO | None]:
+    """Return the paths, the objects and the stream among some sources; lists are flattened.
+
+    Raises:
+        TypeError: something is none of these.
+        ValueError: there is more than one stream.
+    """
+    paths: list[str] = []
+    objects: list[dict[str, Any]] = []
+    streams: list[BytesIO] = []
+    for one in _flat(given):
+        if isinstance(one, str | PathLike):
+            paths.append(_path(one))
+        elif isinstance(one, Mapping):
+            objects += _objects_in(one)
+        elif hasattr(one, "read"):
+            streams.append(_content(one))
+        else:
+            hint = ": give its content as io.BytesIO" if isinstance(one, bytes) else ""
+            raise TypeError(f"a source is a path, an open file or an object as a dict; got {_type_name(one)}{hint}")
+    if len(streams) > 1:
+        raise ValueError(f"at most one open file can be read at once, got {len(streams)}; give the others by path")
+    return tuple(paths), tuple(objects), streams[0] if streams else None
+
+
+def _content(stream: Any) -> BytesIO:  # noqa: ANN401 - any open file
+    """Return what is left in an open file. Raises ValueError where that is nothing, or it cannot be read."""
+    name = getattr(stream, "name", _type_name(stream))
+    try:
+        content = stream.read()
+    except (OSError, ValueError) as fault:
+        raise ValueError(f"the open file {name} cannot be read: {fault}") from None
+    if not content:
+        raise ValueError(f"the open file {name} has nothing left to read: it is empty, or was read before; say seek(0)")
+    return BytesIO(content.encode() if isinstance(content, str) else content)
+
+
+def _flat(given: Iterable[Any]) -> Iterable[Any]:
+    for one in given:
+        if isinstance(one, list | tuple | set | frozenset) or (isinstance(one, Iterator) and not hasattr(one, "read")):
+            yield from _flat(one)
+        else:
+            yield one
+
+
+def _path(given: str | PathLike[str]) -> str:
+    path = fspath(given)
+    if isinstance(path, bytes):
+        raise TypeError("a path is text; got bytes: decode them first")
+    if not path or "\n" in path:
+        what = "an empty text" if not path else "text of several lines"
+        raise ValueError(f"a source is a path; got {what}: give the content as io.StringIO(text)")
+    return path
+
+
+def _objects_in(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects of a list, or the object itself."""
+    items = given.get("items")
+    if isinstance(items, list) and str(given.get("kind", "List")).endswith("List"):
+        return [dict(item) if isinstance(item, Mapping) else _no_object(item) for item in items]
+    return [dict(given)]
+
+
+def _no_object(item: object) -> dict[str, Any]:
+    raise TypeError(f"an item of a list is an object as a dict; got {_type_name(item)}")
+
+
+def moment(given: datetime | str | None, name: str) -> "datetime | None":
+    """Return a time with its zone.
+
+    Raises:
+        TypeError: it is no time.
+        ValueError: it has no time zone, or the text is no time.
+    """
+    if isinstance(given, str):
+        found = parse_time(given)
+        if found is None:
+            raise ValueError(f"{name} is no time with a zone, such as 2026-11-20T09:00:00Z: got {given!r}")
+        return found
+    if given is None:
+        return None
+    if not isinstance(given, datetime):
+        raise TypeError(f"{name} is a datetime or a text such as 2026-11-20T09:00:00Z; got {_type_name(given)}")
+    if given.tzinfo is None:
+        raise ValueError(f"{name} has no time zone: {given.isoformat()}; say {_EXAMPLE_OF_TIME}")
+    return given
+
+
+def decision_moment(given: datetime | str | None) -> Now:
+    """Return the value of ``now``: a time, ``dump``, ``clock``, or None."""
+    words = {one.value: one for one in NowWord}
+    if isinstance(given, str) and given in words:
+        return words[given]
+    return moment(given, "now")
+
+
+def time_span(given: timedelta | datetime | str | None, now: datetime, name: str) -> timedelta:
+    """Return a span of time after ``now``.
+
+    Raises:
+        TypeError: it is neither a span nor a time.
+        ValueError: it is not after ``now``, or the text is no span.
+    """
+    if isinstance(given, str):
+        found = parse_duration(given) or parse_time(given)
+        if found is None:
+            raise ValueError(f"{name} is no time span such as 6h or 1h30m, of at most 292 years: got {given!r}")
+        given = found
+    if isinstance(given, datetime):
+        given = (moment(given, name) or given) - now
+    if not isinstance(given, timedelta):
+        raise TypeError(f"{name} is a timedelta, a datetime or a text such as 6h; got {_type_name(given)}")
+    if given <= timedelta(0):
+        raise ValueError(f"{name} must be after the time of the plan, {format_time(now)}")
+    return given
+
+
+def rule_set_name(given: object, name: str = "rules") -> str:
+    """Return the name of a rule set, or ``auto``.
+
+    Raises:
+        TypeError: it is no text.
+        ValueError: there is no such rule set.
+    """
+    if not isinstance(given, str):
+        raise TypeError(f"{name} is the name of a rule set or 'auto'; got {_type_name(given)}")
+    if given == AUTO:
+        return given
+    try:
+        return full_rule_set_name(given)
+    except ValueError as fault:
+        raise ValueError(f"{name} {given!r} is not one of auto, {fault}") from None
+
+
+def optional_text(given: object, name: str) -> str | None:
+    """Return a text or None. Raises TypeError for anything else."""
+    if given is None or isinstance(given, str):
+        return given
+    raise TypeError(f"{name} is a text; got {_type_name(given)}")
+
+
+def optional_path(given: object, name: str) -> str | None:
+    """Return a path or None. Raises TypeError for anything else."""
+    if given is None or isinstance(given, str | PathLike):
+        return None if given is None else _path(given)
+    raise TypeError(f"{name} is a path; got {_type_name(given)}")
+
+
+def flag(given: object, name: str) -> bool:
+    """Return True or False. Raises TypeError for anything else."""
+    if isinstance(given, bool):
+        return given
+    raise TypeError(f"{name} is True or False; got {given!r}")
+
+
+def set_names(given: object) -> tuple[str, ...]:
+    """Return names of sets; none for None, which stands for all of them.
+
+    Raises:
+        TypeError: something is no name.
+        ValueError: the list is empty.
+    """
+    if given is None:
+        return ()
+    found = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (given,)
+    names = tuple(f"{one.namespace}/{one.name}" if isinstance(one, SetState) else one for one in found)
+    for one in names:
+        if not isinstance(one, str):
+            raise TypeError(f"sets are names of PodCliqueSets, as 'prod/llama'; got {_type_name(one)}")
+    if not names or "" in names:
+        raise ValueError("sets names no PodCliqueSet; leave it out for all of them")
+    return names
+
+
+def one_of(given: object, known: Collection[str], name: str) -> str:
+    """Return a word. Raises ValueError where it is none of the known ones."""
+    if given not in known:
+        raise ValueError(f"{name} is one of {', '.join(known)}; got {given!r}")
+    return str(given)
+
+
+def _type_name(given: object) -> str:
+    return type(given).__name__

@@ -1,0 +1,113 @@
+"""What edits do: the manifests among an input, compared with the sets that are stored."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from grove_core.document.edit_format import edit_as_json
+from grove_core.plan.forecast import Forecast
+from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
+from grove_core.resources.manifest_changes import ManifestChange
+
+
+class ServingDuringEdit(NamedTuple):
+    """How many pods of a PodClique, or replicas of a scaling group, serve while an edit is carried out.
+
+    Attributes:
+        name: of the PodClique or scaling group.
+        wanted: how many it is to have.
+        needed: its minimum.
+        before, lowest, after: how many serve before, at worst, and at the end.
+    """
+
+    name: str
+    wanted: int
+    needed: int
+    before: int
+    lowest: int
+    after: int
+
+
+class Edit(NamedTuple):
+    """What an edit does to one set.
+
+    Attributes:
+        set: ``namespace/name``.
+        changes: the fields that change.
+        restarts, removes, terminates, adds: pods and GPUs; None where the update cannot be forecast, as without the
+            pods of the set.
+        pods: names of the pods that go, restarted or not, in the order of their deletion.
+        serving: of each part that exists after the edit, the lowest number that serves on the way.
+        waits: what it waits for at its end; empty where it ends.
+        document: the edit as in the JSON of ``grove plan``.
+    """
+
+    set: str
+    changes: tuple[ManifestChange, ...]
+    restarts: PodsAndGpus | None
+    removes: PodsAndGpus | None
+    terminates: PodsAndGpus | None
+    adds: PodsAndGpus | None
+    pods: tuple[str, ...]
+    serving: tuple[ServingDuringEdit, ...]
+    waits: tuple[str, ...]
+    document: dict[str, Any]
+
+
+class NewSet(NamedTuple):
+    """A manifest of a set that is not among the stored ones: it is planned as new.
+
+    Attributes:
+        pods, gpus: of the whole set.
+    """
+
+    set: str
+    pods: int
+    gpus: int
+
+
+def new_sets_of(forecasts: Iterable[Forecast]) -> tuple[NewSet, ...]:
+    """Return the new sets in some forecasts."""
+    return tuple(
+        NewSet(f"{one.root.namespace}/{one.root.name}", one.creates.pods, one.creates.gpus)
+        for one in forecasts
+        if one.creates is not None
+    )
+
+
+def edits_of(forecasts: Iterable[Forecast]) -> tuple[Edit, ...]:
+    """Return the edits in some forecasts."""
+    return tuple(_edits(forecasts))
+
+
+def _edits(forecasts: Iterable[Forecast]) -> Iterator[Edit]:
+    for forecast in forecasts:
+        if forecast.edit is not None:
+            update = forecast.edit.update
+            yield Edit(
+                set=f"{forecast.root.namespace}/{forecast.root.name}",
+                changes=forecast.edit.changes,
+                restarts=None if update is None else update.restarted,
+                removes=None if update is None else update.removed,
+                terminates=None if update is None else _terminated(update),
+                adds=None if update is None else update.added,
+                pods=_deleted_pod_names(update),
+                serving=_serving(update),
+                waits=tuple(held.because[0].sentence for held in update.waits) if update is not None else (),
+                document=dict(edit_as_json(forecast.edit)),
+            )
+
+
+def _terminated(update: UpdateForecast) -> PodsAndGpus:
+    return PodsAndGpus.of_pods(update.deleted(DeletedPodFate.TERMINATED))
+
+
+def _deleted_pod_names(update: UpdateForecast | None) -> tuple[str, ...]:
+    stages = () if update is None else update.stages
+    return tuple(pod.pod.name for stage in stages for pod in stage.deleted)
+
+
+def _serving(update: UpdateForecast | None) -> tuple[ServingDuringEdit, ...]:
+    parts = () if update is None else update.parts
+    return tuple(
+        ServingDuringEdit(one.part.name, one.wanted, one.needed, one.before, one.lowest, one.after) for one in parts
+    )

@@ -1,0 +1,170 @@
+"""Sets, replicas, PodCliques and pods of what was read, in the words of the command line."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from grove_core.explain import ExplainedReplica, explanation_of_forecast
+from grove_core.kernel.refs import Ref
+from grove_core.plan.forecast import one_round_forecast
+from grove_core.reconcile import reconcile
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
+
+
+@dataclass(frozen=True, slots=True)
+class PodState:
+    """One pod.
+
+    Attributes:
+        node: empty where it is not placed.
+        trouble: why it is not ready, as ``CrashLoopBackOff``; empty where no reason is given.
+    """
+
+    name: str
+    clique: str
+    node: str
+    gpus: int
+    ready: bool
+    phase: str
+    trouble: str
+    deleting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CliqueState:
+    """One PodClique.
+
+    Attributes:
+        replica: of the set.
+        group: name of its PodCliqueScalingGroup; empty for a standalone one.
+        group_replica: of that; None for a standalone one.
+        pods: those that are being deleted included.
+        ready: pods that are ready and not being deleted.
+    """
+
+    name: str
+    replica: int
+    group: str
+    group_replica: int | None
+    replicas: int
+    min_available: int
+    ready: int
+    pods: tuple[PodState, ...]
+
+    @property
+    def is_below_minimum(self) -> bool:
+        """Whether fewer pods are ready than its minimum."""
+        return self.ready < self.min_available
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaState:
+    """What the operator decides now about one replica, of a set or of a scaling group.
+
+    Attributes:
+        name: as ``llama replica 0``.
+        owner, index: name of the set or scaling group, and the number of the replica; None for all of them.
+        verdict: ``TERMINATE``, ``WAIT``, ``HELD BACK``, ``UNKNOWN``, ``GATED`` or ``KEEP``.
+        until: when the delay ends or ended; None where none runs.
+        because: sentences.
+    """
+
+    name: str
+    owner: str
+    index: int | None
+    verdict: str
+    until: datetime | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetState:
+    """One PodCliqueSet.
+
+    Attributes:
+        available: replicas that are available; ``wanted`` of them are asked for.
+        replicas: the verdicts on its replicas and those of its scaling groups, the most urgent first; replicas of
+            scaling groups of which nothing is to say are left out.
+    """
+
+    namespace: str
+    name: str
+    available: int
+    wanted: int
+    replicas: tuple[ReplicaState, ...]
+    cliques: tuple[CliqueState, ...]
+
+    @property
+    def pods(self) -> tuple[PodState, ...]:
+        """The pods of all PodCliques."""
+        return tuple(pod for clique in self.cliques for pod in clique.pods)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The names of its scaling groups, each once."""
+        return tuple(dict.fromkeys(clique.group for clique in self.cliques if clique.group))
+
+
+def set_states(snapshots: Iterable[Snapshot], rules: RuleSet) -> tuple[SetState, ...]:
+    """Return the state of each set under these rules."""
+    return tuple(_set_state(snapshot_with_set_as_stored(one, rules), rules) for one in snapshots)
+
+
+def _set_state(snapshot: Snapshot, rules: RuleSet) -> SetState:
+    story = explanation_of_forecast(one_round_forecast(reconcile(snapshot, rules), snapshot.now))
+    ref = snapshot.root.ref
+    return SetState(
+        namespace=ref.namespace,
+        name=ref.name,
+        available=story.available,
+        wanted=snapshot.root.spec.replicas,
+        replicas=tuple(
+            ReplicaState(
+                replica_name(one.subject),
+                one.subject.name,
+                one.subject.replica,
+                one.urgency.value,
+                one.until,
+                "; ".join(sentences_of(one)),
+            )
+            for one in story.entries
+        ),
+        cliques=tuple(_clique_state(snapshot, one) for one in snapshot.cliques),
+    )
+
+
+def _clique_state(snapshot: Snapshot, clique: PodClique) -> CliqueState:
+    pods = tuple(_pod_state(pod, clique) for pod in snapshot.pods_of.get(clique.uid, ()))
+    is_member = clique.group_replica_index >= 0
+    return CliqueState(
+        name=clique.ref.name,
+        replica=clique.replica_index,
+        group=clique.owner_name if is_member else "",
+        group_replica=clique.group_replica_index if is_member else None,
+        replicas=clique.replicas,
+        min_available=clique.min_available,
+        ready=sum(pod.ready and not pod.deleting for pod in pods),
+        pods=pods,
+    )
+
+
+def _pod_state(pod: Pod, clique: PodClique) -> PodState:
+    return PodState(pod.name, clique.ref.name, pod.node, pod.gpus, pod.ready, pod.phase, pod.trouble, pod.deleting)
+
+
+def replica_name(subject: Ref) -> str:
+    """Return ``llama replica 0`` for a replica, and the name for an object."""
+    return subject.name if subject.replica is None else f"{subject.name} replica {subject.replica}"
+
+
+def sentences_of(entry: ExplainedReplica) -> Iterator[str]:
+    """Yield why an entry is as it is: the sentences of its causes, and of the causes behind them."""
+    todo = [*entry.causes]
+    while todo:
+        cause = todo.pop(0)
+        yield f"{cause.subject.name}: {', '.join(cause.sentences)}"
+        todo[:0] = cause.below

@@ -1,0 +1,1 @@
+"""``import grove_shell`` as a program of a user has it."""

@@ -1,0 +1,73 @@
+"""The scripts of ``examples/library``: short, with public names alone, on real input, and on the pages as they are."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.library.test_reading import EXAMPLES, RECORDED
+
+ROOT: Final = EXAMPLES.parent
+SCRIPTS: Final = sorted((EXAMPLES / "library").glob("*.py"))
+PAGES: Final = (ROOT / "README.md", ROOT / "docs/how-to/write-a-check-of-your-own.md")
+MOST_LINES: Final = 30
+BLOCK: Final = re.compile(r"```python[^\n]*\n(\"\"\".*?)```", re.DOTALL)
+
+
+def run(script: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, str(EXAMPLES / "library" / script), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+@pytest.mark.req("LB-001")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_is_short_and_imports_public_packages(script: Path) -> None:
+    text = script.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < MOST_LINES
+    imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    named = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    named |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
+    ours = {name for name in named if name.startswith("grove_")}
+    assert ours
+    assert ours <= {"grove_shell", "grove_core", "grove_core.testing"}
+
+
+def test_the_readme_has_the_shortest_of_them() -> None:
+    (block,) = BLOCK.findall(PAGES[0].read_text(encoding="utf-8"))
+    assert block == min((path.read_text(encoding="utf-8") for path in SCRIPTS), key=lambda text: len(text.splitlines()))
+
+
+def test_a_page_shows_the_scripts_as_they_are() -> None:
+    shown = BLOCK.findall(PAGES[1].read_text(encoding="utf-8"))
+    texts = [path.read_text(encoding="utf-8") for path in SCRIPTS]
+    assert shown
+    assert [block for block in shown if block not in texts] == []
+
+
+def test_large_terminations() -> None:
+    ran = run("large_terminations.py", RECORDED)
+    assert ran.returncode == 1
+    (line,) = ran.stdout.splitlines()
+    assert "deepseek-0-prefill replica 0: 16 GPUs" in line
+    assert run("large_terminations.py", EXAMPLES / "edits" / "qwen-new-image.yaml").returncode == 0
+
+
+def test_replicas_without_room() -> None:
+    assert run("without_room.py", RECORDED).stdout.count("room is not known") == 2
+
+
+def test_refused_manifests() -> None:
+    ran = run("refused_manifests.py", EXAMPLES / "topology")
+    assert ran.returncode == 1
+    assert "write pack.required instead" in ran.stdout
+    assert run("refused_manifests.py", EXAMPLES / "edits").returncode == 0
+
+
+def test_what_an_edit_restarts() -> None:
+    ran = run("restarts_of_edit.py", RECORDED, EXAMPLES / "edits" / "qwen-new-image.yaml")
+    assert ran.returncode == 0, ran.stderr
+    assert "restarts" in ran.stdout

@@ -1,0 +1,161 @@
+"""Results have the words and the numbers of the command line (LB-005)."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import grove_shell as grove
+from grove_core.kernel.time_formats import parse_time
+from tests.library.test_reading import EXAMPLES, RECORDED, objects, printed
+
+DEGRADED: Final = EXAMPLES / "degraded.yaml"
+AT: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+
+class TestLB005:
+    """Terminations of a result MUST be those of the plan document: time, replica, cause, PodCliques, pods, ready pods
+    and GPUs. Where pods are not known the counts are None, never 0.
+    """
+
+    @pytest.mark.parametrize(
+        ("file", "more", "until"), [(RECORDED, (), "6h"), (DEGRADED, ("--now", "2026-11-20T09:00:00Z"), "12h")]
+    )
+    def test_terminations_are_those_of_the_document(self, file: Path, more: tuple[str, ...], until: str) -> None:
+        document = printed("plan", "-f", str(file), *more, "--until", until)
+        expected = {
+            (step["target"]["name"], parse_time(round_["at"]))
+            for plan in document["plans"]
+            for round_ in plan["rounds"]
+            for step in round_["steps"]
+            if step.get("terminates")
+        }
+        found = grove.forecast(grove.read(file, now=AT if more else "dump"), until=until)
+        shown = {(clique, one.at) for one in found.terminations for clique in one.cliques}
+        assert shown == {(name, at) for name, at in expected if any(name in one.cliques for one in found.terminations)}
+        assert shown
+        assert found.to_dict()["summary"] == document["summary"]
+        assert sum(one.gpus or 0 for one in found.terminations) > 0
+
+    def test_now_and_later(self) -> None:
+        cluster = grove.read(DEGRADED, now=AT)
+        now, later = grove.plan(cluster), grove.forecast(cluster, until=timedelta(hours=6))
+        assert [one.replica for one in now.terminations] == ["deepseek-0-decode replica 1", "llama-70b replica 0"]
+        assert {one.at for one in now.terminations} == {AT}
+        assert {one.replica for one in later.terminations} > {one.replica for one in now.terminations}
+        (waiting,) = now.waiting
+        assert waiting.until == datetime(2026, 11, 20, 10, 15, tzinfo=UTC)
+        assert now.until is None
+        assert later.until == AT + timedelta(hours=6)
+        assert now.verdict.startswith("2 replicas to terminate now, with 12 pods (6 ready) and 11 GPUs")
+        assert now.rules == cluster.rules.name == "design"
+        assert {step.action for step in now.steps if step.round == 1} == {"delete", "setStatus"}
+        assert now.now == AT
+
+    def test_what_averts_a_termination(self) -> None:
+        first, _ = grove.plan(grove.read(RECORDED)).waiting
+        assert first.pods_needed == {"qwen-1-worker": 1}
+        assert "the delay of 30s ends" in first.because
+
+    def test_pods_that_are_not_known_are_none(self, tmp_path: Path) -> None:
+        found = objects()
+        path = tmp_path / "without-pods.json"
+        kept = [one for one in found if one["kind"] != "Pod"]
+        path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": kept}))
+        cluster = grove.read(path, rules="design", now="2027-01-01T00:00:00Z", faults="return")
+        assert {one.pods for one in grove.forecast(cluster, until="24h").terminations} <= {None}
+        assert grove.plan(cluster).unknown
+
+    def test_pods_that_the_input_lacks_are_said_to_count_as_lost(self) -> None:
+        """A dump collected with ``-l``: the page has a note, and a check that reads ``unknown`` must not pass."""
+        kept = [
+            one
+            for one in objects()
+            if one["kind"] != "Pod" or not one["metadata"]["name"].startswith("deepseek-0-decode")
+        ]
+        found = grove.plan(grove.read(kept, now="dump"))
+        assert any("llm-serving/deepseek-0-decode-0-dw: its status counts Pods" in one for one in found.unknown)
+        assert not grove.plan(grove.read(kept, now="dump"), sets="qwen").unknown
+
+    def test_sets_are_chosen_by_name_or_as_they_are(self) -> None:
+        cluster = grove.read(RECORDED)
+        chosen = [one for one in cluster.sets if one.name == "qwen"]
+        for sets in ("qwen", "llm-serving/qwen", chosen, chosen[0], ["qwen"]):
+            assert [one.set for one in grove.plan(cluster, sets=sets).waiting] == ["llm-serving/qwen"]
+
+    def test_sets_with_their_parts(self) -> None:
+        deepseek, embed, qwen = grove.read(RECORDED).sets
+        assert (deepseek.namespace, deepseek.name, deepseek.available, deepseek.wanted) == (
+            "llm-serving",
+            "deepseek",
+            1,
+            1,
+        )
+        assert deepseek.groups == ("deepseek-0-decode", "deepseek-0-prefill")
+        assert len(deepseek.pods) == 16
+        assert {one.verdict for one in embed.replicas} == {"KEEP"}
+        (worker,) = (one for one in qwen.cliques if one.name == "qwen-1-worker")
+        assert (worker.replica, worker.group, worker.group_replica) == (1, "", None)
+        assert worker.is_below_minimum
+        assert {pod.clique for pod in worker.pods} == {"qwen-1-worker"}
+
+    def test_a_name_in_two_namespaces(self) -> None:
+        found = objects()
+        copies = json.loads(json.dumps(found).replace('"llm-serving"', '"other"').replace('"uid": "', '"uid": "x'))
+        cluster = grove.read(found, copies, now="dump")
+        with pytest.raises(ValueError, match="in the namespaces llm-serving, other: say namespace='llm-serving'"):
+            grove.explain(cluster, "pclq/qwen-1-worker")
+        assert grove.explain(cluster, "pclq/qwen-1-worker", namespace="other").answers
+
+    def test_an_explanation(self) -> None:
+        cluster = grove.read(RECORDED)
+        found = grove.explain(cluster, "pclq/qwen-1-worker")
+        assert found.to_dict() == printed("explain", "-f", str(RECORDED), "pclq/qwen-1-worker")
+        assert ("breach", "True") in {(one.question, one.verdict) for one in found.answers}
+        assert "2 scheduled, at least 3 needed" in str(found)
+        assert json.loads(found.to_json()) == found.to_dict()
+
+    def test_a_comparison(self) -> None:
+        found = grove.compare(grove.read(RECORDED), "design", "field", until="6h")
+        expected = printed("compare", "-f", str(RECORDED), "--rules", "design", "--rules", "field", "--until", "6h")
+        assert found.to_dict() == expected
+        assert {one.change for one in found.differences} == {"ENDS"}
+        assert not found.unknown
+        assert json.loads(found.to_json()) == expected
+
+    def test_a_validation(self) -> None:
+        found = grove.validate(EXAMPLES)
+        assert 0 < len(found.refused) < len(found.manifests)
+        assert not found.ok
+        assert {one.object for one in found.problems} > {one.object for one in found.refused}
+        assert any("one manifest of this name" in one.message for one in found.problems)
+        assert json.loads(found.to_json()) == found.to_dict()
+        assert all(one.rule and one.path for verdict in found.refused for one in verdict.problems)
+        assert all(one.file.startswith(str(EXAMPLES)) for one in found.warnings)
+        assert grove.validate(EXAMPLES / "edits").ok
+
+    def test_in_a_notebook(self) -> None:
+        cluster = grove.read(RECORDED)
+        shown = grove.forecast(cluster, until="6h")._repr_html_()
+        assert shown.count("<table>") == 2
+        assert "rules field@" in shown
+        assert "<b>" in grove.compare(cluster, "design", "field")._repr_html_()
+        edited = grove.plan(grove.read(RECORDED, EXAMPLES / "edits" / "qwen-new-image.yaml"))
+        assert "edits" in edited._repr_html_()
+        assert "qwen replica 1" in shown
+        assert "<table>" in grove.explain(cluster, "pclq/qwen-1-worker")._repr_html_()
+        assert "<table>" in grove.compare(cluster, "design", "field", until="6h")._repr_html_()
+        assert "<table>" in grove.validate(EXAMPLES)._repr_html_()
+        assert repr(cluster) == "<Cluster with 3 PodCliqueSets, rules 'field@v0.1.0-alpha.12-rc1'>"
+        assert "2 replicas will be terminated" in repr(grove.plan(cluster))
+
+    def test_what_an_input_says_is_text(self) -> None:
+        found = objects()
+        for one in found:
+            if one["kind"] == "PodCliqueSet":
+                one["metadata"]["annotations"] = {"a": "<script>"}
+            if one["kind"] == "Pod":
+                one["status"]["reason"] = "<script>alert(1)</script>"
+        assert "<script>" not in grove.plan(grove.read(found, now="dump"))._repr_html_()
