@@ -1,11 +1,13 @@
 """Holds a controller against the invariants on drawn clusters and drawn histories."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import HypothesisWarning
 
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -29,8 +31,8 @@ class Effort:
     """How much :func:`check_all` draws.
 
     Attributes:
-        snapshots: the number of single snapshots; the default takes about ten seconds.
-        histories: the number of histories; the default takes about twenty seconds. 0 plays none.
+        snapshots: the number of single snapshots.
+        histories: the number of histories; one takes several times as long as a snapshot. 0 plays none.
         events: the largest number of events of a history.
         sizes: the largest sizes of sets.
         kinds: the kinds of events that are drawn.
@@ -106,10 +108,12 @@ def _run(test: Callable[[], None], how: Effort, count: int) -> None:
     )
     drawn = limited(test if how.seed is None else seed(how.seed)(test))
     violated: InvariantViolated | None = None
-    try:
-        drawn()
-    except InvariantViolated as found:
-        violated = found
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Generating overly large repr", category=HypothesisWarning)
+        try:
+            drawn()
+        except InvariantViolated as found:
+            violated = found
     if violated is not None:
         raise InvariantViolated(violated.invariant, violated.violation, violated.history)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from grove_core.areas.workload.stale_gangs import stale_gang_findings
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import FINISHED_PHASES
-from tests.property.strategies.worlds import RandomCluster, clusters
+from grove_core.testing import RandomCluster, clusters
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
