@@ -103,19 +103,23 @@ def _of_both(history: History) -> Iterator[tuple[PodClique | ScalingGroup, PodCl
 
 
 def violations_of_transition_times(history: History) -> Iterator[Violation]:
-    """Yield the conditions whose transition time changes without their status, or is not that of the round (GT-019)."""
+    """Yield the conditions whose transition time changes without their status, or is not that of the round (GT-019).
+
+    A change that a round has seen and could not write keeps its time, so that earlier rounds count between snapshots.
+    """
     found = history[-1]
-    changes = [(after, one, found) for one, after in _judged(found)]
-    changes += [(after, one, history[-2]) for after, one in _of_both(history)]
-    for after, one, at in changes:
+    changes = [(after, one, history[-1:]) for one, after in _judged(found)]
+    changes += [(after, one, history[-2::-1]) for after, one in _of_both(history)]
+    for after, one, seen_in in changes:
         for name in (_BREACHED, _SCHEDULED):
             condition, stored = condition_of(after.status.conditions, name), condition_of(one.status.conditions, name)
             if condition is None:
                 continue
             is_same = stored is not None and stored.status is condition.status
-            wanted = stored.last_transition_time if is_same and stored else at.snapshot.now.replace(microsecond=0)
-            if condition.last_transition_time != wanted:
-                expected = f"transition time {wanted:%H:%M:%S} of {name}, whose status {_kept(kept=is_same)}"
+            times = [at.snapshot.now.replace(microsecond=0) for at in seen_in]
+            wanted = [stored.last_transition_time] if is_same and stored else times
+            if condition.last_transition_time not in wanted:
+                expected = f"transition time {wanted[0]:%H:%M:%S} of {name}, whose status {_kept(kept=is_same)}"
                 yield Violation(one.ref.short, expected, f"{condition.last_transition_time:%H:%M:%S}")
 
 
