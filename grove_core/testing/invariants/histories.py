@@ -1,37 +1,33 @@
-"""Invariants over several rounds: how long a breach has lasted, refused writes, and that a controller comes to rest."""
+"""Invariants about failed writes and over several rounds: recoveries, refused writes, and that a controller rests."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.kernel.conditions import ConditionStatus, condition_of
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import AttemptOutcome, Delete, StepStage, termination_causes
+from grove_core.kernel.steps import AttemptOutcome, Delete, Step, StepStage, termination_causes
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.testing.invariants.invariant import History, Violation, breachable_parts
+from grove_core.testing.invariants.invariant import History, Round, Violation, breachable_parts
 from grove_core.testing.invariants.required_verdicts import Cause, delay_of
 
-_ROUNDING: Final = timedelta(seconds=1)  # condition times are whole seconds
 _ROUNDS_TO_REST: Final = 12
 
 
 def violations_of_duration(history: History) -> Iterator[Violation]:
-    """Yield terminations for a breach that has not lasted for its delay without a pause (GT-032).
+    """Yield terminations for a breach whose delay has not ended since a recovery that is not stored (GT-032, GT-067).
 
-    The breach counts from the first round in which the pods show it, or from what was stored before the history began.
+    What is stored is judged with the deletions; that it is stored with the right time is GT-019.
     """
     found = history[-1]
     for replica in found.required.ends:
         causes = found.required.of_set[replica] if isinstance(replica, int) else found.required.of_groups[replica]
         gone = [ref for ref in found.deletions if _is_of(found.cliques.get(ref), replica)]
-        if gone and all(_breached_since(history, cause.ref) > _latest_start(history, cause) for cause in causes):
-            first = min(causes, key=lambda one: one.deadline)
-            since = _breached_since(history, first.ref)
-            yield Violation(
-                gone[0].short, f"no deletion, since {first.ref.short} is breached from {since:%H:%M:%S}", "one"
-            )
+        recovered = {cause.ref.short: _recovered_at(found, cause) for cause in causes}
+        if gone and all(at is not None for at in recovered.values()):
+            reasons = ", ".join(f"{name} recovered at {at:%H:%M:%S}" for name, at in recovered.items())
+            yield Violation(gone[0].short, f"no deletion, since {reasons}", "one")
 
 
 def _is_of(clique: PodClique | None, replica: int | tuple[Ref, int]) -> bool:
@@ -40,43 +36,15 @@ def _is_of(clique: PodClique | None, replica: int | tuple[Ref, int]) -> bool:
     return (clique.owner_name, clique.group_replica_index) == (replica[0].name, replica[1])
 
 
-def _part(history: History, at: int, ref: Ref) -> PodClique | ScalingGroup | None:
-    return next((one for one in breachable_parts(history[at].snapshot) if one.ref == ref), None)
-
-
-def _latest_start(history: History, cause: Cause) -> datetime:
-    part = _part(history, -1, cause.ref)
-    delay = delay_of(history[-1].snapshot, part) if part else None
-    return history[-1].snapshot.now - (delay or timedelta()) + _ROUNDING
-
-
-def _breached_since(history: History, ref: Ref) -> datetime:
-    """Return since when a part has been breached without a pause, by the pods of each round."""
-    uid = getattr(_part(history, -1, ref), "uid", "")
-    since = history[-1].snapshot.now
-    for at in range(len(history) - 1, -1, -1):
-        part = _part(history, at, ref)
-        if part is None or part.uid != uid:
-            return since
-        if not history[at].required.is_breached(ref) and _is_known_to_be_over(history, at + 1, ref):
-            return since
-        since = history[at].snapshot.now
-    first = _part(history, 0, ref)
-    stored = condition_of(first.status.conditions, "MinAvailableBreached") if first else None
-    return stored.last_transition_time if stored and stored.status is ConditionStatus.TRUE else since
-
-
-def _is_known_to_be_over(history: History, at: int, ref: Ref) -> bool:
-    """Return whether a recovery is known a round later: stored, or among the writes that have just failed (GT-067).
-
-    A recovery that was over before an operator wrote it, because it crashed, cannot be known.
-    """
-    if at == len(history):
-        return True
-    part = _part(history, at, ref)
-    stored = condition_of(part.status.conditions, "MinAvailableBreached") if part else None
-    is_stored = stored is None or stored.status is not ConditionStatus.TRUE
-    return is_stored or (at == len(history) - 1 and ref in history[at].failed)
+def _recovered_at(found: Round, cause: Cause) -> datetime | None:
+    """Return the last recovery of a cause that could not be written; None where the delay has ended since then."""
+    part = next((one for one in breachable_parts(found.snapshot) if one.ref == cause.ref), None)
+    if part is None:
+        return None
+    unwritten = found.unwritten_conditions(part, "MinAvailableBreached")
+    ends = [one.last_transition_time for one in unwritten if one.status is not ConditionStatus.TRUE]
+    last, delay = max(ends, default=None), delay_of(found.snapshot, part) or timedelta()
+    return last if last is not None and last + delay > found.snapshot.now else None
 
 
 def violations_of_refusals(history: History) -> Iterator[Violation]:
@@ -94,17 +62,26 @@ def violations_of_refusals(history: History) -> Iterator[Violation]:
 
 
 def violations_of_kept_companions(history: History) -> Iterator[Violation]:
-    """Yield deletions of a termination whose cause the API server refuses to delete (PL-027)."""
+    """Yield deletions of a termination whose cause the API server refuses to delete (PL-027).
+
+    It refuses until the PodClique changes (PL-012).
+    """
     found = history[-1]
     causes = {
         ref
         for one in found.snapshot.attempts
-        if one.outcome is AttemptOutcome.REFUSED and one.step.stage is StepStage.CAUSE
+        if one.outcome is AttemptOutcome.REFUSED and _is_of_same_cause(found, one.step)
         for ref in termination_causes(one.step.action)
     }
     for step in found.plan.steps:
         if isinstance(step.action, Delete) and termination_causes(step.action) & causes:
             yield Violation(step.target.short, "no deletion, since that of the cause was refused", "one")
+
+
+def _is_of_same_cause(found: Round, step: Step) -> bool:
+    """Return whether a step deletes the cause of a termination, and the PodClique has not changed since then."""
+    clique = found.cliques.get(step.target) if step.stage is StepStage.CAUSE else None
+    return clique is not None and isinstance(step.action, Delete) and clique.guard == step.action.guard
 
 
 def violations_of_guards(history: History) -> Iterator[Violation]:

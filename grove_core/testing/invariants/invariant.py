@@ -5,30 +5,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from grove_core.kernel.conditions import Condition, condition_of
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete
+from grove_core.kernel.steps import AttemptOutcome, Delete, SetStatus
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.invariants.required_verdicts import RequiredVerdicts, required_verdicts
 
 
 @dataclass(frozen=True)
 class Round:
-    """One reconcile: what a controller saw, what it planned, and what came of it.
+    """One reconcile: what a controller saw and what it planned.
 
     Attributes:
-        snapshot: what it saw, with the attempts of the round before.
+        snapshot: what it saw, with the attempts of the round before; without them after a crash.
         plan: what it planned.
-        attempts: the steps that were attempted, with their outcomes; empty after a crash, since a new process knows
-            of none.
         is_quiet: whether nothing happened to the cluster since the round before, and no write failed in this one.
     """
 
     snapshot: Snapshot
     plan: Plan
-    attempts: tuple[Attempt, ...] = ()
     is_quiet: bool = False
 
     @cached_property
@@ -51,6 +50,20 @@ class Round:
         """The targets of writes that failed in the round before, or that the plan withholds."""
         failed = {one.step.target for one in self.snapshot.attempts if one.outcome is not AttemptOutcome.DONE}
         return frozenset(failed | {held.target for held in self.plan.withheld})
+
+    def unwritten_conditions(self, part: PodClique | ScalingGroup, name: str) -> tuple[Condition, ...]:
+        """Return the conditions of a type that could not be written to a part in the round before (GT-067).
+
+        Args:
+            part: a PodClique or scaling group of the snapshot.
+            name: the type of the condition.
+        """
+        failed = (one.step for one in self.snapshot.attempts if one.outcome is not AttemptOutcome.DONE)
+        fields = [
+            step.action.fields for step in failed if step.target == part.ref and isinstance(step.action, SetStatus)
+        ]
+        found = (condition_of(object_after_status_write(part, one).status.conditions, name) for one in fields)
+        return tuple(one for one in found if one is not None)
 
 
 def breachable_parts(snapshot: Snapshot) -> tuple[PodClique | ScalingGroup, ...]:

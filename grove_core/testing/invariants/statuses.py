@@ -1,6 +1,7 @@
 """Which statuses a plan leads to: conditions, their transition times, availability, counts."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
@@ -103,28 +104,31 @@ def _of_both(history: History) -> Iterator[tuple[PodClique | ScalingGroup, PodCl
 
 
 def violations_of_transition_times(history: History) -> Iterator[Violation]:
-    """Yield the conditions whose transition time changes without their status, or is not that of the round (GT-019).
-
-    A change that a round has seen and could not write keeps its time, so that earlier rounds count between snapshots.
-    """
+    """Yield the conditions whose transition time changes without their status, or is not that of the round (GT-019)."""
     found = history[-1]
-    changes = [(after, one, history[-1:]) for one, after in _judged(found)]
-    changes += [(after, one, history[-2::-1]) for after, one in _of_both(history)]
-    for after, one, seen_in in changes:
+    changes = [(after, one, found) for one, after in _judged(found)]
+    changes += [(after, one, history[-2]) for after, one in _of_both(history)]
+    for after, one, at in changes:
         for name in (_BREACHED, _SCHEDULED):
-            condition, stored = condition_of(after.status.conditions, name), condition_of(one.status.conditions, name)
-            if condition is None:
-                continue
-            is_same = stored is not None and stored.status is condition.status
-            times = [at.snapshot.now.replace(microsecond=0) for at in seen_in]
-            wanted = [stored.last_transition_time] if is_same and stored else times
-            if condition.last_transition_time not in wanted:
-                expected = f"transition time {wanted[0]:%H:%M:%S} of {name}, whose status {_kept(kept=is_same)}"
+            condition = condition_of(after.status.conditions, name)
+            times = _allowed_times(condition, one, at) if condition else []
+            if condition and condition.last_transition_time not in times:
+                expected = f"transition time {times[0]:%H:%M:%S} of {name} {condition.status.value}"
                 yield Violation(one.ref.short, expected, f"{condition.last_transition_time:%H:%M:%S}")
 
 
-def _kept(*, kept: bool) -> str:
-    return "stays" if kept else "changes"
+def _allowed_times(condition: Condition, before: PodClique | ScalingGroup, at: Round) -> list[datetime]:
+    """Return the times of a condition: that of the stored one with its status, else that of the round.
+
+    A change that could not be written in the round before keeps its time, and the next change counts from it (GT-067).
+    """
+    stored, unwritten = (
+        condition_of(before.status.conditions, condition.type),
+        at.unwritten_conditions(before, condition.type),
+    )
+    times = [one.last_transition_time for one in (stored, *unwritten) if one and one.status is condition.status]
+    is_same = stored is not None and all(one.status is condition.status for one in (stored, *unwritten))
+    return times if is_same else [*times, at.snapshot.now.replace(microsecond=0)]
 
 
 def violations_of_counts(history: History) -> Iterator[Violation]:
