@@ -10,7 +10,13 @@ from grove_core.document.plan_document import RuleSetSource
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.actions.command_input import CommandInput, InputSource, LiveClusterOptions, read_command_input
+from grove_shell.actions.command_input import (
+    GIVEN_OBJECTS,
+    CommandInput,
+    InputSource,
+    LiveClusterOptions,
+    read_command_input,
+)
 from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
 from grove_shell.exit_codes import CommandFailed
@@ -25,7 +31,7 @@ from grove_shell.library.arguments import (
     set_names,
     sources_in,
 )
-from grove_shell.library.objects import SetState, set_states
+from grove_shell.library.objects import SetState, qualified_name, set_states
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import STDIN
 
@@ -60,7 +66,7 @@ class ReadInput:
         lacking = {*loaded.sets_without_cliques, *loaded.cliques_without_pods}
         for snapshot in snapshots if lacking else ():
             for one in (snapshot.root, *snapshot.cliques):
-                name = f"{one.ref.namespace}/{one.ref.name}"
+                name = qualified_name(one.ref)
                 if name in lacking:
                     what = "PodClique" if one is snapshot.root else "Pod"
                     yield f"{name}: its status counts {what}s, and the input has none of them; {_SELECTOR}"
@@ -117,7 +123,8 @@ class Cluster:
         return set_states(snapshots, self.internals.choice()[0])
 
     def __repr__(self) -> str:
-        sets = len(self.sets)
+        read = self.internals
+        sets = sum(1 for _ in selected_sets(read.inputs.loaded.cluster, (), read.source.namespace))
         return f"<Cluster with {sets} PodCliqueSet{'' if sets == 1 else 's'}, rules {self.rules.name!r}>"
 
 
@@ -237,5 +244,5 @@ def _read(source: InputSource, rules: str, faults: str) -> Cluster:
 def _without_sets(source: InputSource) -> InputFault:
     """Return the fault of an input without a PodCliqueSet (LB-004)."""
     got = "none" if source.namespace is None else f"none in namespace {source.namespace}"
-    where = ", ".join(source.filenames) or "the cluster" if source.live is not None else ", ".join(source.filenames)
-    return InputFault(file=where or "objects", expected="a PodCliqueSet", got=got)
+    where = ", ".join(source.filenames) or (GIVEN_OBJECTS if source.live is None else "the cluster")
+    return InputFault(file=where, expected="a PodCliqueSet", got=got)

@@ -11,6 +11,7 @@ from grove_shell.actions.compare import CompareOptions, compare_input, report_as
 from grove_shell.library.arguments import Sets, rule_set_name, time_span
 from grove_shell.library.cluster import Cluster
 from grove_shell.library.html import html_escaped, html_table
+from grove_shell.library.objects import qualified_name
 from grove_shell.library.plans import checked_cluster
 from grove_shell.views.compare_page import RuleSetComparisonReport
 from grove_shell.views.renderers import format_json_document
@@ -52,7 +53,7 @@ class Comparison:
         for one in self.internals.comparisons:
             for found in one.differences:
                 yield Difference(
-                    f"{one.root.namespace}/{one.root.name}",
+                    qualified_name(one.root),
                     found.change.value,
                     tuple(clique.name for clique in found.cliques),
                     _time_of(found.before),
