@@ -16,6 +16,7 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
+from grove_shell.interrupts_between_runs import interrupts_between_runs
 from grove_shell.simulator.checks.all_checks import PROMISES
 from grove_shell.simulator.cluster.simulated_admission import admission_by_rules
 from grove_shell.simulator.random_events.randomized_scenario import (
@@ -144,8 +145,14 @@ class _SeedRuns:
 def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOptions) -> int:
     """Run the scenario with the random events of each seed, until a promise is broken."""
     runs, wanted, start = _SeedRuns(), options.seeds or 0, monotonic()
-    with progress_bar(wanted, "runs") as advance, suppress(KeyboardInterrupt):
+    with (
+        progress_bar(wanted, "runs") as advance,
+        suppress(KeyboardInterrupt),
+        interrupts_between_runs() as interrupted,
+    ):
         for seed in range(options.first, options.first + wanted):
+            if interrupted():
+                break
             drawn = with_random_events(scenario, seed, dump=read.cluster)
             bare = drawn.model_copy(update={"spec": drawn.spec.model_copy(update={"expect": ()})})
             run = _run(read, bare, options, check=True, counts_only=True)
