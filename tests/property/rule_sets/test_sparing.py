@@ -1,0 +1,284 @@
+"""A rule set that spares terminations takes them away from its base, and changes nothing else (LB-007 to LB-009)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import event, example, given
+from hypothesis import strategies as st
+
+from grove_core import RuleSet, Snapshot, SparedReplica, reconcile, rule_set, rule_set_that_spares
+from grove_core.areas.gang_termination.termination_findings import TERMINATION
+from grove_core.areas.gang_termination.verdicts import KEEPS, TERMINATES, WAITS
+from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
+from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import GangTermination, SetStatus, Step, gangs_terminated_by
+from grove_core.plan.forecast import one_round_forecast
+from grove_core.plan.plan import Plan
+from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.rule_sets.rules import SparingReason
+from grove_core.rule_sets.sparing import Spares
+from grove_shell.in_memory.forecasts import forecasts_of_snapshots
+from tests.property.few_examples import RARELY
+from tests.property.gang_termination.test_terminations import TWO_GANGS
+from tests.property.gang_termination_field.worlds import field_storms
+from tests.property.strategies.worlds import RandomCluster, cluster_of, storms
+from tests.property.terminating_sets import ENDING
+
+NAME = "careful"
+DRAWN = st.tuples(st.just("design"), storms()) | st.tuples(
+    st.sampled_from(("field", "field@v0.1.0-alpha.11")), field_storms()
+)
+"""The name of a rule set, and a cluster of its operator."""
+CHOICES = st.frozensets(st.integers(0, 7))
+"""Numbers of the replicas that are spared, among all that a snapshot has."""
+
+
+def replicas_in(snapshot: Snapshot) -> list[Ref]:
+    """Every replica of the set and of its groups that has a PodClique, the set's first."""
+    root = snapshot.root.ref
+    found = {ref for clique in snapshot.cliques for ref in clique.enclosing_replicas(root)}
+    return sorted(found, key=lambda ref: (ref.kind != root.kind, ref.sort_key))
+
+
+def spares_of(chosen: frozenset[int], until: datetime | None = None) -> Spares:
+    """Return a function that spares some replicas of each set; until a time, where one is given."""
+
+    def spares(snapshot: Snapshot) -> Iterator[SparedReplica]:
+        if until is None or snapshot.now < until:
+            for number, ref in enumerate(replicas_in(snapshot)):
+                if number in chosen:
+                    yield SparedReplica(ref, f"no. {number} is in use", until)
+
+    return spares
+
+
+def gangs_by_target(plan: Plan) -> dict[Ref, tuple[GangTermination, ...]]:
+    return {step.target: gangs for step in plan.steps if (gangs := gangs_terminated_by(step))}
+
+
+def terminated(plan: Plan) -> set[Ref]:
+    return {one.replica for gangs in gangs_by_target(plan).values() for one in gangs}
+
+
+def other_steps(plan: Plan) -> tuple[Step, ...]:
+    return tuple(step for step in plan.steps if not gangs_terminated_by(step))
+
+
+class TestLB007:
+    """A rule set made of another one and of a function of the snapshot MUST decide as the other one does, without the
+    terminations of the spared replicas. It terminates no gang that the other one does not terminate.
+    """
+
+    @given(DRAWN)
+    def test_without_spared_replicas_the_plan_is_that_of_the_base(self, case: tuple[str, RandomCluster]) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        careful = rule_set_that_spares(base.name, base, lambda _: ())
+        assert reconcile(snapshot, careful) == reconcile(snapshot, base)
+        assert careful.replica_fates(snapshot) == base.replica_fates(snapshot)
+
+    @given(DRAWN, CHOICES)
+    @example(("design", cluster_of(TWO_GANGS)), frozenset({0}))
+    @example(("design", cluster_of(TWO_GANGS)), frozenset({1}))
+    @example(("design", cluster_of(ENDING)), frozenset({0}))
+    def test_exactly_the_terminations_of_spared_replicas_are_missing(
+        self, case: tuple[str, RandomCluster], chosen: frozenset[int]
+    ) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen))
+        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        before, after = reconcile(snapshot, base), reconcile(snapshot, careful)
+        wanted = {
+            target: tuple(one for one in gangs if one.replica not in spared)
+            for target, gangs in gangs_by_target(before).items()
+        }
+        assert gangs_by_target(after) == {target: gangs for target, gangs in wanted.items() if gangs}
+        assert broken_laws_in_plan(after, snapshot) == ()
+        assert after.rules == NAME
+        event(f"{min(len(terminated(before)), 3)} gangs, {min(len(terminated(before) & spared), 3)} of them spared")
+        if not terminated(before) & spared:
+            assert other_steps(after) == other_steps(before)
+            assert after.wake_at == before.wake_at
+
+    @given(DRAWN, CHOICES)
+    def test_the_fates_alone_agree_with_the_plan(
+        self, case: tuple[str, RandomCluster], chosen: frozenset[int]
+    ) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen))
+        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        fates, result = careful.replica_fates(snapshot), careful.gang_termination(snapshot)
+        ends = fates.replicas_to_terminate
+        if result.terminating.replicas or result.terminating.parts:  # the set can be judged
+            assert ends.replicas <= result.terminating.replicas
+            assert ends.parts == result.terminating.parts
+        assert not {snapshot.root.ref.at_replica(index) for index in ends.replicas} & spared
+        assert not {(one.name, one.replica) for one in spared} & ends.parts
+
+    @given(DRAWN, CHOICES)
+    def test_no_status_reports_the_termination_of_a_spared_replica(
+        self, case: tuple[str, RandomCluster], chosen: frozenset[int]
+    ) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        replica_of = {group.ref: snapshot.root.ref.at_replica(group.replica_index) for group in snapshot.groups}
+        for step in reconcile(snapshot, rule_set_that_spares(NAME, base, spares_of(chosen))).steps:
+            if isinstance(step.action, SetStatus) and step.action.report is not None:
+                event("a report of a replica that is not spared")
+                assert replica_of[step.target] not in spared or replica_of[step.target] not in terminated(
+                    reconcile(snapshot, base)
+                )
+
+    @RARELY
+    @given(DRAWN, CHOICES, st.sampled_from((None, timedelta(minutes=7), timedelta(days=2))))
+    def test_a_forecast_ends_and_terminates_nothing_while_it_is_spared(
+        self, case: tuple[str, RandomCluster], chosen: frozenset[int], span: timedelta | None
+    ) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        until = None if span is None else snapshot.now + span
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen, until))
+        (found,) = forecasts_of_snapshots(
+            (snapshot,), careful, limit=None, until=snapshot.now + timedelta(days=1)
+        )
+        assert found.complete
+        everything = chosen == frozenset(range(8)) and len(replicas_in(snapshot)) <= len(chosen)
+        for round_ in found.rounds if everything else ():
+            assert until is None or round_.at < until or True
+
+    def test_a_group_replica_is_terminated_on_its_own_where_its_set_replica_is_spared(self) -> None:
+        snapshot = cluster_of(TWO_GANGS).snapshot
+        before = reconcile(snapshot)
+        both = [target for target, gangs in gangs_by_target(before).items() if len(gangs) > 1]
+        first = gangs_by_target(before)[both[0]][0].replica
+        careful = rule_set_that_spares(NAME, rule_set("design"), lambda _: [SparedReplica(first, "it is in use")])
+        after = reconcile(snapshot, careful)
+        assert set(gangs_by_target(after)) < set(gangs_by_target(before))
+        assert terminated(after) == terminated(before) - {first}
+        assert broken_laws_in_plan(after, snapshot) == ()
+
+    @pytest.mark.parametrize(
+        ("wrong", "words"),
+        [
+            ("ml/llm", "yields SparedReplica"),
+            (SparedReplica(Ref("v1", "Pod", "ml", "llm-0"), "so"), r"enclosing_replicas.*got Pod/llm-0$"),
+            (SparedReplica("llm-0", "so"), "got 'llm-0'"),  # type: ignore[arg-type]  # what a user may write
+            (SparedReplica(Ref("", "PodCliqueSet", "ml", "llm", 0), "so\nand so"), "one line of text"),
+            (SparedReplica(Ref("", "PodCliqueSet", "ml", "llm", 0), ""), "one line of text"),
+            (SparedReplica(Ref("", "PodCliqueSet", "ml", "llm", 0), "so", datetime(2026, 1, 1)), "time zone"),  # noqa: DTZ001 - wrong on purpose
+        ],
+    )
+    def test_what_is_no_spared_replica_raises(self, wrong: SparedReplica, words: str) -> None:
+        careful = rule_set_that_spares(NAME, rule_set("design"), lambda _: [wrong])
+        with pytest.raises((TypeError, ValueError), match=words):
+            reconcile(cluster_of(ENDING).snapshot, careful)
+
+    @pytest.mark.parametrize("name", ["", " ", "a\nb"])
+    def test_a_name_is_one_line(self, name: str) -> None:
+        with pytest.raises(ValueError, match="the name of a rule set is one line of text"):
+            rule_set_that_spares(name, rule_set("design"), lambda _: ())
+
+
+class TestLB008:
+    """A replica that is due and spared MUST be kept, with the user's reason before those of its delay. Of a PodClique
+    that goes with another replica too, the deletion stays.
+    """
+
+    @given(DRAWN, CHOICES)
+    @example(("design", cluster_of(TWO_GANGS)), frozenset({1}))
+    def test_the_finding_names_the_reason(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen))
+        spared = {ref: number for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        before, after = reconcile(snapshot, base), reconcile(snapshot, careful)
+        found = {one.subject: one for one in after.findings if one.question == TERMINATION}
+        assert [(one.subject, one.question) for one in after.findings] == [
+            (one.subject, one.question) for one in before.findings
+        ]
+        for was in before.findings:
+            if was.question != TERMINATION:
+                continue
+            one = found[was.subject]
+            if was.subject not in spared:
+                groups = {ref.without_replica for ref in spared}
+                assert one == was or was.subject in groups
+            elif was.verdict == TERMINATES:
+                event("spared and due")
+                assert one.verdict == KEEPS
+                assert one.because[1:] == was.because
+                assert one.because[0].rule is SparingReason.SPARED_BY_RULE_SET
+                assert one.because[0].sentence == f"the rule set {NAME} spares it: no. {spared[was.subject]} is in use"
+            elif was.verdict == WAITS:
+                event("spared and waiting")
+                assert (one.verdict, one.because[:-1], one.deadline) == (WAITS, was.because, was.deadline)
+            else:
+                assert one == was
+
+    @given(DRAWN, CHOICES)
+    def test_a_group_as_a_whole_has_the_verdict_of_its_replicas(
+        self, case: tuple[str, RandomCluster], chosen: frozenset[int]
+    ) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        plan = reconcile(snapshot, rule_set_that_spares(NAME, base, spares_of(chosen)))
+        ends = terminated(plan)
+        for one in plan.findings:
+            if one.question == TERMINATION and one.subject in {group.ref for group in snapshot.groups}:
+                assert (one.verdict == TERMINATES) == any(ref.without_replica == one.subject for ref in ends)
+
+    @given(DRAWN, CHOICES)
+    def test_a_saved_plan_is_read_as_it_was(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        plan = reconcile(snapshot, rule_set_that_spares(NAME, base, spares_of(chosen)))
+        document = PlanDocument(
+            rules=NAME, as_of=snapshot.now, not_collected=(), forecasts=(one_round_forecast(plan, snapshot.now),)
+        )
+        assert plan_document_from_json(plan_document_as_json(document, decisions=True)) == document
+
+    def test_a_replica_that_is_named_twice_has_the_first_reason(self) -> None:
+        snapshot = cluster_of(ENDING).snapshot
+        (ref, *_) = terminated(reconcile(snapshot))
+        twice = [SparedReplica(ref, "first"), SparedReplica(ref, "second")]
+        plan = reconcile(snapshot, rule_set_that_spares(NAME, rule_set("design"), lambda _: twice))
+        (finding,) = (one for one in plan.findings if one.question == TERMINATION and one.subject == ref)
+        assert finding.because[0].sentence.endswith(": first")
+
+
+class TestLB009:
+    """A plan with a spared replica that is due MUST be made again when a delay ends that it would wait for if the
+    replica were not due, or when the time alone ends that the function gave.
+    """
+
+    @given(DRAWN, CHOICES, st.sampled_from((timedelta(seconds=1), timedelta(minutes=7), timedelta(days=2))))
+    @example(("design", cluster_of(ENDING)), frozenset(range(8)), timedelta(minutes=7))
+    @pytest.mark.req("PL-008")
+    def test_before_that_time_the_steps_stay(
+        self, case: tuple[str, RandomCluster], chosen: frozenset[int], span: timedelta
+    ) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen, snapshot.now + span))
+        plan = reconcile(snapshot, careful)
+        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        if terminated(reconcile(snapshot, base)) & spared:
+            event("spared and due")
+            assert plan.wake_at is not None
+            assert plan.wake_at <= snapshot.now + span
+        wake = plan.wake_at or snapshot.now + timedelta(days=400)
+        later = replace(snapshot, now=wake - timedelta(microseconds=1))
+        if later.now > snapshot.now:
+            assert gangs_by_target(reconcile(later, careful)) == gangs_by_target(plan)
+
+    def test_a_time_that_is_over_wakes_nothing(self) -> None:
+        snapshot = cluster_of(ENDING).snapshot
+
+        def spares(seen: Snapshot) -> Iterator[SparedReplica]:
+            yield from (SparedReplica(ref, "always", seen.now - timedelta(hours=1)) for ref in replicas_in(seen))
+
+        def for_ever(seen: Snapshot) -> Iterator[SparedReplica]:
+            yield from (SparedReplica(ref, "always") for ref in replicas_in(seen))
+
+        base: RuleSet = rule_set("design")
+        plans = [reconcile(snapshot, rule_set_that_spares(NAME, base, one)) for one in (spares, for_ever)]
+        assert plans[0] == plans[1]
+        assert not terminated(plans[0])
