@@ -79,7 +79,8 @@ def result_with_spared(
     left = fates_with_spared(fates, root, spared)
     times = (result.wake_at, earliest_breach_wake_time(left), *(spared.ends.get(one) for one in due))
     parts = {(one.name, one.replica) for one in due if one.kind != root.kind}
-    objects = {one.ref: one for one in (*snapshot.cliques, *snapshot.groups)}
+    objects: dict[Ref, PodClique | ScalingGroup] = {one.ref: one for one in snapshot.cliques}
+    objects |= {one.ref: one for one in snapshot.groups}
     kept = (_deletion_without_spared(one, due, objects) for one in result.deletions)
     return result._replace(
         statuses=_without_reports(result.statuses, due, root, objects),
@@ -153,9 +154,7 @@ def _without_reports(
     return DesiredChanges(tuple(one for one in wants if one is not None), statuses.withheld)
 
 
-def _findings(
-    findings: Iterable[Finding], reasons: Mapping[Ref, Reason], due: AbstractSet[Ref]
-) -> Iterator[Finding]:
+def _findings(findings: Iterable[Finding], reasons: Mapping[Ref, Reason], due: AbstractSet[Ref]) -> Iterator[Finding]:
     """Yield the findings; a spared replica is kept, or waits as before, and its scaling group as its replicas."""
     found = [_finding(one, reasons, due) for one in findings]
     parts: defaultdict[Ref, list[Finding]] = defaultdict(list)

@@ -15,7 +15,7 @@ from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import GangTermination, SetStatus, Step, gangs_terminated_by
+from grove_core.kernel.steps import Delete, GangTermination, SetStatus, Step, StepStage, gangs_terminated_by
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
@@ -23,8 +23,7 @@ from grove_core.rule_sets.rules import SparingReason
 from grove_core.rule_sets.sparing import Spares
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.few_examples import RARELY
-from tests.property.gang_termination.test_terminations import TWO_GANGS
-from tests.property.gang_termination_field.worlds import field_storms
+from tests.property.gang_termination_field.worlds import field_storm, field_storms
 from tests.property.strategies.worlds import RandomCluster, cluster_of, storms
 from tests.property.terminating_sets import ENDING
 
@@ -33,6 +32,11 @@ DRAWN = st.tuples(st.just("design"), storms()) | st.tuples(
     st.sampled_from(("field", "field@v0.1.0-alpha.11")), field_storms()
 )
 """The name of a rule set, and a cluster of its operator."""
+TWO_LEVELS = field_storm(
+    b"\x03\x03\x01\x00\x03\xa3.\x02\x00\xa9\x01\x00\x02\x00\x86\x01\x03\x01\x02\x01",
+    b"\x01\x00\x00\xff\x01\xb1\x00\x00\x02\x01\xa0\x89\x00\x02\x007\x01\xcf\xff\x00\x01\x00\x022\x00/\x02\x02\xfc/\x02\x00\x01\x89\x00\x02",
+)
+"""A cluster in which one PodClique is terminated with its replica of the set and with that of its scaling group."""
 CHOICES = st.frozensets(st.integers(0, 7))
 """Numbers of the replicas that are spared, among all that a snapshot has."""
 
@@ -81,8 +85,8 @@ class TestLB007:
         assert careful.replica_fates(snapshot) == base.replica_fates(snapshot)
 
     @given(DRAWN, CHOICES)
-    @example(("design", cluster_of(TWO_GANGS)), frozenset({0}))
-    @example(("design", cluster_of(TWO_GANGS)), frozenset({1}))
+    @example(("field", TWO_LEVELS), frozenset({1}))
+    @example(("field", TWO_LEVELS), frozenset({5}))
     @example(("design", cluster_of(ENDING)), frozenset({0}))
     def test_exactly_the_terminations_of_spared_replicas_are_missing(
         self, case: tuple[str, RandomCluster], chosen: frozenset[int]
@@ -104,9 +108,7 @@ class TestLB007:
             assert after.wake_at == before.wake_at
 
     @given(DRAWN, CHOICES)
-    def test_the_fates_alone_agree_with_the_plan(
-        self, case: tuple[str, RandomCluster], chosen: frozenset[int]
-    ) -> None:
+    def test_the_fates_alone_agree_with_the_plan(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         careful = rule_set_that_spares(NAME, base, spares_of(chosen))
         spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
@@ -119,6 +121,8 @@ class TestLB007:
         assert not {(one.name, one.replica) for one in spared} & ends.parts
 
     @given(DRAWN, CHOICES)
+    @example(("field", TWO_LEVELS), frozenset({0}))
+    @example(("field", TWO_LEVELS), frozenset({1}))
     def test_no_status_reports_the_termination_of_a_spared_replica(
         self, case: tuple[str, RandomCluster], chosen: frozenset[int]
     ) -> None:
@@ -140,24 +144,40 @@ class TestLB007:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         until = None if span is None else snapshot.now + span
         careful = rule_set_that_spares(NAME, base, spares_of(chosen, until))
-        (found,) = forecasts_of_snapshots(
-            (snapshot,), careful, limit=None, until=snapshot.now + timedelta(days=1)
-        )
+        (found,) = forecasts_of_snapshots((snapshot,), careful, limit=None, until=snapshot.now + timedelta(days=1))
         assert found.complete
-        everything = chosen == frozenset(range(8)) and len(replicas_in(snapshot)) <= len(chosen)
-        for round_ in found.rounds if everything else ():
-            assert until is None or round_.at < until or True
+        wanted = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        first = {one.replica for step in found.rounds[0].steps for one in gangs_terminated_by(step)}
+        assert not first & wanted
 
-    def test_a_group_replica_is_terminated_on_its_own_where_its_set_replica_is_spared(self) -> None:
-        snapshot = cluster_of(TWO_GANGS).snapshot
-        before = reconcile(snapshot)
-        both = [target for target, gangs in gangs_by_target(before).items() if len(gangs) > 1]
-        first = gangs_by_target(before)[both[0]][0].replica
-        careful = rule_set_that_spares(NAME, rule_set("design"), lambda _: [SparedReplica(first, "it is in use")])
-        after = reconcile(snapshot, careful)
-        assert set(gangs_by_target(after)) < set(gangs_by_target(before))
-        assert terminated(after) == terminated(before) - {first}
-        assert broken_laws_in_plan(after, snapshot) == ()
+    @pytest.mark.parametrize("leaves", [False, True])
+    def test_a_replica_of_a_group_is_terminated_on_its_own_where_that_of_the_set_is_spared(
+        self, *, leaves: bool
+    ) -> None:
+        base, generated = rule_set("field"), TWO_LEVELS
+        if leaves:  # the PodClique whose delay ended first is being deleted, and another one of its replica is not
+            (cause,) = (one for one in generated.cliques if one.ref.name == "llm-1-pool-1-decode")
+            other = replace(cause, ref=replace(cause.ref, name="llm-1-pool-1-prefill"), uid="uid-of-prefill")
+            cliques = (*(replace(one, deleting=one is cause) for one in generated.cliques), other)
+            generated = replace(generated, cliques=cliques)
+        snapshot = generated.snapshot
+        before = gangs_by_target(reconcile(snapshot, base))
+        ((target, (of_set, of_group)),) = ((one, gangs) for one, gangs in before.items() if len(gangs) > 1)
+        careful = rule_set_that_spares(NAME, base, lambda _: [SparedReplica(of_set.replica, "it is in use")])
+        plan = reconcile(snapshot, careful)
+        after = gangs_by_target(plan)
+        assert after == {
+            one: gangs if one != target else (of_group,)
+            for one, gangs in before.items()
+            if of_set not in gangs or one == target
+        }
+        (step,) = (one for one in plan.steps if one.target == target)
+        assert isinstance(step.action, Delete)
+        basis = of_group.replica.without_replica if leaves else of_group.trigger
+        assert [ref for ref, _ in step.action.rests_on] == [basis]
+        assert step.stage is (StepStage.CLEANUP if leaves else StepStage.CAUSE)
+        assert [one.subject for one in step.because] == [target, of_group.trigger]
+        assert broken_laws_in_plan(plan, snapshot) == ()
 
     @pytest.mark.parametrize(
         ("wrong", "words"),
@@ -187,7 +207,7 @@ class TestLB008:
     """
 
     @given(DRAWN, CHOICES)
-    @example(("design", cluster_of(TWO_GANGS)), frozenset({1}))
+    @example(("field", TWO_LEVELS), frozenset({1, 5}))
     def test_the_finding_names_the_reason(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         careful = rule_set_that_spares(NAME, base, spares_of(chosen))
