@@ -152,7 +152,7 @@ def given_rules(given: object, name: str = "rules") -> GivenRules:
             raise ValueError(f"{name} is another rule set than the built-in one of its name {given.name!r}: rename it")
         return given
     if not isinstance(given, str):
-        raise TypeError(f"{name} is a RuleSet, the name of a rule set or 'auto'; got {_type_name(given)}")
+        raise TypeError(f"{name} is the name of a rule set, a RuleSet or 'auto'; got {_type_name(given)}")
     if given == AUTO:
         return given
     try:

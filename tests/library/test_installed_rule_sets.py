@@ -49,8 +49,8 @@ def planned(capsys: pytest.CaptureFixture[str], rules: str, code: int = 0) -> st
 
 class TestLB010:
     """A name that is no built-in rule set MUST be taken for the entry point of that name in the group
-    ``grove.rule_sets``: a RuleSet, or a function without arguments that returns one. Plans show that name. A built-in
-    name means the built-in rule set; ``grove rules`` says which entry points it hides.
+    ``grove.rule_sets``: a RuleSet, or a function without arguments that returns one. Plans show that name.
+    ``grove rules`` lists entry points, and those hidden by a built-in name.
     """
 
     @pytest.mark.usefixtures("example")
