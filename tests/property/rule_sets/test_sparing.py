@@ -24,7 +24,7 @@ from grove_core.rule_sets.sparing import Spares
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_storm, field_storms
-from tests.property.strategies.worlds import RandomCluster, cluster_of, storms
+from tests.property.strategies.worlds import START, RandomCluster, cluster_of, storms
 from tests.property.terminating_sets import ENDING
 
 NAME = "careful"
@@ -37,6 +37,18 @@ TWO_LEVELS = field_storm(
     b"\x01\x00\x00\xff\x01\xb1\x00\x00\x02\x01\xa0\x89\x00\x02\x007\x01\xcf\xff\x00\x01\x00\x022\x00/\x02\x02\xfc/\x02\x00\x01\x89\x00\x02",
 )
 """A cluster in which one PodClique is terminated with its replica of the set and with that of its scaling group."""
+GROUP_WAITS = replace(
+    TWO_LEVELS,
+    cliques=tuple(
+        replace(
+            one, status=replace(one.status, conditions=tuple(replace(was, last_transition_time=START) for was in found))
+        )
+        if one.ref.name == "llm-1-pool-1-decode" and (found := one.status.conditions)
+        else one
+        for one in TWO_LEVELS.cliques
+    ),
+)
+"""The same cluster; the delay of the replica of the scaling group has just begun."""
 CHOICES = st.frozensets(st.integers(0, 7))
 """Numbers of the replicas that are spared, among all that a snapshot has."""
 
@@ -242,10 +254,11 @@ class TestLB008:
     ) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         plan = reconcile(snapshot, rule_set_that_spares(NAME, base, spares_of(chosen)))
-        ends = terminated(plan)
-        for one in plan.findings:
-            if one.question == TERMINATION and one.subject in {group.ref for group in snapshot.groups}:
-                assert (one.verdict == TERMINATES) == any(ref.without_replica == one.subject for ref in ends)
+        verdicts = {one.subject: one.verdict for one in plan.findings if one.question == TERMINATION}
+        for group in snapshot.groups:
+            parts = {verdict for ref, verdict in verdicts.items() if ref != group.ref == ref.without_replica}
+            assert (verdicts.get(group.ref) == TERMINATES) == (TERMINATES in parts)
+            assert (verdicts.get(group.ref) == WAITS) == (WAITS in parts and TERMINATES not in parts)
 
     @given(DRAWN, CHOICES)
     def test_a_saved_plan_is_read_as_it_was(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
@@ -288,6 +301,29 @@ class TestLB009:
         later = replace(snapshot, now=wake - timedelta(microseconds=1))
         if later.now > snapshot.now:
             assert gangs_by_target(reconcile(later, careful)) == gangs_by_target(plan)
+
+    @given(DRAWN, CHOICES, CHOICES)
+    @example(("field", TWO_LEVELS), frozenset({0}), frozenset({1}))
+    @example(("field", GROUP_WAITS), frozenset[int](), frozenset({1}))
+    def test_it_is_the_first_of_all_delays_and_times(
+        self, case: tuple[str, RandomCluster], inner: frozenset[int], outer: frozenset[int]
+    ) -> None:
+        """One rule set that spares is the base of another one."""
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        end = snapshot.now + timedelta(days=300)
+        first = rule_set_that_spares("first", base, spares_of(inner, end))
+        result = rule_set_that_spares(NAME, first, spares_of(outer)).gang_termination(snapshot)
+        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in inner}
+        ends = terminated(reconcile(snapshot, base)) & spared
+        verdicts = {one.subject: one for one in result.findings if one.question == TERMINATION}
+        index_of = {group.ref: group.replica_index for group in snapshot.groups}
+        waits = []
+        for one in verdicts.values():
+            if one.verdict == WAITS and one.deadline is not None and one.subject.replica is not None:
+                around = snapshot.root.ref.at_replica(index_of.get(one.subject.without_replica, one.subject.replica))
+                if around not in verdicts or verdicts[around].verdict != TERMINATES:
+                    waits.append(one.deadline)
+        assert result.wake_at == min((*waits, *([end] if ends else ())), default=None)
 
     def test_a_time_that_is_over_wakes_nothing(self) -> None:
         snapshot = cluster_of(ENDING).snapshot
