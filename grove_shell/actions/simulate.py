@@ -10,10 +10,9 @@ from time import monotonic
 
 from grove_core.kernel.refs import Ref
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.rule_set_choice import choose_rule_set, rule_set_by_name
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
 from grove_shell.interrupts_between_runs import interrupts_between_runs
@@ -224,7 +223,7 @@ def _run(
     tick: Tick | None = None,
 ) -> SimulationResult:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
-    rules = rule_set(options.rules or DESIGN.name)
+    rules = rule_set_by_name(options.rules or DESIGN.name)
     how = SimulationOptions(
         checks=PROMISES if check else (),
         counts_only=counts_only,
