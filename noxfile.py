@@ -16,7 +16,10 @@ from typing import Final
 
 import nox
 
-CHECKED: Final = ("grove_core", "grove_shell", "tests", "benchmarks", "docs", "examples/library", "noxfile.py")
+CHECKED: Final = (
+    *("grove_core", "grove_shell", "tests", "benchmarks", "docs"),
+    *("examples/library", "examples/rule-sets", "noxfile.py"),
+)
 UNAVAILABLE: Final = 69  # of ``tests.cluster build``: no way to a package index or to Go modules; 1 is a failed build
 TRACE: Final = "tests/golden/test_trace.py"
 

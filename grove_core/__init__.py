@@ -18,9 +18,20 @@ if TYPE_CHECKING:
     from grove_core.reconcile import reconcile
     from grove_core.rule_sets.named import rule_set, rule_set_names
     from grove_core.rule_sets.rule_set import RuleSet
+    from grove_core.rule_sets.sparing import SparedReplica, rule_set_that_spares
     from grove_core.snapshot.snapshot import Snapshot
 
-__all__ = ("VERSION", "Plan", "RuleSet", "Snapshot", "reconcile", "rule_set", "rule_set_names")
+__all__ = (
+    "VERSION",
+    "Plan",
+    "RuleSet",
+    "Snapshot",
+    "SparedReplica",
+    "reconcile",
+    "rule_set",
+    "rule_set_names",
+    "rule_set_that_spares",
+)
 
 
 class _Package(ModuleType):
@@ -45,6 +56,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
             from grove_core.rule_sets import named  # noqa: PLC0415 - see above
 
             return getattr(named, name)
+        case "SparedReplica" | "rule_set_that_spares":
+            from grove_core.rule_sets import sparing  # noqa: PLC0415 - see above
+
+            return getattr(sparing, name)
         case "RuleSet":
             from grove_core.rule_sets.rule_set import RuleSet  # noqa: PLC0415 - see above
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit
     from grove_shell.library.explanations import Explanation, Reasoned, explain
     from grove_shell.library.objects import CliqueState, PodState, ReplicaState, SetState
-    from grove_shell.library.plans import Plan, PlannedStep, Termination, Waiting, WithheldStep, forecast, plan
+    from grove_shell.library.plans import Plan, PlannedStep, WithheldStep, forecast, plan
+    from grove_shell.library.terminations import Termination, Waiting
     from grove_shell.library.validation import ManifestVerdict, Remark, ValidationResult, validate
     from grove_shell.reading.input_faults import BadInput, InputFault
 
@@ -24,7 +25,8 @@ _MODULES = {
     "library.edits": ("Edit", "NewSet", "ServingDuringEdit"),
     "library.explanations": ("Explanation", "Reasoned", "explain"),
     "library.objects": ("CliqueState", "PodState", "ReplicaState", "SetState"),
-    "library.plans": ("WithheldStep", "Plan", "PlannedStep", "Termination", "Waiting", "forecast", "plan"),
+    "library.plans": ("Plan", "PlannedStep", "WithheldStep", "forecast", "plan"),
+    "library.terminations": ("Termination", "Waiting"),
     "library.validation": ("ManifestVerdict", "Remark", "ValidationResult", "validate"),
     "reading.input_faults": ("BadInput", "InputFault"),
 }

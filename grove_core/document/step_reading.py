@@ -48,6 +48,7 @@ from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan import rules as planning
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.naming_rules import name_list_text
+from grove_core.rule_sets import rules as rule_sets
 
 _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -64,6 +65,7 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             scheduling.SchedulingReason,
             topology.TopologyReason,
             planning.WithheldStepReason,
+            rule_sets.SparingReason,
         )
         for rule in rules
     }

@@ -16,7 +16,7 @@ from grove_shell.actions.configuration_files import (
     read_operator_configuration,
 )
 from grove_shell.actions.decision_time import DecisionTime, Now, decision_time, times_to_collect
-from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
@@ -118,7 +118,7 @@ class CommandInput:
 
 
 def read_command_input(
-    source: InputSource, rules: str | None = None, of_policies: Sequence[InputFault] = ()
+    source: InputSource, rules: GivenRules | None = None, of_policies: Sequence[InputFault] = ()
 ) -> CommandInput:
     """Read everything a command needs. What is wrong with it is in ``problems`` of the result.
 
@@ -211,7 +211,7 @@ def _earlier_sets(
 
 
 def read_input_and_print_problems(
-    source: InputSource, rules: str | None = None, of_policies: Sequence[InputFault] = ()
+    source: InputSource, rules: GivenRules | None = None, of_policies: Sequence[InputFault] = ()
 ) -> CommandInput:
     """Read the input and print its problems, and those of policy files, on standard error.
 

@@ -20,7 +20,7 @@ from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
 from grove_shell.actions.plan import time_after, uncollected_kind_names
-from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
+from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
@@ -34,7 +34,7 @@ from grove_shell.views.renderers import RENDERERS
 class CompareOptions:
     """Options of ``grove compare`` besides the source; see its ``--help``."""
 
-    rules: tuple[str, str]
+    rules: tuple[GivenRules, GivenRules]
     sets: tuple[str, ...] = ()
     until: timedelta | None = None
     output: str = "human"

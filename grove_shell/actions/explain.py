@@ -22,7 +22,7 @@ from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
-from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.kind_names import kind_named, shortest_name_of
@@ -58,7 +58,9 @@ class Explained(NamedTuple):
     hint: str = ""
 
 
-def explain_input(inputs: CommandInput, kind: str, name: str, namespace: str | None, rules: str | None) -> Explained:
+def explain_input(
+    inputs: CommandInput, kind: str, name: str, namespace: str | None, rules: GivenRules | None
+) -> Explained:
     """Return what explains one object of an input that was read."""
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots_of_selected_sets(namespace)

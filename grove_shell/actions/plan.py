@@ -24,7 +24,7 @@ from grove_shell.actions.input_findings import (
     sets_with_unknown_nodes,
 )
 from grove_shell.actions.plan_checks import plan_objections
-from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
@@ -47,7 +47,7 @@ class PlanOptions:
 
     sets: tuple[str, ...] = ()
     output: str = "human"
-    rules: str | None = None
+    rules: GivenRules | None = None
     rounds: int | None = None
     until: timedelta | None = None
     decisions: bool = False

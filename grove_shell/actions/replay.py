@@ -12,6 +12,7 @@ from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_shell.actions.compare import rule_set_comparison_as_json
+from grove_shell.actions.rule_set_choice import rule_set_by_name
 from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.replay.decision_log_format import canonical_json, equals_recorded_plan, plan_as_decision_log_json
@@ -63,6 +64,7 @@ def _lines_of(path: str) -> Iterator[bytes]:
 
 def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advance: Callable[[], None]) -> ReplayReport:
     """Decide every look again, by the rules of the log, and by others where they are asked for (RP-001, RP-005)."""
+    compared = rule_set_by_name(other_rules) if other_rules is not None else None
     count, roots, moments = 0, set[Ref](), list[datetime]()
     others: list[DecisionDifferingFromLog] = []
     parted: list[RuleSetTerminationDifference] = []
@@ -74,8 +76,8 @@ def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advanc
         if not equals_recorded_plan(look.plan, plan, now):
             differences = tuple(_where(look.plan, plan_as_decision_log_json(plan, now)))
             others.append(DecisionDifferingFromLog(look.line, look.name, now, differences))
-        if other_rules is not None:
-            forecast = one_round_forecast(reconcile(look.snapshot, rule_set(other_rules)), now)
+        if compared is not None:
+            forecast = one_round_forecast(reconcile(look.snapshot, compared), now)
             found = compare_forecasts(one_round_forecast(plan, now), forecast)
             if not found.has_same_terminations:
                 parted.append(RuleSetTerminationDifference(look.line, look.name, look.rules, now, found))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.errors import MalformedObject
@@ -17,16 +17,18 @@ from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.actions.configuration_files import FIELD
 
 AUTO: Final = "auto"
+GivenRules: TypeAlias = str | RuleSet
+"""The name of a rule set, or a rule set of a program."""
 _OF_FILE: Final = "the configuration file is the Go operator's"
 
 
 def choose_rule_set(
-    option: str | None, configured: str | None, cluster: IndexedCluster | None, newer: Iterable[str] = ()
+    option: GivenRules | None, configured: str | None, cluster: IndexedCluster | None, newer: Iterable[str] = ()
 ) -> tuple[RuleSet, RuleSetSource, RecognisedOperator | None]:
     """Return the rule set, what chose it, and the operator that the cluster shows.
 
     Args:
-        option: the value of ``--rules``; None or ``auto`` where none is named.
+        option: the value of ``--rules``, or a rule set of a program; None or ``auto`` where none is named.
         configured: the rule set that the file of ``--config`` names; None where it names none. A file of the Go
             operator stands for the release that the cluster shows, else for the newest (IN-073).
         newer: marks of a newer release that are in the input and not in the cluster.
@@ -41,10 +43,24 @@ def choose_rule_set(
         named, source = AUTO if shows_release else FIELD, RuleSetSource("configuration", _OF_FILE)
     if named not in {None, AUTO}:
         shown = replace(shown, doubtful=frozenset()) if shown is not None else None  # the user named it
-        return rule_set(str(named)), source, shown
+        return named if isinstance(named, RuleSet) else rule_set_by_name(str(named)), source, shown
     if shown is None:
         return rule_set("design"), RuleSetSource("default"), shown
     return rule_set(shown.rules), RuleSetSource("cluster" if shown.is_shown else "default", shown.because), shown
+
+
+def rule_set_by_name(name: str) -> RuleSet:
+    """Return the built-in rule set with a full name, else that of the entry point (LB-010).
+
+    Raises:
+        InstalledRuleSetFailed: the entry point does not load, or is no rule set.
+        ValueError: there is no rule set of this name.
+    """
+    with suppress(ValueError):
+        return rule_set(name)
+    from grove_shell.actions.installed_rule_sets import installed_rule_set  # noqa: PLC0415 - few commands name one (P11)
+
+    return installed_rule_set(name)
 
 
 def cluster_for_operator_recognition(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> IndexedCluster:

@@ -5,6 +5,12 @@ from difflib import get_close_matches
 from typing import Any
 
 from grove_core.rule_sets.named import rule_sets
+from grove_shell.actions.installed_rule_sets import (
+    InstalledRuleSet,
+    installed_rule_set,
+    installed_rule_sets,
+    known_rule_set_name,
+)
 from grove_shell.catalogue.specification_rules import (
     RetiredRule,
     SpecificationRule,
@@ -18,10 +24,15 @@ from grove_shell.catalogue.specification_rules import (
     specification_rules_by_number,
 )
 from grove_shell.exit_codes import DONE, USAGE
-from grove_shell.settings.rule_set_names import full_rule_set_name
 from grove_shell.styled_text_page import joined_pages, print_error
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.rules_page import retired_rule_page, rule_page, rule_set_page, rule_sets_page
+from grove_shell.views.rules_page import (
+    installed_rule_set_page,
+    retired_rule_page,
+    rule_page,
+    rule_set_page,
+    rule_sets_page,
+)
 
 
 def print_rules(asked: tuple[str, ...], output: str) -> int:
@@ -40,17 +51,20 @@ def print_rules(asked: tuple[str, ...], output: str) -> int:
             given_up.append(retired)
         elif not rules_:
             try:
-                sets.append(full_rule_set_name(word))
+                sets.append(known_rule_set_name(word))
             except ValueError:
                 unknown.append(word)
     if unknown:
         _report_unknown(unknown)
         return USAGE
+    own = _installed_among(sets)
     RENDERERS[output].print_result(
         page=lambda: joined_pages(
             [
                 *(
-                    rule_set_page(name, go_operator_rules_replacing_design(go_operator_generation_of(name)))
+                    installed_rule_set_page(own[name].name, own[name].value, own[name].package)
+                    if name in own
+                    else rule_set_page(name, go_operator_rules_replacing_design(go_operator_generation_of(name)))
                     for name in sets
                 ),
                 *map(retired_rule_page, given_up),
@@ -58,7 +72,7 @@ def print_rules(asked: tuple[str, ...], output: str) -> int:
             ]
         ),
         document=lambda: {
-            "ruleSets": [_set_as_json(name) for name in sets],
+            "ruleSets": [_installed_as_json(own[name]) if name in own else _set_as_json(name) for name in sets],
             "rules": [_rule_as_json(one) for one in found],
             **(
                 {"retired": [{"id": one.id, "title": one.title, "now": one.now} for one in given_up]}
@@ -70,11 +84,37 @@ def print_rules(asked: tuple[str, ...], output: str) -> int:
     return DONE
 
 
+def _installed_among(names: Iterable[str]) -> dict[str, InstalledRuleSet]:
+    """Return the rule sets of entry points among some names. Raises InstalledRuleSetFailed where one does not load."""
+    others = [name for name in names if name not in rule_sets()]
+    found = {one.name: one for one in installed_rule_sets() if one.name in others} if others else {}
+    for name in found:
+        installed_rule_set(name)
+    return found
+
+
+def _installed_as_json(one: InstalledRuleSet) -> dict[str, Any]:
+    hidden = {"hiddenByBuiltIn": True} if one.name in rule_sets() else {}
+    return {
+        "name": one.name,
+        "generation": None,
+        "differences": [],
+        "entryPoint": one.value,
+        "package": one.package,
+        **hidden,
+    }
+
+
 def _report_unknown(words: Iterable[str]) -> None:
     for word in words:
         near = get_close_matches(
             word,
-            [*rule_sets(), *specification_rules_by_number(), *reason_codes_by_rule_number().values()],
+            [
+                *rule_sets(),
+                *(one.name for one in installed_rule_sets()),
+                *specification_rules_by_number(),
+                *reason_codes_by_rule_number().values(),
+            ],
             n=1,
             cutoff=0.5,
         )
@@ -83,15 +123,20 @@ def _report_unknown(words: Iterable[str]) -> None:
 
 
 def _all_sets(output: str) -> int:
+    installed = installed_rule_sets()
     RENDERERS[output].print_result(
         page=lambda: rule_sets_page(
             {
                 name: (go_operator_releases_of_generation(name), go_operator_rules_replacing_design(name))
                 for name in reversed(go_operator_generations())
-            }
+            },
+            [(one.name, one.value, one.package, one.name in rule_sets()) for one in installed],
         ),
         document=lambda: {
-            "ruleSets": [_set_as_json(name) for name in dict.fromkeys(one.name for one in rule_sets().values())]
+            "ruleSets": [
+                *(_set_as_json(name) for name in dict.fromkeys(one.name for one in rule_sets().values())),
+                *map(_installed_as_json, installed),
+            ]
         },
     )
     return DONE

@@ -10,12 +10,12 @@ from time import monotonic
 
 from grove_core.kernel.refs import Ref
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.rule_set_choice import choose_rule_set, rule_set_by_name
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
+from grove_shell.interrupts_between_runs import interrupts_between_runs
 from grove_shell.simulator.checks.all_checks import PROMISES
 from grove_shell.simulator.cluster.simulated_admission import admission_by_rules
 from grove_shell.simulator.random_events.randomized_scenario import (
@@ -144,8 +144,14 @@ class _SeedRuns:
 def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOptions) -> int:
     """Run the scenario with the random events of each seed, until a promise is broken."""
     runs, wanted, start = _SeedRuns(), options.seeds or 0, monotonic()
-    with progress_bar(wanted, "runs") as advance, suppress(KeyboardInterrupt):
+    with (
+        progress_bar(wanted, "runs") as advance,
+        suppress(KeyboardInterrupt),
+        interrupts_between_runs() as interrupted,
+    ):
         for seed in range(options.first, options.first + wanted):
+            if interrupted():
+                break
             drawn = with_random_events(scenario, seed, dump=read.cluster)
             bare = drawn.model_copy(update={"spec": drawn.spec.model_copy(update={"expect": ()})})
             run = _run(read, bare, options, check=True, counts_only=True)
@@ -217,7 +223,7 @@ def _run(
     tick: Tick | None = None,
 ) -> SimulationResult:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
-    rules = rule_set(options.rules or DESIGN.name)
+    rules = rule_set_by_name(options.rules or DESIGN.name)
     how = SimulationOptions(
         checks=PROMISES if check else (),
         counts_only=counts_only,

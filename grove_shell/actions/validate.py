@@ -23,7 +23,7 @@ from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.command_input import InputSource, read_command_input
 from grove_shell.actions.configuration_files import read_operator_configuration
-from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_for_operator_recognition
+from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, cluster_for_operator_recognition
 from grove_shell.actions.validate_autoscalers import judged_autoscalers
 from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
@@ -72,7 +72,7 @@ class Validation(NamedTuple):
 
 
 def judge_manifests(
-    filenames: tuple[str, ...], old: tuple[str, ...], config: str | None = None, rules: str | None = None
+    filenames: tuple[str, ...], old: tuple[str, ...], config: str | None = None, rules: GivenRules | None = None
 ) -> Validation:
     """Return the verdicts on manifests, as an operator with these rules would admit or refuse them (CL-056).
 
@@ -118,7 +118,11 @@ def judge_manifests(
 
 
 def validate_manifests(
-    filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str | None = None
+    filenames: tuple[str, ...],
+    old: tuple[str, ...],
+    output: str,
+    config: str | None = None,
+    rules: GivenRules | None = None,
 ) -> int:
     """Judge and print; returns the exit code (CL-001, CL-056)."""
     found = judge_manifests(filenames, old, config, rules)

@@ -24,6 +24,7 @@ from grove_core.areas.workload import rules as workload
 from grove_core.areas.workload.field import rules as workload_field
 from grove_core.kernel.reasons import FORMER_CODES, Rule
 from grove_core.plan import rules as planning
+from grove_core.rule_sets import rules as sparing
 from grove_core.rule_sets.go_operator import FIELD
 from grove_core.rule_sets.named import rule_set
 
@@ -125,6 +126,7 @@ _WITH_CODES: Final = (
     scheduling,
     topology,
     domain_cliques,
+    sparing,
 )
 _FIELD_PREFIX: Final = "GF-"
 

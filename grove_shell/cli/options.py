@@ -237,26 +237,28 @@ class RuleSetOption(click.ParamType[str]):
         """Return the canonical name; an unknown one fails with the known ones."""
         if value == "design" or (value == "auto" and self.auto):
             return str(value)  # without importing the rule sets (P10)
-        from grove_shell.settings.rule_set_names import full_rule_set_name
+        from grove_shell.actions.installed_rule_sets import known_rule_set_name
 
         try:
-            return full_rule_set_name(str(value))
+            return known_rule_set_name(str(value))
         except ValueError as fault:
             self.fail(f"{value!r} is not one of {fault}", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click calls it by position
         """Return the names that begin with the text."""
         from grove_core.rule_sets.named import rule_sets
+        from grove_shell.actions.installed_rule_sets import installed_rule_sets
 
-        names = (*(("auto",) if self.auto else ()), *rule_sets())
+        installed = (one.name for one in installed_rule_sets())
+        names = dict.fromkeys((*(("auto",) if self.auto else ()), *rule_sets(), *installed))
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 def rules_option(default: str = "the rule set of --config, else auto") -> Callable[[F], F]:
     """``--rules``: the rule set to decide by (CL-055)."""
     meaning = (
-        "Rule set: auto (that of the operator that runs in the input), design, field (the Go operator), or"
-        " field@RELEASE; see grove rules."
+        "Rule set: auto (that of the operator that runs in the input), design, field (the Go operator),"
+        " field@RELEASE, or the name of an entry point; see grove rules."
     )
     return click.option("--rules", type=RuleSetOption(auto=True), show_default=default, help=meaning)
 

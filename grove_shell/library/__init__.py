@@ -3,7 +3,7 @@
 - ``arguments``: the errors of wrong arguments.
 - ``cluster``: reading files, streams, objects and live clusters.
 - ``objects``: sets, replicas, PodCliques and pods of what was read.
-- ``plans``: plans and forecasts.
+- ``plans``: plans and forecasts; ``terminations``: the terminations in them.
 - ``edits``: what edits do, as plans hold it.
 - ``explanations``: every verdict, step and reason about one object.
 - ``comparisons``: two rule sets on one cluster.

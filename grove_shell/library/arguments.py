@@ -7,10 +7,12 @@ from os import PathLike, fspath
 from typing import IO, Any, TypeAlias
 
 from grove_core.kernel.time_formats import format_time, parse_duration, parse_time
+from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.decision_time import Now, NowWord
-from grove_shell.actions.rule_set_choice import AUTO
+from grove_shell.actions.installed_rule_sets import known_rule_set_name
+from grove_shell.actions.rule_set_choice import AUTO, GivenRules
 from grove_shell.library.objects import SetState
-from grove_shell.settings.rule_set_names import full_rule_set_name
 
 Source: TypeAlias = str | PathLike[str] | IO[bytes] | IO[str] | Mapping[str, Any]
 """A path of a file or folder, an open stream, or one object as JSON."""
@@ -138,19 +140,23 @@ def time_span(given: timedelta | datetime | str | None, now: datetime, name: str
     return given
 
 
-def rule_set_name(given: object, name: str = "rules") -> str:
-    """Return the name of a rule set, or ``auto``.
+def given_rules(given: object, name: str = "rules") -> GivenRules:
+    """Return the full name of a rule set, ``auto``, or a rule set of a program.
 
     Raises:
-        TypeError: it is no text.
-        ValueError: there is no such rule set.
+        TypeError: it is neither a text nor a rule set.
+        ValueError: there is no such rule set, or that of a program has the name of a built-in one.
     """
+    if isinstance(given, RuleSet):
+        if given.name == AUTO or rule_sets().get(given.name, given) != given:
+            raise ValueError(f"{name} is another rule set than the built-in one of its name {given.name!r}: rename it")
+        return given
     if not isinstance(given, str):
-        raise TypeError(f"{name} is the name of a rule set or 'auto'; got {_type_name(given)}")
+        raise TypeError(f"{name} is the name of a rule set, a RuleSet or 'auto'; got {_type_name(given)}")
     if given == AUTO:
         return given
     try:
-        return full_rule_set_name(given)
+        return known_rule_set_name(given)
     except ValueError as fault:
         raise ValueError(f"{name} {given!r} is not one of auto, {fault}") from None
 

@@ -10,22 +10,29 @@ from grove_core.document.plan_document import RuleSetSource
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.actions.command_input import CommandInput, InputSource, LiveClusterOptions, read_command_input
-from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
+from grove_shell.actions.command_input import (
+    GIVEN_OBJECTS,
+    CommandInput,
+    InputSource,
+    LiveClusterOptions,
+    read_command_input,
+)
+from grove_shell.actions.installed_rule_sets import InstalledRuleSetFailed
+from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.library.arguments import (
     Source,
     decision_moment,
     flag,
+    given_rules,
     one_of,
     optional_path,
     optional_text,
-    rule_set_name,
     set_names,
     sources_in,
 )
-from grove_shell.library.objects import SetState, set_states
+from grove_shell.library.objects import SetState, qualified_name, set_states
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import STDIN
 
@@ -47,12 +54,12 @@ class ReadInput:
     """What was read, as the commands have it.
 
     Attributes:
-        option: the rule set as the program named it; None for that of the configuration file.
+        option: the rule set as the program gave it; None for that of the configuration file.
     """
 
     source: InputSource
     inputs: CommandInput
-    option: str | None
+    option: GivenRules | None
 
     def lost_objects(self, snapshots: Iterable[Snapshot]) -> Iterator[str]:
         """Yield which objects of some sets a status counts and the input lacks (IN-040): they count as lost."""
@@ -60,7 +67,7 @@ class ReadInput:
         lacking = {*loaded.sets_without_cliques, *loaded.cliques_without_pods}
         for snapshot in snapshots if lacking else ():
             for one in (snapshot.root, *snapshot.cliques):
-                name = f"{one.ref.namespace}/{one.ref.name}"
+                name = qualified_name(one.ref)
                 if name in lacking:
                     what = "PodClique" if one is snapshot.root else "Pod"
                     yield f"{name}: its status counts {what}s, and the input has none of them; {_SELECTOR}"
@@ -117,13 +124,14 @@ class Cluster:
         return set_states(snapshots, self.internals.choice()[0])
 
     def __repr__(self) -> str:
-        sets = len(self.sets)
+        read = self.internals
+        sets = sum(1 for _ in selected_sets(read.inputs.loaded.cluster, (), read.source.namespace))
         return f"<Cluster with {sets} PodCliqueSet{'' if sets == 1 else 's'}, rules {self.rules.name!r}>"
 
 
 def read(
     *sources: Source | Iterable[Source],
-    rules: str = AUTO,
+    rules: str | RuleSet = AUTO,
     now: datetime | str | None = None,
     namespace: str | None = None,
     config: str | PathLike[str] | None = None,
@@ -135,7 +143,8 @@ def read(
 
     Args:
         sources: paths of files and folders, open files, and objects as dicts; their order does not matter.
-        rules: the operator that acts: ``auto`` for the one that the objects show, or a name of ``grove rules``.
+        rules: the operator that acts: ``auto`` for the one that the objects show, a name of ``grove rules``, or a
+            RuleSet, as :func:`grove_core.rule_set_that_spares` returns one.
         now: the time to plan at, with a time zone; ``dump`` for the newest time in the input, ``clock`` for the
             computer's. Without it, the time of the input where that is older than an hour.
         namespace: the one to read, also of manifests that name none.
@@ -171,7 +180,7 @@ def read(
         objects=objects,
         stream=stream,
     )
-    return _read(source, rule_set_name(rules), faults)
+    return _read(source, given_rules(rules), faults)
 
 
 def read_live(
@@ -181,7 +190,7 @@ def read_live(
     kubeconfig: str | PathLike[str] | None = None,
     context: str | None = None,
     manifests: Source | Iterable[Source] = (),
-    rules: str = AUTO,
+    rules: str | RuleSet = AUTO,
     config: str | PathLike[str] | None = None,
     faults: str = RAISE,
 ) -> Cluster:
@@ -217,13 +226,15 @@ def read_live(
         everywhere=flag(all_namespaces, "all_namespaces"),
     )
     source = InputSource(filenames=paths, live=live, namespace=where, config=optional_path(config, "config"))
-    return _read(source, rule_set_name(rules), faults)
+    return _read(source, given_rules(rules), faults)
 
 
-def _read(source: InputSource, rules: str, faults: str) -> Cluster:
+def _read(source: InputSource, rules: GivenRules, faults: str) -> Cluster:
     option = None if rules == AUTO and source.config is not None else rules
     try:
         inputs = read_command_input(source, option)
+    except InstalledRuleSetFailed:
+        raise
     except CommandFailed as fault:
         raise BadInput([InputFault(file="input", expected="", got=str(fault.args[0]))]) from None
     if faults == RAISE:
@@ -237,5 +248,5 @@ def _read(source: InputSource, rules: str, faults: str) -> Cluster:
 def _without_sets(source: InputSource) -> InputFault:
     """Return the fault of an input without a PodCliqueSet (LB-004)."""
     got = "none" if source.namespace is None else f"none in namespace {source.namespace}"
-    where = ", ".join(source.filenames) or "the cluster" if source.live is not None else ", ".join(source.filenames)
-    return InputFault(file=where or "objects", expected="a PodCliqueSet", got=got)
+    where = ", ".join(source.filenames) or (GIVEN_OBJECTS if source.live is None else "the cluster")
+    return InputFault(file=where, expected="a PodCliqueSet", got=got)

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 from grove_core.compare import FirstTermination
 from grove_core.kernel.time_formats import format_time
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.compare import CompareOptions, compare_input, report_as_json
-from grove_shell.library.arguments import Sets, rule_set_name, time_span
+from grove_shell.library.arguments import Sets, given_rules, time_span
 from grove_shell.library.cluster import Cluster
 from grove_shell.library.html import html_escaped, html_table
+from grove_shell.library.objects import qualified_name
 from grove_shell.library.plans import checked_cluster
 from grove_shell.views.compare_page import RuleSetComparisonReport
 from grove_shell.views.renderers import format_json_document
@@ -52,7 +54,7 @@ class Comparison:
         for one in self.internals.comparisons:
             for found in one.differences:
                 yield Difference(
-                    f"{one.root.namespace}/{one.root.name}",
+                    qualified_name(one.root),
                     found.change.value,
                     tuple(clique.name for clique in found.cliques),
                     _time_of(found.before),
@@ -100,8 +102,8 @@ class Comparison:
 
 def compare(
     cluster: Cluster,
-    first: str,
-    second: str,
+    first: str | RuleSet,
+    second: str | RuleSet,
     *,
     until: timedelta | datetime | str | None = None,
     sets: Sets = None,
@@ -110,7 +112,7 @@ def compare(
 
     Args:
         cluster: as :func:`grove_shell.read` returns it.
-        first, second: names of rule sets, as ``field@alpha.11``; ``auto`` for the operator of the cluster.
+        first, second: names of rule sets, as ``field@alpha.11``, or RuleSets; ``auto`` for the operator of the cluster.
         until: also compare what happens within this time, if nothing else happens.
         sets: names of PodCliqueSets; all of them by default.
 
@@ -124,7 +126,7 @@ def compare(
     """
     read = checked_cluster(cluster).internals
     options = CompareOptions(
-        rules=(rule_set_name(first, "first"), rule_set_name(second, "second")),
+        rules=(given_rules(first, "first"), given_rules(second, "second")),
         sets=read.known_sets(sets),
         until=None if until is None else time_span(until, cluster.now, "until"),
     )

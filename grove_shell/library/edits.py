@@ -7,6 +7,7 @@ from grove_core.document.edit_format import edit_as_json
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
 from grove_core.resources.manifest_changes import ManifestChange
+from grove_shell.library.objects import qualified_name
 
 
 class ServingDuringEdit(NamedTuple):
@@ -68,7 +69,7 @@ class NewSet(NamedTuple):
 def new_sets_of(forecasts: Iterable[Forecast]) -> tuple[NewSet, ...]:
     """Return the new sets in some forecasts."""
     return tuple(
-        NewSet(f"{one.root.namespace}/{one.root.name}", one.creates.pods, one.creates.gpus)
+        NewSet(qualified_name(one.root), one.creates.pods, one.creates.gpus)
         for one in forecasts
         if one.creates is not None
     )
@@ -84,7 +85,7 @@ def _edits(forecasts: Iterable[Forecast]) -> Iterator[Edit]:
         if forecast.edit is not None:
             update = forecast.edit.update
             yield Edit(
-                set=f"{forecast.root.namespace}/{forecast.root.name}",
+                set=qualified_name(forecast.root),
                 changes=forecast.edit.changes,
                 restarts=None if update is None else update.restarted,
                 removes=None if update is None else update.removed,

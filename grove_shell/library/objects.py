@@ -8,7 +8,7 @@ from grove_core.explain import ExplainedReplica, explanation_of_forecast
 from grove_core.kernel.refs import Ref
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -138,7 +138,7 @@ def _set_state(snapshot: Snapshot, rules: RuleSet) -> SetState:
 
 
 def _clique_state(snapshot: Snapshot, clique: PodClique) -> CliqueState:
-    pods = tuple(_pod_state(pod, clique) for pod in snapshot.pods_of.get(clique.uid, ()))
+    found = snapshot.pods_of.get(clique.uid, ())
     is_member = clique.group_replica_index >= 0
     return CliqueState(
         name=clique.ref.name,
@@ -147,13 +147,18 @@ def _clique_state(snapshot: Snapshot, clique: PodClique) -> CliqueState:
         group_replica=clique.group_replica_index if is_member else None,
         replicas=clique.replicas,
         min_available=clique.min_available,
-        ready=sum(pod.ready and not pod.deleting for pod in pods),
-        pods=pods,
+        ready=ready_pod_count(found),
+        pods=tuple(_pod_state(pod, clique) for pod in found),
     )
 
 
 def _pod_state(pod: Pod, clique: PodClique) -> PodState:
     return PodState(pod.name, clique.ref.name, pod.node, pod.gpus, pod.ready, pod.phase, pod.trouble, pod.deleting)
+
+
+def qualified_name(ref: Ref) -> str:
+    """Return ``namespace/name``."""
+    return f"{ref.namespace}/{ref.name}"
 
 
 def replica_name(subject: Ref) -> str:

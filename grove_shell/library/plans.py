@@ -1,76 +1,28 @@
 """Plans and forecasts as values: ``plan.terminations``, ``plan.waiting``, ``plan.steps``, ``plan.edits`` (LB-005)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import step_action_name
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
-from grove_core.kernel.steps import gangs_terminated_by, total_deletion_impact
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.termination_hints import Room
 from grove_shell.actions.input_findings import nothing_decided_message
 from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input
 from grove_shell.library.arguments import Sets, time_span
 from grove_shell.library.cluster import Cluster
 from grove_shell.library.edits import Edit, NewSet, edits_of, new_sets_of
 from grove_shell.library.html import html_escaped, html_table
-from grove_shell.library.objects import replica_name, sentences_of
+from grove_shell.library.objects import qualified_name, sentences_of
+from grove_shell.library.terminations import Termination, Waiting, terminations_in, waiting_in
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.plan_headline import add_plan_headline
 from grove_shell.views.renderers import format_json_document
-
-
-class Termination(NamedTuple):
-    """One termination of a gang: the PodCliques of a replica are deleted together.
-
-    Attributes:
-        at: when, if nothing changes before.
-        set: ``namespace/name`` of the PodCliqueSet.
-        replica: of the set or of a scaling group, as ``llama-0-decode replica 1``.
-        because: which delay ended, a sentence.
-        cliques: the PodCliques that are deleted.
-        pods, ready, gpus: of these PodCliques, each time; None where their pods are not known.
-        times: how often it happens within the forecast; ``at`` is the first time.
-        rule: id of the rule.
-        finds_room: whether its gangs fit on the nodes again; None where it comes later, or that is not known, as
-            without the Nodes of the cluster in the input.
-    """
-
-    at: datetime
-    set: str
-    replica: str
-    because: str
-    cliques: tuple[str, ...]
-    pods: int | None
-    ready: int | None
-    gpus: int | None
-    times: int
-    rule: str
-    finds_room: bool | None
-
-
-class Waiting(NamedTuple):
-    """A replica that will be terminated unless it recovers.
-
-    Attributes:
-        until: when its delay ends.
-        set, replica, because: as of a termination.
-        pods_needed: PodClique -> ready pods it needs more, if that alone averts the termination; empty otherwise.
-        finds_room: whether its gangs fit on the nodes again; None where that is not known.
-    """
-
-    until: datetime | None
-    set: str
-    replica: str
-    because: str
-    pods_needed: Mapping[str, int]
-    finds_room: bool | None
 
 
 class PlannedStep(NamedTuple):
@@ -131,18 +83,18 @@ class Plan:
         """The first line of ``grove plan``."""
         page = StyledTextPage()
         add_plan_headline(page, self.internals.document, self._stories)
-        return "".join(span if isinstance(span, str) else span[0] for span in page.lines[0])
+        return page.plain_text.partition("\n")[0]
 
     @property
     def terminations(self) -> tuple[Termination, ...]:
         """The terminations in the order of time: those of now, and for a forecast those until its end."""
-        found = [one for forecast in self._forecasts for one in _terminations(forecast)]
+        found = [one for forecast in self._forecasts for one in terminations_in(forecast)]
         return tuple(sorted(found, key=lambda one: (one.at, one.set, one.replica)))
 
     @property
     def waiting(self) -> tuple[Waiting, ...]:
         """The replicas whose delay runs now, the first to end first."""
-        found = [one for story in self._stories for one in _waiting(story)]
+        found = [one for story in self._stories for one in waiting_in(story)]
         return tuple(sorted(found, key=lambda one: (one.until is None, one.until, one.set, one.replica)))
 
     @property
@@ -162,7 +114,7 @@ class Plan:
             PlannedStep(
                 round_.number,
                 round_.at,
-                _set_name(forecast),
+                qualified_name(forecast.root),
                 step_action_name(step.action),
                 step.target.short,
                 "; ".join(why.sentence for why in step.because),
@@ -177,7 +129,9 @@ class Plan:
     def withheld(self) -> tuple[WithheldStep, ...]:
         """What waits now, and why."""
         return tuple(
-            WithheldStep(_set_name(forecast), held.target.short, "; ".join(why.sentence for why in held.because))
+            WithheldStep(
+                qualified_name(forecast.root), held.target.short, "; ".join(why.sentence for why in held.because)
+            )
             for forecast in self._forecasts
             for held in forecast.rounds[0].withheld
         )
@@ -191,7 +145,7 @@ class Plan:
         """
         found = []
         for story in self._stories:
-            name = f"{story.root.namespace}/{story.root.name}"
+            name = qualified_name(story.root)
             entries = (one for one in story.entries if one.urgency is ReplicaUrgency.UNKNOWN)
             found += [f"{name}: {sentence}" for one in entries for sentence in sentences_of(one)]
             found += [f"{name}: {sentence}" for sentence in story.unpredicted]
@@ -209,7 +163,7 @@ class Plan:
     def _forecasts(self) -> Sequence[Forecast]:
         return self.internals.document.forecasts
 
-    @property
+    @cached_property
     def _stories(self) -> tuple[ForecastExplanation, ...]:
         return tuple(map(explanation_of_forecast, self._forecasts))
 
@@ -290,43 +244,3 @@ def checked_cluster(given: object) -> Cluster:
     if isinstance(given, Cluster):
         return given
     raise TypeError(f"cluster is what grove_shell.read() returns; got {type(given).__name__}: say read(...) first")
-
-
-def _set_name(forecast: Forecast) -> str:
-    return f"{forecast.root.namespace}/{forecast.root.name}"
-
-
-def _terminations(forecast: Forecast) -> Iterator[Termination]:
-    rooms = {one.replica: one.room for one in forecast.hints}
-    for round_ in forecast.rounds:
-        for replica, steps in termination_deletions_by_replica(round_.steps).items():
-            gang = next(one for one in gangs_terminated_by(steps[0]) if one.replica == replica)
-            reason = gang.delay or steps[0].because[0]
-            impact = total_deletion_impact(steps)
-            yield Termination(
-                at=round_.at,
-                set=_set_name(forecast),
-                replica=replica_name(replica),
-                because=f"{gang.trigger.name}: {reason.sentence}",
-                cliques=tuple(step.target.name for step in steps if step.target.kind == "PodClique"),
-                pods=None if impact is None else impact.pods,
-                ready=None if impact is None else impact.ready,
-                gpus=None if impact is None else impact.gpus,
-                times=forecast.round_occurrence_count(round_),
-                rule=reason.rule.requirement,
-                finds_room=_finds_room(rooms.get(replica)) if round_.number == 1 else None,
-            )
-
-
-def _waiting(story: ForecastExplanation) -> Iterator[Waiting]:
-    name = f"{story.root.namespace}/{story.root.name}"
-    for entry in story.entries:
-        if entry.urgency is ReplicaUrgency.WAITS:
-            needed = {one.clique.name: one.pods for one in entry.hints.ready_pods} if entry.hints is not None else {}
-            because = "; ".join(sentences_of(entry))
-            room = _finds_room(entry.hints.room if entry.hints is not None else None)
-            yield Waiting(entry.until, name, replica_name(entry.subject), because, needed, room)
-
-
-def _finds_room(room: Room | None) -> bool | None:
-    return None if room in {None, Room.UNKNOWN} else room is Room.FITS

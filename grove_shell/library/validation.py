@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from grove_core.kernel.admission import Deny, FieldRemark
 from grove_core.resources.object_metadata import metadata_in
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.rule_set_choice import AUTO
 from grove_shell.actions.validate import Validation, judge_manifests
-from grove_shell.library.arguments import Source, optional_path, rule_set_name, sources_in
+from grove_shell.library.arguments import Source, given_rules, optional_path, sources_in
 from grove_shell.library.html import html_escaped, html_table
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
@@ -116,7 +117,7 @@ class ValidationResult:
 
 def validate(
     *sources: Source | Iterable[Source],
-    rules: str = AUTO,
+    rules: str | RuleSet = AUTO,
     config: str | PathLike[str] | None = None,
     old: Source | Iterable[Source] = (),
 ) -> ValidationResult:
@@ -141,7 +142,7 @@ def validate(
     (paths, *rest), (earlier, *more) = sources_in(sources), sources_in([old])
     if any(rest) or any(more):
         raise TypeError("validate takes paths of files and folders, since it says in which line a problem is")
-    option = rule_set_name(rules)
+    option = given_rules(rules)
     chosen = None if option == AUTO else option
     return ValidationResult(judge_manifests(paths, earlier, optional_path(config, "config"), chosen))
 

@@ -17,11 +17,15 @@ _WIDTH = 100
 _NAMES = "  "
 
 
-def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[SpecificationRule]]]) -> StyledTextPage:
+def rule_sets_page(
+    field: Mapping[str, tuple[Sequence[str], Sequence[SpecificationRule]]],
+    installed: Sequence[tuple[str, str, str, bool]] = (),
+) -> StyledTextPage:
     """Return a page of all rule sets, newest first, each with the titles of its differences.
 
     Args:
         field: generation of the Go operator's rules -> its releases, and the rules that replace rules of ``design``.
+        installed: name, entry point and package of rule sets of users; whether a built-in one has the name (LB-010).
     """
     page = StyledTextPage()
     page.add_line(("design", "bold"), "  the Gang Termination Design Doc; the default where no operator is recognised")
@@ -39,8 +43,23 @@ def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Specificati
             )
         _add_differences(page, [one for one in differing if one.id not in newer])
         newer = tuple(one.id for one in differing)
+    for own, value, package, is_hidden in installed:
+        page.add_line("")
+        page.add_line((own, "bold"), f"  the entry point {value} of the package {package}")
+        if is_hidden:
+            page.add_line(
+                _NAMES, f"not used: --rules {own} is the built-in rule set of this name; rename the entry point"
+            )
     page.add_line("")
     page.add_line("one rule set in full: grove rules field@RELEASE; one rule: grove rules GF-073")
+    return page
+
+
+def installed_rule_set_page(name: str, value: str, package: str) -> StyledTextPage:
+    """Return a page of a rule set of a user's (LB-010)."""
+    page = StyledTextPage()
+    page.add_line((name, "bold"), f"  the entry point {value} of the package {package}")
+    page.add_line(_NAMES, "for plan, explain, compare, simulate, validate, why and replay; no operator takes it")
     return page
 
 

@@ -24,7 +24,8 @@ from tests.cluster.trail import Trail
 OPERATORS: Final = ("operator", "operator-2")
 INSTALLED: Final = "operator-installed"
 REVIEWER: Final = "webhooks-installed"
-AUDITED: Final = (*OPERATORS, INSTALLED, REVIEWER)
+READER: Final = "reader"
+AUDITED: Final = (*OPERATORS, INSTALLED, REVIEWER, READER)
 USERS: Final = (*AUDITED, "viewer", "nobody")
 STORE: Final = (ETCD, APISERVER)
 EVERYTHING: Final = (*STORE, CONTROLLERS, SCHEDULER, KUBELET)

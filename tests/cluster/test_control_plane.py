@@ -16,7 +16,7 @@ import pytest
 
 from tests.cluster.api import Api, ApiError, Json, wait_until
 from tests.cluster.binaries import APISERVER, ETCD
-from tests.cluster.plane import STORE, ControlPlane, NotRunning
+from tests.cluster.plane import READER, STORE, ControlPlane, NotRunning
 from tests.cluster.toolchain import NotBuilt
 
 ROOT: Final = Path(__file__).parent.parent.parent
@@ -193,10 +193,10 @@ class TestItsUsers:
             api_server.api("nobody").create(pod("refused", on=namespace))
         assert (refused.value.code, refused.value.reason) == (403, "Forbidden")
 
-    def test_an_operator_may_what_it_is_bound_to_and_all_of_it_is_audited(
+    def test_a_user_may_what_it_is_bound_to_and_all_of_it_is_audited(
         self, api_server: ControlPlane, namespace: str
     ) -> None:
-        admin, operator = api_server.api(), api_server.api("operator-2")
+        admin, reader = api_server.api(), api_server.api(READER)
         metadata = {"name": "reader", "namespace": namespace}
         rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
         rbac = "rbac.authorization.k8s.io"
@@ -207,24 +207,24 @@ class TestItsUsers:
                 "kind": "RoleBinding",
                 "metadata": metadata,
                 "roleRef": {"apiGroup": rbac, "kind": "Role", "name": "reader"},
-                "subjects": [{"apiGroup": rbac, "kind": "User", "name": "operator-2"}],
+                "subjects": [{"apiGroup": rbac, "kind": "User", "name": READER}],
             }
         )
         admin.create(pod("read", on=namespace))
 
         def allowed() -> Json | None:
             with contextlib.suppress(ApiError):  # the authorizer learns of a binding a moment later
-                return operator.find("pods", "read", namespace)
+                return reader.find("pods", "read", namespace)
             return None
 
-        wait_until(allowed, bool, "the operator may read")
+        wait_until(allowed, bool, "the user may read")
         with pytest.raises(ApiError, match='cannot delete resource "pods"'):
-            operator.delete("pods", "read", namespace)
+            reader.delete("pods", "read", namespace)
 
         def seen() -> list[tuple[str, int]]:
             return [
                 (event["verb"], event["responseStatus"]["code"])
-                for event in api_server.audit("operator-2")
+                for event in api_server.audit(READER)
                 if event.get("objectRef", {}).get("namespace") == namespace
             ]
 

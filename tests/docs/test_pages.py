@@ -11,8 +11,11 @@ import pytest
 from docs.generator.commands import every_command
 from tests.console_blocks import BLOCK, check_console_blocks
 from tests.docs.site import DOCS, ROOT, WRITTEN, anchors_of, in_nav, links_of, pages
+from tests.library.installed_packages import EXAMPLE, install_example
 from tests.replay.recorded_logs import SCENARIOS, played
 
+OWN_RULES: Final = "how-to/write-your-own-rules.md"
+"""The page whose commands need its package."""
 SHELL: Final = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 LOG: Final = "plans.jsonl"
 """The decision log of the how-to; a reader has one of an operator, we have one of a scenario."""
@@ -30,8 +33,10 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("page", WRITTEN)
 @pytest.mark.usefixtures("checkout")
 def test_pl001_a_page_shows_what_the_program_says(
-    page: str, capsys: pytest.CaptureFixture[str], *, bless: bool
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, bless: bool
 ) -> None:
+    if page == OWN_RULES:
+        install_example(tmp_path / "site", monkeypatch)
     check_console_blocks(DOCS / page, capsys, bless=bless)
 
 
@@ -57,6 +62,12 @@ def assert_is_understood(line: str, known: dict[str, click.Context]) -> None:
     words = rest[1:] if path.count(" ") > 1 else rest
     options = {word for parameter in known[path].command.get_params(known[path]) for word in parameter.opts}
     assert {word for word in words if word.startswith("-")} <= options, line
+
+
+def test_the_page_about_rules_of_your_own_shows_the_package_as_it_is() -> None:
+    text = (DOCS / OWN_RULES).read_text(encoding="utf-8")
+    shown = [block for _, block in re.findall(r"```(python|toml) title=[^\n]*\n(.*?)```", text, re.DOTALL)]
+    assert shown == [(EXAMPLE / name).read_text(encoding="utf-8") for name in ("my_rules.py", "pyproject.toml")]
 
 
 def test_the_nav_has_every_page_once() -> None:

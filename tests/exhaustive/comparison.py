@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from types import ModuleType
 from typing import Final, NamedTuple
 
 from grove_core.rule_sets.named import rule_set
@@ -56,28 +57,24 @@ class Count:
 _ONE_AGE: Final = "scaling groups up to 4 x 3, one age"
 _ENDS: Final = f"{_ONE_AGE}, terminations"
 _D, _F = design_scopes, field_scopes
-_OF_DESIGN: Final = {
-    "a PodClique": Scope(_D.cliques),
-    "scaling groups up to 3 x 2, one age": Scope(partial(_D.groups_at_one_age, 3, 2)),
-    "scaling groups up to 2 x 1, any state": Scope(partial(_D.groups_in_any_state, 2, 1)),
-    "orders": Scope(_D.orders),
-    "sets": Scope(_D.sets),
-    "wider sets": Scope(_D.wider_sets),
-    "kinds not collected": Scope(_D.kinds_not_collected),
-    _ENDS: Scope(_D.groups_at_one_age, whole=False),
-}
-_OF_FIELD: Final = {
-    "a PodClique": Scope(_F.cliques),
-    "scaling groups up to 3 x 2, one age": Scope(partial(_F.groups_at_one_age, 3, 2)),
-    "scaling groups up to 2 x 1, any state": Scope(partial(_F.groups_in_any_state, 2, 1)),
-    "orders": Scope(_F.orders),
-    "sets": Scope(_F.sets),
-    "wider sets": Scope(_F.wider_sets),
-    "kinds not collected": Scope(_D.kinds_not_collected),
-    _ENDS: Scope(_F.groups_at_one_age, whole=False),
-}
+
+
+def _default_scopes(of: ModuleType) -> dict[str, Scope]:
+    return {
+        "a PodClique": Scope(of.cliques),
+        "scaling groups up to 3 x 2, one age": Scope(partial(of.groups_at_one_age, 3, 2)),
+        "scaling groups up to 2 x 1, any state": Scope(partial(of.groups_in_any_state, 2, 1)),
+        "orders": Scope(of.orders),
+        "sets": Scope(of.sets),
+        "wider sets": Scope(of.wider_sets),
+        "kinds not collected": Scope(_D.kinds_not_collected),
+        _ENDS: Scope(of.groups_at_one_age, whole=False),
+    }
+
+
+_OF_FIELD: Final = _default_scopes(_F)
 SCOPES: Final = {
-    "design": _OF_DESIGN,
+    "design": _default_scopes(_D),
     "F3": _OF_FIELD,
     "F2": {name: scope for name, scope in _OF_FIELD.items() if name != _ENDS},
 }

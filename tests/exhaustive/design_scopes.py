@@ -4,14 +4,16 @@ PodCliques of a replica of a scaling group, and replicas of a scaling group, are
 multiset of them is taken once; ``test_order_does_not_matter`` compares all orders of a smaller scope.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement, product
-from typing import Final
+from typing import Final, TypeAlias
 
 from tests.exhaustive.states import DELAY, NOT_READY, Clique, Group, PodState, Replica, State, Stored
 
 BEFORE, AT, AFTER = DELAY - 1, DELAY, DELAY + 1
 DOWN: Final = (NOT_READY,)
+Cliques: TypeAlias = Mapping[str, Clique | None]
+"""Name of a state -> a PodClique in it; None for one that is missing."""
 
 
 def breached(age: int) -> Clique:
@@ -21,7 +23,7 @@ def breached(age: int) -> Clique:
 
 HEALTHY: Final = Clique()
 STARTING: Final = Clique(DOWN, was=False)
-LETTERS: Final[Mapping[str, Clique | None]] = {
+LETTERS: Final[Cliques] = {
     "healthy": HEALTHY,
     "never available": STARTING,
     "breached before the delay": breached(BEFORE),
@@ -130,14 +132,14 @@ def sets() -> Iterator[State]:
         yield from modes(State((Replica((alone,), (group,)),), (1,), 1))
 
 
-def wider_sets() -> Iterator[State]:
-    """Sets of two standalone PodCliques, of two scaling groups, or of two replicas."""
-    for pair in product(LETTERS.values(), repeat=2):
+def wider_sets(letters: Cliques = LETTERS, main: Sequence[Clique | None] = MAIN) -> Iterator[State]:
+    """Sets of two standalone PodCliques, of two scaling groups, or of two replicas; of the PodCliques of some rules."""
+    for pair in product(letters.values(), repeat=2):
         yield State((Replica(pair),), (), 1)
-    ones: list[Group | None] = [None, *(Group(((one,),), 1, 1, breach=Stored("True", AFTER)) for one in MAIN)]
+    ones: list[Group | None] = [None, *(Group(((one,),), 1, 1, breach=Stored("True", AFTER)) for one in main)]
     for two in product(ones, repeat=2):
         yield State((Replica((HEALTHY,), two),), (1, 1), 1)
-    replicas = [Replica((alone,), (group,)) for alone, group in product(MAIN, ones)]
+    replicas = [Replica((alone,), (group,)) for alone, group in product(main, ones)]
     for both in product(replicas, repeat=2):
         yield State(both, (1,), 2)
 

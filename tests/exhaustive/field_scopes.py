@@ -1,9 +1,10 @@
 """The scopes of the Go operator's rules: every state of a few small clusters."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 from typing import Final
 
+from tests.exhaustive import design_scopes
 from tests.exhaustive.design_scopes import AFTER, AT, BEFORE, multisets
 from tests.exhaustive.states import (
     CRASHED,
@@ -33,7 +34,7 @@ def breached(age: int) -> Clique:
 
 HEALTHY: Final = Clique()
 NEVER: Final = Clique((PENDING,), breach=Stored("True", AFTER), placed=EARLY)
-LETTERS: Final[Mapping[str, Clique | None]] = {
+LETTERS: Final[design_scopes.Cliques] = {
     "healthy": HEALTHY,
     "never scheduled": NEVER,
     "breached before the delay": breached(BEFORE),
@@ -130,11 +131,4 @@ def sets() -> Iterator[State]:
 
 def wider_sets() -> Iterator[State]:
     """Sets of two standalone PodCliques, of two scaling groups, or of two replicas."""
-    for pair in product(LETTERS.values(), repeat=2):
-        yield State((Replica(pair),), (), 1)
-    ones: list[Group | None] = [None, *(Group(((one,),), 1, 1, breach=Stored("True", AFTER)) for one in MAIN)]
-    for two in product(ones, repeat=2):
-        yield State((Replica((HEALTHY,), two),), (1, 1), 1)
-    replicas = [Replica((alone,), (group,)) for alone, group in product(MAIN, ones)]
-    for both in product(replicas, repeat=2):
-        yield State(both, (1,), 2)
+    return design_scopes.wider_sets(LETTERS, MAIN)

@@ -36,7 +36,7 @@ USES: Final[dict[str, Any]] = {
     "now is no time with a zone, such as 2026-11-20T09:00:00Z: got 'today'": lambda: grove.read(RECORDED, now="today"),
     "now is a datetime or a text such as 2026-11-20T09:00:00Z; got int": lambda: grove.read(RECORDED, now=3),  # type: ignore[arg-type]  # what is refused
     'did you mean "field"': lambda: grove.read(RECORDED, rules="feild"),
-    "rules is the name of a rule set or 'auto'; got int": lambda: grove.read(RECORDED, rules=3),  # type: ignore[arg-type]  # what is refused
+    "rules is the name of a rule set, a RuleSet or 'auto'; got int": lambda: grove.read(RECORDED, rules=3),  # type: ignore[arg-type]  # what is refused
     "faults is one of raise, return; got 'ignore'": lambda: grove.read(RECORDED, faults="ignore"),
     "old takes paths of manifests": lambda: grove.read(RECORDED, old={"kind": "PodCliqueSet"}),
     "manifests takes paths": lambda: grove.read_live(manifests={"kind": "PodCliqueSet"}),
@@ -52,7 +52,7 @@ USES: Final[dict[str, Any]] = {
     "qwen is not KIND/NAME with KIND one of": lambda: grove.explain(CLUSTER, "qwen"),
     "not in the input, or of no PodCliqueSet in it: PodClique qwen-9": lambda: grove.explain(CLUSTER, "pclq/qwen-9"),
     "target is a text as 'pclq/llama-0-decode'; got int": lambda: grove.explain(CLUSTER, 5),  # type: ignore[arg-type]  # what is refused
-    "second is the name of a rule set or 'auto'; got Cluster": lambda: grove.compare(CLUSTER, "design", CLUSTER),  # type: ignore[arg-type]  # refused
+    "second is the name of a rule set, a RuleSet or": lambda: grove.compare(CLUSTER, "design", CLUSTER),  # type: ignore[arg-type]  # refused
     "both sides are 'field@": lambda: grove.compare(CLUSTER, "auto", "field"),
     "nothing to validate: give the path": grove.validate,
     "validate takes paths of files and folders": lambda: grove.validate({"kind": "PodCliqueSet"}),

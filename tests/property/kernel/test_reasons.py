@@ -22,6 +22,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason, Rule, RuleSentence
 from grove_core.kernel.refs import Ref
 from grove_core.plan import rules as planning
+from grove_core.rule_sets import rules as sparing
 
 SUBJECT: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-router")
 RULES: Final[tuple[type[Rule], ...]] = (
@@ -35,6 +36,7 @@ RULES: Final[tuple[type[Rule], ...]] = (
     *(scheduling.SchedulingReason, scheduling.SchedulingPreflightReason, scheduling.SchedulingWarning),
     *(mnnvl_scopes.SharedDomainReason, mnnvl_scopes.SharedDomainDenial, mnnvl_scopes.SharedDomainWarning),
     planning.WithheldStepReason,
+    sparing.SparingReason,
     *(topology.TopologyReason, topology.TopologyDenial, topology.TopologyWarning, topology.FitReason),
 )
 MEMBERS: Final = tuple(rule for rules in RULES for rule in rules)

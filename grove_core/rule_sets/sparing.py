@@ -1,0 +1,122 @@
+"""Rule sets of users: as another rule set, but some replicas are not terminated (LB-007 to LB-009)."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+from grove_core.areas.gang_termination.termination_result import TerminationResult
+from grove_core.areas.gang_termination.verdicts import SetReplicaFates
+from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.topology_usage import SET_KIND
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rules import SparingReason
+from grove_core.rule_sets.spared_terminations import SparedReplicas, fates_with_spared, result_with_spared
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class SparedReplica(NamedTuple):
+    """A replica that is not terminated while a function returns it.
+
+    Attributes:
+        replica: of the PodCliqueSet, ``root.ref.at_replica(0)``, or of a scaling group, ``group.ref.at_replica(0)``;
+            ``clique.enclosing_replicas(root.ref)`` are those of a PodClique.
+        because: one line for the readers of a plan.
+        until: when time alone may end it, aware UTC; None where only a change of the cluster ends it.
+    """
+
+    replica: Ref
+    because: str
+    until: datetime | None = None
+
+
+Spares: TypeAlias = Callable[[Snapshot], Iterable[SparedReplica]]
+"""A function of a snapshot alone: the same snapshot gives the same replicas."""
+
+
+def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
+    """Return a rule set that behaves as another one, except that some replicas are not terminated (LB-007).
+
+    It terminates nothing that ``base`` does not terminate. A PodClique of a spared replica is still deleted with
+    another replica that is terminated: where a replica of a scaling group is spared, and its replica of the set is not,
+    the set's is terminated as a whole.
+
+    Args:
+        name: as plans show it.
+        base: the rule set that decides everything else.
+        spares: returns the replicas that are not terminated now; those of other sets have no effect.
+
+    Raises:
+        ValueError: the name is empty, or has a line break. Later, when a plan is made, TypeError or ValueError where
+            ``spares`` returns something that is no replica.
+
+    Example:
+        >>> from grove_core import SparedReplica, rule_set, rule_set_that_spares
+        >>> def first_replica(snapshot):
+        ...     yield SparedReplica(snapshot.root.ref.at_replica(0), "the demo of Friday runs on it")
+        >>> rule_set_that_spares("demo", rule_set("field"), first_replica).name
+        'demo'
+    """
+    if not is_one_line(name):
+        raise ValueError(f"the name of a rule set is one line of text; got {name!r}")
+    return replace(
+        base,
+        name=name,
+        gang_termination=partial(_gang_termination, name=name, base=base, spares=spares),
+        replica_fates=partial(_replica_fates, name=name, base=base, spares=spares),
+    )
+
+
+def is_one_line(text: object) -> bool:
+    """Return whether something is a text of one line with a visible character."""
+    return isinstance(text, str) and len(text.splitlines()) == 1 and not text.isspace()
+
+
+def _gang_termination(snapshot: Snapshot, *, name: str, base: RuleSet, spares: Spares) -> TerminationResult:
+    result, spared = base.gang_termination(snapshot), _spared_replicas(snapshot, name, spares)
+    return result_with_spared(result, snapshot, spared, base.replica_fates(snapshot)) if spared.reasons else result
+
+
+def _replica_fates(snapshot: Snapshot, *, name: str, base: RuleSet, spares: Spares) -> SetReplicaFates:
+    return fates_with_spared(base.replica_fates(snapshot), snapshot.root.ref, _spared_replicas(snapshot, name, spares))
+
+
+def _spared_replicas(snapshot: Snapshot, name: str, spares: Spares) -> SparedReplicas:
+    """Return the spared replicas; where one is named twice, the first reason stands.
+
+    A replica whose PodCliques are all being deleted is none of them: nothing of it is left to keep.
+    """
+    existing = (clique for clique in snapshot.cliques if not clique.deleting)
+    left = {ref for clique in existing for ref in clique.enclosing_replicas(snapshot.root.ref)}
+    reasons: dict[Ref, Reason] = {}
+    ends: dict[Ref, datetime] = {}
+    for one in spares(snapshot):
+        _check(one)
+        ref = one.replica
+        if ref not in left:
+            continue
+        reasons.setdefault(ref, SparingReason.SPARED_BY_RULE_SET.because(ref, rules=name, why=one.because))
+        if one.until is not None and one.until > snapshot.now:
+            ends[ref] = min(one.until, ends.get(ref, one.until))
+    return SparedReplicas(FrozenDict(reasons), FrozenDict(ends))
+
+
+def _check(given: object) -> None:
+    """Raise TypeError or ValueError where something is no spared replica."""
+    if not isinstance(given, SparedReplica):
+        raise TypeError(f"the function of a rule set yields SparedReplica(replica, because); got {given!r}")
+    ref, until = given.replica, given.until
+    if not isinstance(ref, Ref) or ref.kind not in {SET_KIND, GROUP_KIND} or ref.replica is None:
+        got = ref.short if isinstance(ref, Ref) else repr(ref)
+        raise ValueError(
+            f"only a replica of a PodCliqueSet or of a scaling group can be spared, as snapshot.root.ref.at_replica(0) "
+            f"or one of clique.enclosing_replicas(snapshot.root.ref); got {got}"
+        )
+    if not is_one_line(given.because):
+        raise ValueError(f"a replica is spared because of one line of text; got {given.because!r}")
+    if until is not None and (not isinstance(until, datetime) or until.tzinfo is None):
+        raise ValueError(f"a replica is spared until a datetime with a time zone; got {until!r}")

@@ -1,0 +1,1 @@
+"""Laws of rule sets that are made of another one."""
