@@ -38,7 +38,7 @@ ALLOWED_MODULES: Final = frozenset(
 ALLOWED_FOR_NOUNS: Final = frozenset({"pydantic", "pydantic_core"})
 """Allowed in ``resources/`` only, where JSON is parsed."""
 
-ALLOWED_FOR_TESTING: Final = frozenset({"hypothesis", "grove_shell"})
+ALLOWED_FOR_TESTING: Final = frozenset({"hypothesis", "warnings", "grove_shell"})
 """Allowed in ``testing/`` only, which nothing imports (specs/decisions/0019)."""
 
 FORBIDDEN_BUILTINS: Final = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})

@@ -21,10 +21,11 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.rule_sets.rules import SparingReason
 from grove_core.rule_sets.sparing import Spares
+from grove_core.testing import RandomCluster, cluster_of, storms
+from grove_core.testing.cluster_builder import START
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_storm, field_storms
-from tests.property.strategies.worlds import START, RandomCluster, cluster_of, storms
 from tests.property.terminating_sets import ENDING
 
 NAME = "careful"
