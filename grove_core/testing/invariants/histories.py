@@ -38,9 +38,7 @@ def _is_of(clique: PodClique | None, replica: int | tuple[Ref, int]) -> bool:
 
 def _recovered_at(found: Round, cause: Cause) -> datetime | None:
     """Return the last recovery of a cause that could not be written; None where the delay has ended since then."""
-    part = next((one for one in breachable_parts(found.snapshot) if one.ref == cause.ref), None)
-    if part is None:
-        return None
+    part = next(one for one in breachable_parts(found.snapshot) if one.ref == cause.ref)
     unwritten = found.unwritten_conditions(part, "MinAvailableBreached")
     ends = [one.last_transition_time for one in unwritten if one.status is not ConditionStatus.TRUE]
     last, delay = max(ends, default=None), delay_of(found.snapshot, part) or timedelta()

@@ -1,5 +1,7 @@
 """Each invariant is a rule of the specifications, and a controller with a mistake violates it (LT-002)."""
 
+import runpy
+import sys
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -9,7 +11,15 @@ from hypothesis import Phase, given, settings
 
 import grove_core.testing
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.steps import Delete, SetStatus, Step, StepStage, is_gang_termination_deletion
+from grove_core.kernel.steps import (
+    Attempt,
+    AttemptOutcome,
+    Delete,
+    SetStatus,
+    Step,
+    StepStage,
+    is_gang_termination_deletion,
+)
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_sets
@@ -23,6 +33,7 @@ from grove_core.testing import (
     InvariantViolated,
     Plan,
     RandomCluster,
+    Round,
     RuleSet,
     Sizes,
     Snapshot,
@@ -33,6 +44,7 @@ from grove_core.testing import (
     invariants_for,
     storms,
 )
+from grove_core.testing.strategies import without_kind
 from grove_shell.catalogue.specification_rules import specification_rules_by_number
 from tests.property.gang_termination.hand_mutants import HAND_MUTANTS
 
@@ -228,3 +240,51 @@ def test_lt002_an_invariant_is_a_function_of_snapshot_and_plan() -> None:
     assert EVERY["GT-014"].violations(seen, reconcile(seen)) == ()
     (found,) = EVERY["GT-060"].violations(seen, replace(reconcile(seen), wake_at=seen.now))
     assert str(found) == "wakeAt: expected None, got 2026-11-20 09:00:00+00:00"
+
+
+def test_lt002_a_kind_that_was_not_collected_forbids_deletions() -> None:
+    with pytest.raises(InvariantViolated, match="no deletion without Pod"):
+        check_snapshot(
+            terminates_everything, without_kind(cluster_of(b"").snapshot, "Pod"), invariants=(EVERY["GT-024"],)
+        )
+
+
+def test_lt002_deletions_for_other_reasons_need_no_fresh_read() -> None:
+    seen = cluster_of(b"").snapshot
+    failed = Attempt(reconcile(seen).steps[0], AttemptOutcome.NOT_CONFIRMED, "")
+    check_snapshot(terminates_everything, replace(seen, attempts=(failed,)), invariants=(EVERY["PL-029"],))
+
+
+def test_lt002_a_scaling_group_of_a_deleted_set_terminates_by_its_own_rule() -> None:
+    @settings(max_examples=300, database=None, phases=(Phase.generate,))
+    @given(storms())
+    def groups_terminate(start: RandomCluster) -> None:
+        seen = replace(start.snapshot, root=replace(start.snapshot.root, deleting=True))
+        plan = reconcile(replace(seen, root=replace(seen.root, deleting=False)), NEWEST)
+        owners = {one.ref: one.owner_uid for one in seen.cliques}
+        of_groups = tuple(step for step in plan.steps if owners.get(step.target, "") != seen.root.uid)
+        check_snapshot(lambda _: replace(plan, steps=of_groups), seen, invariants=(EVERY["GF-077"],))
+
+    groups_terminate()
+
+
+def test_lt002_the_invariant_of_guards_is_about_no_other_law() -> None:
+    seen = cluster_of(b"").snapshot
+    plan = reconcile(seen)
+    assert EVERY["PL-004"].violations(seen, replace(plan, steps=plan.steps * 2)) == ()
+
+
+def test_lt002_availability_does_not_go_back_between_rounds() -> None:
+    seen = cluster_of(b"").snapshot
+    (clique,) = seen.cliques
+    lost = replace(seen, cliques=(replace(clique, status=replace(clique.status, was_available=False)),))
+    found = EVERY["GT-016"].check((Round(seen, reconcile(seen)), Round(lost, reconcile(lost))))
+    assert [str(one) for one in found] == [
+        "PodClique/llm-0-router: expected wasAvailable true for the same uid, got false"
+    ]
+
+
+def test_lt001_the_import_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(ImportError, match=r"pip install 'grove\[testing\]'"):
+        runpy.run_path(grove_core.testing.__file__)
