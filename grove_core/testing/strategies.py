@@ -55,12 +55,16 @@ def storms(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
 
 
 def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
-    """Clusters of the three strategies above.
+    """Clusters of the three strategies above, and storms in a set that is being deleted.
 
     Args:
         sizes: the largest sizes that are drawn.
     """
-    return st.one_of(busy_clusters(sizes), storms(sizes), clusters(sizes))
+    return st.one_of(busy_clusters(sizes), storms(sizes), clusters(sizes), storms(sizes).map(_being_deleted))
+
+
+def _being_deleted(start: RandomCluster) -> RandomCluster:
+    return replace(start, root=replace(start.root, deleting=True))
 
 
 def snapshots(sizes: Sizes = _SIZES, *, incomplete: bool = False) -> st.SearchStrategy[Snapshot]:
