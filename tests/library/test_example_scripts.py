@@ -13,7 +13,8 @@ from tests.library.test_reading import EXAMPLES, RECORDED
 
 ROOT: Final = EXAMPLES.parent
 SCRIPTS: Final = sorted((EXAMPLES / "library").glob("*.py"))
-PAGES: Final = (ROOT / "README.md", ROOT / "docs/how-to/write-a-check-of-your-own.md")
+HOW_TO: Final = ROOT / "docs/how-to"
+PAGES: Final = (ROOT / "README.md", HOW_TO / "write-a-check-of-your-own.md", HOW_TO / "test-your-own-controller.md")
 MOST_LINES: Final = 30
 BLOCK: Final = re.compile(r"```python[^\n]*\n(\"\"\".*?)```", re.DOTALL)
 
@@ -41,8 +42,9 @@ def test_the_readme_has_the_shortest_of_them() -> None:
     assert block == min((path.read_text(encoding="utf-8") for path in SCRIPTS), key=lambda text: len(text.splitlines()))
 
 
-def test_a_page_shows_the_scripts_as_they_are() -> None:
-    shown = BLOCK.findall(PAGES[1].read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda path: path.stem)
+def test_a_page_shows_the_scripts_as_they_are(page: Path) -> None:
+    shown = BLOCK.findall(page.read_text(encoding="utf-8"))
     texts = [path.read_text(encoding="utf-8") for path in SCRIPTS]
     assert shown
     assert [block for block in shown if block not in texts] == []
@@ -71,3 +73,11 @@ def test_what_an_edit_restarts() -> None:
     ran = run("restarts_of_edit.py", RECORDED, EXAMPLES / "edits" / "qwen-new-image.yaml")
     assert ran.returncode == 0, ran.stderr
     assert "restarts" in ran.stdout
+
+
+def test_a_controller_of_ones_own() -> None:
+    script = EXAMPLES / "library" / "test_my_controller.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(script)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=script.parent)
+    assert ran.returncode == 0, ran.stdout
+    assert "1 passed" in ran.stdout

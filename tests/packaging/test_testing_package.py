@@ -16,7 +16,7 @@ import pytest
 from tests.packaging.test_distribution import ROOT, build, run
 
 GUIDE: Final = (ROOT / "docs/how-to/test-your-own-controller.md").read_text(encoding="utf-8")
-EXAMPLES: Final = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+EXAMPLES: Final = re.findall(r"```python[^\n]*\n(.*?)```", GUIDE, re.DOTALL)
 NEEDED: Final = (
     "tests/__init__.py",
     "tests/property/__init__.py",
