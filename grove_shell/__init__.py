@@ -1,7 +1,8 @@
 """Everything that reads, plans and explains, from one import: ``import grove_shell as grove``.
 
 ``read`` and ``read_live`` return a cluster; ``plan``, ``forecast``, ``explain`` and ``compare`` take it; ``validate``
-takes paths. ``grove_core`` is the pure function beneath: it reads nothing and decides everything.
+takes paths; ``rule_set_names`` lists what ``rules=`` takes. ``grove_core`` is the pure function beneath: it reads
+nothing and decides everything.
 
 Names are imported on first access, so that a program that needs one part does not import the rest.
 """
@@ -9,23 +10,29 @@ Names are imported on first access, so that a program that needs one part does n
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grove_shell.library.cluster import ChosenRules, Cluster, read, read_live
-    from grove_shell.library.comparisons import Comparison, Difference, compare
+    from grove_shell.library.cluster import ChosenRules, Cluster
+    from grove_shell.library.comparisons import Comparison, Difference, OperatorUpgrade, compare
     from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit
     from grove_shell.library.explanations import Explanation, Reasoned, explain
     from grove_shell.library.objects import CliqueState, PodState, ReplicaState, SetState
     from grove_shell.library.plans import Plan, PlannedStep, WithheldStep, forecast, plan
+    from grove_shell.library.reading import read, read_live
+    from grove_shell.library.rule_sets import rule_set_names
+    from grove_shell.library.tables import Table
     from grove_shell.library.terminations import Termination, Waiting
     from grove_shell.library.validation import ManifestVerdict, Remark, ValidationResult, validate
     from grove_shell.reading.input_faults import BadInput, InputFault
 
 _MODULES = {
-    "library.cluster": ("ChosenRules", "Cluster", "read", "read_live"),
-    "library.comparisons": ("Comparison", "Difference", "compare"),
+    "library.cluster": ("ChosenRules", "Cluster"),
+    "library.comparisons": ("Comparison", "Difference", "OperatorUpgrade", "compare"),
     "library.edits": ("Edit", "NewSet", "ServingDuringEdit"),
     "library.explanations": ("Explanation", "Reasoned", "explain"),
     "library.objects": ("CliqueState", "PodState", "ReplicaState", "SetState"),
     "library.plans": ("Plan", "PlannedStep", "WithheldStep", "forecast", "plan"),
+    "library.reading": ("read", "read_live"),
+    "library.rule_sets": ("rule_set_names",),
+    "library.tables": ("Table",),
     "library.terminations": ("Termination", "Waiting"),
     "library.validation": ("ManifestVerdict", "Remark", "ValidationResult", "validate"),
     "reading.input_faults": ("BadInput", "InputFault"),
@@ -44,6 +51,7 @@ __all__ = (
     "InputFault",
     "ManifestVerdict",
     "NewSet",
+    "OperatorUpgrade",
     "Plan",
     "PlannedStep",
     "PodState",
@@ -52,6 +60,7 @@ __all__ = (
     "ReplicaState",
     "ServingDuringEdit",
     "SetState",
+    "Table",
     "Termination",
     "ValidationResult",
     "Waiting",
@@ -62,6 +71,7 @@ __all__ = (
     "plan",
     "read",
     "read_live",
+    "rule_set_names",
     "validate",
 )
 

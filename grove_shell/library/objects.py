@@ -1,13 +1,16 @@
 """Sets, replicas, PodCliques and pods of what was read, in the words of the command line."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from grove_core.explain import ExplainedReplica, explanation_of_forecast
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import GATE
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
@@ -20,13 +23,18 @@ class PodState:
     """One pod.
 
     Attributes:
+        clique: name of its PodClique.
+        gang: name of its PodGang; empty where it names none.
         node: empty where it is not placed.
+        gates: names of the scheduling gates on it; a step that removes Grove's gate and waits is in ``plan.withheld``.
         trouble: why it is not ready, as ``CrashLoopBackOff``; empty where no reason is given.
     """
 
     name: str
     clique: str
+    gang: str
     node: str
+    gates: tuple[str, ...]
     gpus: int
     ready: bool
     phase: str
@@ -103,6 +111,11 @@ class SetState:
         """The pods of all PodCliques."""
         return tuple(pod for clique in self.cliques for pod in clique.pods)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it with its parts as JSON."""
+        found: dict[str, Any] = _as_json(asdict(self))
+        return found
+
     @property
     def groups(self) -> tuple[str, ...]:
         """The names of its scaling groups, each once."""
@@ -153,7 +166,26 @@ def _clique_state(snapshot: Snapshot, clique: PodClique) -> CliqueState:
 
 
 def _pod_state(pod: Pod, clique: PodClique) -> PodState:
-    return PodState(pod.name, clique.ref.name, pod.node, pod.gpus, pod.ready, pod.phase, pod.trouble, pod.deleting)
+    return PodState(
+        name=pod.name,
+        clique=clique.ref.name,
+        gang=pod.gang,
+        node=pod.node,
+        gates=(*((GATE,) if pod.has_grove_gate else ()), *pod.foreign_gates),
+        gpus=pod.gpus,
+        ready=pod.ready,
+        phase=pod.phase,
+        trouble=pod.trouble,
+        deleting=pod.deleting,
+    )
+
+
+def _as_json(value: Any) -> Any:  # noqa: ANN401 - any value of a field
+    if isinstance(value, datetime):
+        return format_time(value)
+    if isinstance(value, dict):
+        return {key: _as_json(one) for key, one in value.items()}
+    return [_as_json(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def qualified_name(ref: Ref) -> str:
