@@ -119,10 +119,10 @@ class Cluster:
         return set_states(snapshots, self.internals.choice()[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was read and chosen, and the sets with their parts, as JSON."""
+        """Return what was read and chosen, and the sets with their parts, as JSON with the names of the attributes."""
         return {
             "now": format_time(self.now),
-            "nowFrom": self.now_from,
+            "now_from": self.now_from,
             "rules": self.rules._asdict(),
             "warnings": list(self.warnings),
             "faults": [str(one) for one in self.faults],

@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 
 
 class OperatorUpgrade(NamedTuple):
-    """What an upgrade of the operator from the first rule set to the second does to the pods of one set at once.
+    """What an upgrade of the operator from the first rule set to the second replaces of one set, replica by replica.
 
     Attributes:
         set: ``namespace/name``.

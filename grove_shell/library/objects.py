@@ -112,9 +112,8 @@ class SetState:
         return tuple(pod for clique in self.cliques for pod in clique.pods)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it with its parts as JSON."""
-        found: dict[str, Any] = _as_json(asdict(self))
-        return found
+        """Return it with its parts as JSON with the names of the attributes."""
+        return {name: _as_json(value) for name, value in asdict(self).items()}
 
     @property
     def groups(self) -> tuple[str, ...]:

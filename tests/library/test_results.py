@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 import grove_shell as grove
+from grove_core.compare import TerminationChangeKind
 from grove_core.kernel.time_formats import parse_time
 from tests.library.test_reading import EXAMPLES, RECORDED, objects, printed
 
@@ -125,6 +126,25 @@ class TestLB005:
         assert not found.unknown
         assert json.loads(found.to_json()) == expected
 
+    def test_the_words_of_a_difference_are_those_of_the_command(self) -> None:
+        words = {one.value for one in TerminationChangeKind}
+        assert all(f"``{word}``" in (grove.Difference.__doc__ or "") for word in words)
+        (first, _) = grove.compare(grove.read(RECORDED), "design", "field", until="6h").differences
+        assert first.change in words
+        assert "the delay of 1m ended" in first.because
+        assert "no record says that it ever had that many" in first.because
+        assert (first.before, first.pods, first.ready, first.gpus) == (None, 4, 2, 16)
+
+    def test_an_upgrade_that_replaces_pods_is_in_the_comparison(self) -> None:
+        """Two releases terminate alike, and the newer one hashes templates otherwise: every pod is replaced."""
+        found = grove.compare(grove.read(RECORDED), "field@alpha.9", "field@alpha.10")
+        assert found.differences == ()
+        assert [(one.set, one.strategy, one.pods, one.gpus) for one in found.upgrades][1:] == [
+            ("llm-serving/embed", "RollingRecreate", 3, 3),
+            ("llm-serving/qwen", "RollingRecreate", 10, 12),
+        ]
+        assert "pods that the upgrade replaces" in found._repr_html_()
+
     def test_a_validation(self) -> None:
         found = grove.validate(EXAMPLES)
         assert 0 < len(found.refused) < len(found.manifests)
@@ -136,26 +156,8 @@ class TestLB005:
         assert all(one.file.startswith(str(EXAMPLES)) for one in found.warnings)
         assert grove.validate(EXAMPLES / "edits").ok
 
-    def test_in_a_notebook(self) -> None:
-        cluster = grove.read(RECORDED)
-        shown = grove.forecast(cluster, until="6h")._repr_html_()
-        assert shown.count("<table>") == 2
-        assert "rules field@" in shown
-        assert "<b>" in grove.compare(cluster, "design", "field")._repr_html_()
-        edited = grove.plan(grove.read(RECORDED, EXAMPLES / "edits" / "qwen-new-image.yaml"))
-        assert "edits" in edited._repr_html_()
-        assert "qwen replica 1" in shown
-        assert "<table>" in grove.explain(cluster, "pclq/qwen-1-worker")._repr_html_()
-        assert "<table>" in grove.compare(cluster, "design", "field", until="6h")._repr_html_()
-        assert "<table>" in grove.validate(EXAMPLES)._repr_html_()
-        assert repr(cluster) == "<Cluster with 3 PodCliqueSets, rules 'field@v0.1.0-alpha.12-rc1'>"
-        assert "2 replicas will be terminated" in repr(grove.plan(cluster))
-
-    def test_what_an_input_says_is_text(self) -> None:
-        found = objects()
-        for one in found:
-            if one["kind"] == "PodCliqueSet":
-                one["metadata"]["annotations"] = {"a": "<script>"}
-            if one["kind"] == "Pod":
-                one["status"]["reason"] = "<script>alert(1)</script>"
-        assert "<script>" not in grove.plan(grove.read(found, now="dump"))._repr_html_()
+    def test_gates_and_gangs_of_pods(self) -> None:
+        deepseek, *_ = grove.read(RECORDED).sets
+        gated = [one for one in deepseek.pods if one.gates]
+        assert {one.gang for one in deepseek.pods} >= {"deepseek-0"}
+        assert all(one.gates == ("grove.io/podgang-pending-creation",) and not one.node for one in gated)
