@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from grove_shell.library.comparisons import Comparison, Difference, OperatorUpgrade, compare
     from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit
     from grove_shell.library.explanations import Explanation, Reasoned, explain
+    from grove_shell.library.gates import GatedPod
     from grove_shell.library.objects import CliqueState, PodState, ReplicaState, SetState
-    from grove_shell.library.plans import Plan, PlannedStep, WithheldStep, forecast, plan
+    from grove_shell.library.plans import Plan, forecast, plan
     from grove_shell.library.reading import read, read_live
     from grove_shell.library.rule_sets import rule_set_names
+    from grove_shell.library.steps import PlannedStep, WithheldStep
     from grove_shell.library.tables import Table
     from grove_shell.library.terminations import Termination, Waiting
     from grove_shell.library.validation import ManifestVerdict, Remark, ValidationResult, validate
@@ -28,10 +30,12 @@ _MODULES = {
     "library.comparisons": ("Comparison", "Difference", "OperatorUpgrade", "compare"),
     "library.edits": ("Edit", "NewSet", "ServingDuringEdit"),
     "library.explanations": ("Explanation", "Reasoned", "explain"),
+    "library.gates": ("GatedPod",),
     "library.objects": ("CliqueState", "PodState", "ReplicaState", "SetState"),
-    "library.plans": ("Plan", "PlannedStep", "WithheldStep", "forecast", "plan"),
+    "library.plans": ("Plan", "forecast", "plan"),
     "library.reading": ("read", "read_live"),
     "library.rule_sets": ("rule_set_names",),
+    "library.steps": ("PlannedStep", "WithheldStep"),
     "library.tables": ("Table",),
     "library.terminations": ("Termination", "Waiting"),
     "library.validation": ("ManifestVerdict", "Remark", "ValidationResult", "validate"),
@@ -48,6 +52,7 @@ __all__ = (
     "Difference",
     "Edit",
     "Explanation",
+    "GatedPod",
     "InputFault",
     "ManifestVerdict",
     "NewSet",

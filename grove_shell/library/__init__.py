@@ -3,8 +3,8 @@
 - ``arguments``: the errors of wrong arguments; ``messages``: those of the commands, in the words of a program.
 - ``reading``: reading files, streams, objects and live clusters; ``cluster``: what was read.
 - ``objects``: sets, replicas, PodCliques and pods of what was read.
-- ``plans``: plans and forecasts; ``terminations``: the terminations in them.
-- ``edits``: what edits do, as plans hold it.
+- ``plans``: plans and forecasts; ``terminations``, ``steps``: what is in them.
+- ``edits``: what edits do, as plans hold it; ``gates``: pods with scheduling gates.
 - ``explanations``: every verdict, step and reason about one object.
 - ``comparisons``: two rule sets on one cluster.
 - ``validation``: which manifests the webhook would refuse.

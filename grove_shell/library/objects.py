@@ -1,6 +1,6 @@
 """Sets, replicas, PodCliques and pods of what was read, in the words of the command line."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -26,7 +26,7 @@ class PodState:
         clique: name of its PodClique.
         gang: name of its PodGang; empty where it names none.
         node: empty where it is not placed.
-        gates: names of the scheduling gates on it; a step that removes Grove's gate and waits is in ``plan.withheld``.
+        gates: names of the scheduling gates on it; why, is in ``plan.gated``.
         trouble: why it is not ready, as ``CrashLoopBackOff``; empty where no reason is given.
     """
 
@@ -94,6 +94,7 @@ class SetState:
     """One PodCliqueSet.
 
     Attributes:
+        labels: as they are on it.
         available: replicas that are available; ``wanted`` of them are asked for.
         replicas: the verdicts on its replicas and those of its scaling groups, the most urgent first; replicas of
             scaling groups of which nothing is to say are left out.
@@ -101,6 +102,7 @@ class SetState:
 
     namespace: str
     name: str
+    labels: Mapping[str, str]
     available: int
     wanted: int
     replicas: tuple[ReplicaState, ...]
@@ -132,6 +134,7 @@ def _set_state(snapshot: Snapshot, rules: RuleSet) -> SetState:
     return SetState(
         namespace=ref.namespace,
         name=ref.name,
+        labels={key: str(value) for key, value in snapshot.root.labels.items()},
         available=story.available,
         wanted=snapshot.root.spec.replicas,
         replicas=tuple(
@@ -170,13 +173,18 @@ def _pod_state(pod: Pod, clique: PodClique) -> PodState:
         clique=clique.ref.name,
         gang=pod.gang,
         node=pod.node,
-        gates=(*((GATE,) if pod.has_grove_gate else ()), *pod.foreign_gates),
+        gates=gates_of(pod),
         gpus=pod.gpus,
         ready=pod.ready,
         phase=pod.phase,
         trouble=pod.trouble,
         deleting=pod.deleting,
     )
+
+
+def gates_of(pod: Pod) -> tuple[str, ...]:
+    """Return the names of the scheduling gates on a pod, Grove's first."""
+    return (*((GATE,) if pod.has_grove_gate else ()), *pod.foreign_gates)
 
 
 def _as_json(value: Any) -> Any:  # noqa: ANN401 - any value of a field

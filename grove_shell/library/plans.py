@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from grove_core.document.document_writing import plan_document_as_json
-from grove_core.document.plan_document import step_action_name
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import Forecast
@@ -16,40 +15,16 @@ from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input
 from grove_shell.library.arguments import Sets, time_span
 from grove_shell.library.cluster import Cluster, checked_cluster
 from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit, edits_of, new_sets_of
+from grove_shell.library.gates import GatedPod, gated_pods_in
 from grove_shell.library.html import html_page, html_table
 from grove_shell.library.objects import qualified_name, sentences_of
+from grove_shell.library.steps import PlannedStep, WithheldStep, planned_steps_in, withheld_steps_in
 from grove_shell.library.tables import Table, table_of
 from grove_shell.library.terminations import Termination, Waiting, terminations_in, waiting_in
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.plan_headline import add_plan_headline
 from grove_shell.views.renderers import format_json_document
-
-
-class PlannedStep(NamedTuple):
-    """One write of the operator.
-
-    Attributes:
-        round: from 1; those of round 1 come now.
-        action: ``create``, ``ensure``, ``apply``, ``setStatus``, ``delete`` or ``dropFinalizer``.
-        object: as ``PodClique/llama-0-decode``.
-    """
-
-    round: int
-    at: datetime
-    set: str
-    action: str
-    object: str
-    because: str
-    rule: str
-
-
-class WithheldStep(NamedTuple):
-    """A write that waits, and why."""
-
-    set: str
-    object: str
-    because: str
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -111,33 +86,18 @@ class Plan:
     @property
     def steps(self) -> Table[PlannedStep]:
         """Every write, in the order of sets and rounds."""
-        rows = (
-            PlannedStep(
-                round_.number,
-                round_.at,
-                qualified_name(forecast.root),
-                step_action_name(step.action),
-                step.target.short,
-                "; ".join(why.sentence for why in step.because),
-                step.because[0].rule.requirement,
-            )
-            for forecast in self._forecasts
-            for round_ in forecast.rounds
-            for step in round_.steps
-        )
-        return table_of(PlannedStep, rows)
+        return table_of(PlannedStep, (step for forecast in self._forecasts for step in planned_steps_in(forecast)))
 
     @property
     def withheld(self) -> Table[WithheldStep]:
         """What waits now, and why."""
-        rows = (
-            WithheldStep(
-                qualified_name(forecast.root), held.target.short, "; ".join(why.sentence for why in held.because)
-            )
-            for forecast in self._forecasts
-            for held in forecast.rounds[0].withheld
-        )
-        return table_of(WithheldStep, rows)
+        return table_of(WithheldStep, (held for forecast in self._forecasts for held in withheld_steps_in(forecast)))
+
+    @property
+    def gated(self) -> Table[GatedPod]:
+        """The pods with a scheduling gate, and why it is not removed, or that it is."""
+        planned = zip(self.internals.snapshots, self._forecasts, strict=False)  # forecasts of topologies come last
+        return table_of(GatedPod, (pod for one, forecast in planned for pod in gated_pods_in(one, forecast.findings)))
 
     @property
     def unknown(self) -> tuple[str, ...]:

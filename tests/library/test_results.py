@@ -13,6 +13,7 @@ from grove_core.kernel.time_formats import parse_time
 from tests.library.test_reading import EXAMPLES, RECORDED, objects, printed
 
 DEGRADED: Final = EXAMPLES / "degraded.yaml"
+GIVEN: Final = EXAMPLES.parent / "tests" / "golden" / "workload"
 AT: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -156,8 +157,37 @@ class TestLB005:
         assert all(one.file.startswith(str(EXAMPLES)) for one in found.warnings)
         assert grove.validate(EXAMPLES / "edits").ok
 
-    def test_gates_and_gangs_of_pods(self) -> None:
-        deepseek, *_ = grove.read(RECORDED).sets
-        gated = [one for one in deepseek.pods if one.gates]
-        assert {one.gang for one in deepseek.pods} >= {"deepseek-0"}
-        assert all(one.gates == ("grove.io/podgang-pending-creation",) and not one.node for one in gated)
+
+class TestLB023:
+    """The gated pods of a plan MUST be the pods with a scheduling gate, each with the reasons for which the gate stays
+    or is removed.
+    """
+
+    @pytest.mark.parametrize(
+        ("case", "opens", "because"),
+        [
+            (
+                "wl092_a_gang_that_lacks_a_pod",
+                {False},
+                "its gang chat-0 is not complete; the gang refers to 2 of its pods and needs 3",
+            ),
+            ("wl246_the_gate_of_another_product", {False}, "kueue.x-k8s.io/admission"),
+        ],
+    )
+    def test_each_pod_with_a_gate(self, case: str, opens: set[bool], because: str) -> None:
+        cluster = grove.read(GIVEN / case / "given.yaml", rules="design", now=AT)
+        found = grove.plan(cluster).gated
+        pods = [pod for one in cluster.sets for pod in one.pods]
+        assert {(one.pod, one.clique, one.gang, one.gates) for one in found} == {
+            (pod.name, pod.clique, pod.gang, pod.gates) for pod in pods if pod.gates
+        }
+        assert found
+        assert {one.opens for one in found} == opens
+        assert all(because in one.because for one in found)
+
+    def test_a_gate_that_the_plan_removes(self) -> None:
+        cluster = grove.read(GIVEN / "wl092_a_gang_that_lacks_a_pod" / "given.yaml", rules="field", now=AT)
+        assert {(one.opens, one.because) for one in grove.plan(cluster).gated} == {
+            (True, "its gang chat-0 refers to it")
+        }
+        assert not grove.plan(grove.read(RECORDED)).gated
