@@ -83,8 +83,8 @@ def _path(given: str | PathLike[str]) -> str:
     path = fspath(given)
     if isinstance(path, bytes):
         raise TypeError("a path is text; got bytes: decode them first")
-    if not path or "\n" in path:
-        what = "an empty text" if not path else "text of several lines"
+    if not path or "\n" in path or path.startswith("{"):
+        what = "an empty text" if not path else "JSON" if path.startswith("{") else "text of several lines"
         raise ValueError(f"a source is a path; got {what}: give the content as io.StringIO(text)")
     return path
 
@@ -172,7 +172,9 @@ def given_rules(given: object, name: str = "rules") -> GivenRules:
     try:
         return known_rule_set_name(given)
     except ValueError as fault:
-        raise ValueError(f"{name} {given!r} is not one of auto, {fault}") from None
+        what, found, why = str(fault).partition("what is known: ")
+        known = f"not known: {why}" if found and not what else f"not one of auto, {fault}"
+        raise ValueError(f"{name} {given!r} is {known}") from None
 
 
 def optional_text(given: object, name: str) -> str | None:

@@ -135,7 +135,7 @@ class Cluster:
 
     def _repr_html_(self) -> str:
         """Return tables for a notebook."""
-        sets = ((f"{one.namespace}/{one.name}", one.available, one.wanted, len(one.pods)) for one in self.sets)
+        sets = ((one.full_name, one.available, one.wanted, len(one.pods)) for one in self.sets)
         notes = ((one,) for one in (*map(str, self.faults), *self.warnings))
         top = f"{repr(self)[1:-1]}, as of {format_time(self.now)} ({self.now_from})"
         return html_page(

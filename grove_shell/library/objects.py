@@ -109,6 +109,11 @@ class SetState:
     cliques: tuple[CliqueState, ...]
 
     @property
+    def full_name(self) -> str:
+        """``namespace/name``, as rows of tables have it under ``set``."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
     def pods(self) -> tuple[PodState, ...]:
         """The pods of all PodCliques."""
         return tuple(pod for clique in self.cliques for pod in clique.pods)

@@ -1,18 +1,27 @@
 """Reads files, streams, objects and live clusters (LB-002)."""
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from os import PathLike
-from typing import Final
+from typing import Final, TypeVar
 
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND
-from grove_shell.actions.command_input import GIVEN_OBJECTS, InputSource, LiveClusterOptions, read_command_input
+from grove_shell.actions.command_input import (
+    GIVEN_OBJECTS,
+    CommandInput,
+    InputSource,
+    LiveClusterOptions,
+    read_command_input,
+)
 from grove_shell.actions.decision_time import NoTimeInInput
 from grove_shell.actions.installed_rule_sets import InstalledRuleSetFailed
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules
-from grove_shell.actions.selected_sets import selected_sets
+from grove_shell.actions.selected_sets import known_names_hint, selected_sets
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.library.arguments import (
     Source,
@@ -29,6 +38,7 @@ from grove_shell.library.messages import advice_for_programs, faults_for_program
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import STDIN
 
+T = TypeVar("T")
 RAISE: Final = "raise"
 RETURN: Final = "return"
 _FAULTS: Final = (RAISE, RETURN)
@@ -137,7 +147,7 @@ def read_live(
 def _read(source: InputSource, rules: GivenRules, faults: str, stream: str = "") -> Cluster:
     option = None if rules == AUTO and source.config is not None else rules
     try:
-        inputs = read_command_input(source, option)
+        inputs = _beside_a_running_loop(partial(read_command_input, source, option))
     except InstalledRuleSetFailed:
         raise
     except NoTimeInInput:
@@ -150,13 +160,26 @@ def _read(source: InputSource, rules: GivenRules, faults: str, stream: str = "")
         if inputs.problems:
             raise BadInput(inputs.problems)
         if next(selected_sets(inputs.loaded.cluster, (), source.namespace), None) is None:
-            raise BadInput([_without_sets(source, stream)])
+            raise BadInput([_without_sets(source, inputs, stream)])
     return Cluster(ReadInput(source=source, inputs=inputs, option=option))
 
 
-def _without_sets(source: InputSource, stream: str) -> InputFault:
+def _beside_a_running_loop(read: Callable[[], T]) -> T:
+    """Return what a function returns; in a thread of its own where an event loop runs, as in a notebook (LB-024)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return read()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(read).result()
+
+
+def _without_sets(source: InputSource, inputs: CommandInput, stream: str) -> InputFault:
     """Return the fault of an input without a PodCliqueSet (LB-004)."""
-    got = "none" if source.namespace is None else f"none in namespace {source.namespace}"
+    got = "none"
+    if source.namespace is not None:
+        others = {one.ref.namespace for one in inputs.loaded.cluster.sets}
+        got = f"none in namespace {source.namespace}{known_names_hint(source.namespace, others) if others else ''}"
     files = [stream if one == STDIN else one for one in source.filenames]
     where = ", ".join(files) or (GIVEN_OBJECTS if source.live is None else "the cluster")
     return InputFault(file=where, expected="a PodCliqueSet", got=got)

@@ -147,11 +147,11 @@ def validate(
         >>> grove.validate("examples/edits")
         <ValidationResult by 'design': 0 of 3 manifests refused>
     """
-    if not sources:
-        raise TypeError("nothing to validate: give the path of a file or folder")
     (paths, *rest), (earlier, *more) = sources_in(sources), sources_in([old])
     if any(rest) or any(more):
         raise TypeError("validate takes paths of files and folders, since it says in which line a problem is")
+    if not paths:
+        raise TypeError("nothing to validate: give the path of a file or folder")
     option = given_rules(rules)
     chosen = None if option == AUTO else option
     return ValidationResult(judge_manifests(paths, earlier, optional_path(config, "config"), chosen))

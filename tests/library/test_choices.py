@@ -1,5 +1,6 @@
 """Names of rule sets, the time of a cluster, comparisons in loops, removed parts, lines (LB-013, LB-017 to LB-021)."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import grove_shell as grove
 from grove_shell.reading.collected_objects import CollectedObjects, snapshot_header_item
 from tests.library.installed_packages import install, install_example
 from tests.library.test_reading import EXAMPLES, RECORDED, objects
+from tests.library.test_wrong_arguments import NO_CLUSTER
 
 AT: Final = datetime(2026, 11, 21, 9, 40, tzinfo=UTC)
 TAKEN: Final = AT + timedelta(seconds=10)
@@ -117,3 +119,22 @@ class TestLB021:
         (problem,) = grove.validate(path).problems
         assert (problem.file, problem.line) == (str(path), 3)
         assert grove.validate("missing.yaml").problems[0].line is None
+
+
+class TestLB024:
+    """``read_live`` MUST read a cluster also where an event loop runs in the thread of the caller."""
+
+    def test_the_error_is_that_of_the_connection(self, tmp_path: Path) -> None:
+        path = tmp_path / "kubeconfig"
+        path.write_text(NO_CLUSTER, encoding="utf-8")
+
+        async def in_a_notebook() -> grove.Cluster:
+            return grove.read_live(kubeconfig=path)
+
+        with pytest.raises(grove.BadInput, match=r"is it up, and is context= the one you mean"):
+            asyncio.run(in_a_notebook())
+        assert asyncio.run(read_in_a_loop()).now_from == "input"
+
+
+async def read_in_a_loop() -> grove.Cluster:
+    return grove.read(RECORDED)

@@ -27,6 +27,7 @@ USES: Final[dict[str, Any]] = {
     "a path is text; got bytes": lambda: grove.read(PathOfBytes()),
     "got an empty text": lambda: grove.read(""),
     "give the content as io.StringIO": lambda: grove.read("kind: List\nitems: []\n"),
+    "got JSON: give the content as io.StringIO": lambda: grove.read('{"kind": "List"}'),
     "got bytes: give its content as io.BytesIO": lambda: grove.read(b"kind: List"),  # type: ignore[arg-type]  # refused
     "the open file BytesIO has nothing left to read": lambda: grove.read(io.BytesIO()),
     "the open file StringIO cannot be read: I/O operation on closed file": lambda: grove.read(closed()),
@@ -50,7 +51,9 @@ USES: Final[dict[str, Any]] = {
     "complete is True or False; got 'no'": lambda: grove.read(RECORDED, complete="no"),  # type: ignore[arg-type]  # refused
     "namespace is a text; got list": lambda: grove.read(RECORDED, namespace=["a"]),  # type: ignore[arg-type]  # refused
     "namespace is an empty text; leave it out": lambda: grove.read(RECORDED, namespace=""),
-    "expected a PodCliqueSet, got none in namespace prod": lambda: grove.read(RECORDED, namespace="prod"),
+    "expected a PodCliqueSet, got none in namespace prod; known: llm-serving": lambda: grove.read(
+        RECORDED, namespace="prod"
+    ),
     "config is a path; got dict": lambda: grove.read(RECORDED, config={}),  # type: ignore[arg-type]  # refused
     "real-cluster.yaml: expected one configuration, got 54 objects": lambda: grove.read(RECORDED, config=RECORDED),
     "kind: expected 'OperatorConfiguration', got": lambda: grove.read(RECORDED, config=MANIFEST),
@@ -63,6 +66,9 @@ USES: Final[dict[str, Any]] = {
     ),
     "now='dump', and nothing in the input has a time; give the time, or now='clock'": lambda: grove.read(
         UNTIMED, now="dump"
+    ),
+    "rules 'field@alpha.99' is not known: the newest release is v0.1.0-alpha.12-rc1": lambda: grove.read(
+        RECORDED, rules="field@alpha.99"
     ),
     'did you mean "field"': lambda: grove.read(RECORDED, rules="feild"),
     "rules is the name of a rule set, a RuleSet or 'auto'; got int": lambda: grove.read(RECORDED, rules=3),  # type: ignore[arg-type]  # refused
@@ -98,6 +104,7 @@ USES: Final[dict[str, Any]] = {
     ),
     "second is the name of a rule set, a RuleSet or": lambda: grove.compare(CLUSTER, "design", CLUSTER),  # type: ignore[arg-type]  # refused
     "nothing to validate: give the path": grove.validate,
+    "nothing to validate: give the path of a file or folder": lambda: grove.validate([]),
     "validate takes paths of files and folders": lambda: grove.validate({"kind": "PodCliqueSet"}),
 }
 NO_CLUSTER: Final = """\
