@@ -13,6 +13,14 @@ class Table(tuple[RowT, ...]):  # noqa: SLOT001 - a tuple has no slots with valu
 
     Attributes:
         columns: names of the columns in order, also where there is no row.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> waiting = grove.plan(grove.read("examples/real-cluster.yaml")).waiting
+        >>> waiting.columns
+        ('until', 'set', 'replica', 'because', 'pods_needed', 'finds_room')
+        >>> waiting.to_columns()["replica"]
+        ['qwen replica 1', 'deepseek-0-prefill replica 0']
     """
 
     columns: tuple[str, ...]

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -164,6 +165,35 @@ def test_the_library_example_runs(built: Built, programs: Path, tmp_path: Path) 
     done = run(programs / "python", "-c", code[1], "examples/real-cluster.yaml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "llm-serving/qwen qwen replica 1 room is not known" in done.stdout
+
+
+class TestLB022:
+    """``mypy --strict`` and pyright MUST accept every script of ``examples/library`` with the installed wheel."""
+
+    def test_mypy(self, programs: Path, scripts: Path) -> None:
+        pytest.importorskip("mypy")
+        cache = ("--cache-dir", str(scripts.parent / "cache"))
+        words = ("--strict", "--python-executable", programs / "python", *cache, *sorted(scripts.glob("*.py")))
+        done = run(sys.executable, "-m", "mypy", *words, cwd=scripts)
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+        (scripts / "wrong.py").write_text("import grove_shell as grove\n\ngrove.plan(5)\n", encoding="utf-8")
+        done = run(sys.executable, "-m", "mypy", *words[:-1], scripts / "wrong.py", cwd=scripts)
+        assert 'incompatible type "int"; expected "Cluster"' in done.stdout
+
+    def test_pyright(self, programs: Path, scripts: Path) -> None:
+        pyright = shutil.which("pyright")
+        if pyright is None:
+            pytest.skip("pyright is not installed; nox -s library_types installs it")
+        done = run(pyright, "--pythonpath", programs / "python", *sorted(scripts.glob("*.py")), cwd=scripts)
+        assert done.returncode == 0, done.stdout
+        (scripts / "wrong.py").write_text("import grove_shell as grove\n\ngrove.plan(5)\n", encoding="utf-8")
+        assert "reportArgumentType" in run(pyright, "--pythonpath", programs / "python", "wrong.py", cwd=scripts).stdout
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Path:
+    """The scripts of ``examples/library``, away from the checkout."""
+    return Path(shutil.copytree(ROOT / "examples" / "library", tmp_path / "scripts"))
 
 
 def test_cl040_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:
