@@ -172,12 +172,12 @@ class TestLB022:
 
     def test_mypy(self, programs: Path, scripts: Path) -> None:
         pytest.importorskip("mypy")
-        cache = ("--cache-dir", str(scripts.parent / "cache"))
-        words = ("--strict", "--python-executable", programs / "python", *cache, *sorted(scripts.glob("*.py")))
-        done = run(sys.executable, "-m", "mypy", *words, cwd=scripts)
+        words = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", scripts.parent / "cache")
+        found = ("--python-executable", programs / "python")
+        done = run(*words, *found, *sorted(scripts.glob("*.py")), cwd=scripts)
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
         (scripts / "wrong.py").write_text("import grove_shell as grove\n\ngrove.plan(5)\n", encoding="utf-8")
-        done = run(sys.executable, "-m", "mypy", *words[:-1], scripts / "wrong.py", cwd=scripts)
+        done = run(*words, *found, "wrong.py", cwd=scripts)
         assert 'incompatible type "int"; expected "Cluster"' in done.stdout
 
     def test_pyright(self, programs: Path, scripts: Path) -> None:
