@@ -114,6 +114,15 @@ class TestLB016:
         assert {"table", "th", "td"} <= Shown(html).tags
         assert not re.search("color|background|None|datetime", html)
 
+    def test_what_is_not_known_is_said(self) -> None:
+        """An empty cell would read as none."""
+        text = Shown(LOUD._repr_html_()).text
+        assert text.count("not known") == 4
+        assert "GPUs" in text
+        assert "gpus" not in text
+        compared = Shown(grove.compare(CLUSTER, "design", "field", until="6h")._repr_html_()).text
+        assert "not known" not in compared
+
     def test_what_a_plan_of_an_edit_shows(self) -> None:
         text = Shown(grove.plan(grove.read(RECORDED, EDIT))._repr_html_()).text
         assert "how many serve during edits" in text
