@@ -10,6 +10,8 @@ Names are imported on first access, so that a program that needs one part does n
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grove_core.plan.update_forecast import PodsAndGpus
+    from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
     from grove_shell.library.cluster import ChosenRules, Cluster
     from grove_shell.library.comparisons import Comparison, Difference, OperatorUpgrade, compare
     from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit
@@ -41,7 +43,16 @@ _MODULES = {
     "library.validation": ("ManifestVerdict", "Remark", "ValidationResult", "validate"),
     "reading.input_faults": ("BadInput", "InputFault"),
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_OF_CORE = {
+    "plan.update_forecast": ("PodsAndGpus",),
+    "resources.manifest_changes": ("FieldDependence", "ManifestChange"),
+}
+_HOMES = {
+    name: f"{package}.{module}"
+    for package, modules in (("grove_shell", _MODULES), ("grove_core", _OF_CORE))
+    for module, names in modules.items()
+    for name in names
+}
 
 __all__ = (
     "BadInput",
@@ -52,14 +63,17 @@ __all__ = (
     "Difference",
     "Edit",
     "Explanation",
+    "FieldDependence",
     "GatedPod",
     "InputFault",
+    "ManifestChange",
     "ManifestVerdict",
     "NewSet",
     "OperatorUpgrade",
     "Plan",
     "PlannedStep",
     "PodState",
+    "PodsAndGpus",
     "Reasoned",
     "Remark",
     "ReplicaState",
@@ -87,7 +101,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - see above
 
-    return getattr(import_module(f"grove_shell.{home}"), name)
+    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:
