@@ -82,9 +82,9 @@ class Cluster:
 
     @property
     def now_from(self) -> str:
-        """Where ``now`` is from: ``given``, ``clock``, or ``input`` for the newest time in the input (LB-017).
+        """Where ``now`` is from: ``given``, ``clock``, ``input`` or ``snapshot`` (LB-017).
 
-        ``snapshot`` is the time at which ``grove snapshot`` read the cluster.
+        ``input`` is the newest time in the input, ``snapshot`` the time at which ``grove snapshot`` read the cluster.
         """
         read = self.internals
         taken_at = read.inputs.loaded.taken_at
@@ -110,7 +110,8 @@ class Cluster:
     def warnings(self) -> tuple[str, ...]:
         """What was read and may not be what was meant, a sentence each."""
         loaded = self.internals.inputs.loaded
-        return (*loaded.warnings, *loaded.foreign_objects)
+        note = self.internals.inputs.note
+        return (*loaded.warnings, *loaded.foreign_objects, *((note,) if note else ()))
 
     @property
     def sets(self) -> tuple[SetState, ...]:

@@ -97,6 +97,11 @@ class ValidationResult:
         return self.internals.rules
 
     @property
+    def judged_as_new(self) -> tuple[str, ...]:
+        """The sets that have no earlier version in ``old``; none where ``old`` was not given."""
+        return self.internals.new
+
+    @property
     def not_judged(self) -> Mapping[str, int]:
         """Kind -> how many objects were not judged."""
         return dict(self.internals.others)

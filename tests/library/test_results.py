@@ -111,6 +111,20 @@ class TestLB005:
             grove.explain(cluster, "pclq/qwen-1-worker")
         assert grove.explain(cluster, "pclq/qwen-1-worker", namespace="other").answers
 
+    def test_a_manifest_without_an_earlier_version_is_named(self) -> None:
+        qwen, engine = (EXAMPLES / "edits" / name for name in ("qwen-new-image.yaml", "disaggregated-new-engine.yaml"))
+        assert grove.validate(qwen, engine, old=qwen).judged_as_new == ("inference/llama",)
+        assert grove.validate(qwen, engine).judged_as_new == ()
+
+    def test_what_a_configuration_is_read_for_is_a_warning(self, tmp_path: Path) -> None:
+        path = tmp_path / "operator.yaml"
+        path.write_text(
+            "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\nlogLevel: debug\n"
+            "controllers: {podCliqueSet: {concurrentSyncs: 3}}\n"
+        )
+        (note,) = grove.read(RECORDED, config=path).warnings
+        assert note.startswith(f"{path}: the Go operator's configuration; not used: ")
+
     def test_an_explanation(self) -> None:
         cluster = grove.read(RECORDED)
         found = grove.explain(cluster, "pclq/qwen-1-worker")
