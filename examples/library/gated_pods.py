@@ -8,4 +8,5 @@ plan = grove.plan(grove.read(sys.argv[1]))
 for one in plan.gated:
     then = "the gate is removed now" if one.opens else "the gate stays"
     print(f"{one.set}  {one.gang}  {one.pod}: {then}: {one.because}")
-print(*(f"not known: {why}" for why in plan.unknown), sep="\n")
+for why in plan.unknown:
+    print("not known:", why)

@@ -66,6 +66,7 @@ def test_refused_manifests() -> None:
     ran = run("refused_manifests.py", EXAMPLES / "topology")
     assert ran.returncode == 1
     assert "write pack.required instead" in ran.stdout
+    assert "clouds/chat.yaml:12: PodCliqueSet ml-team/chat: spec.template.topologyConstraint.packDomain:" in ran.stdout
     assert run("refused_manifests.py", EXAMPLES / "edits").returncode == 0
 
 
