@@ -28,9 +28,8 @@ def read_one_configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[
         else [(item, *read(item.value)) for item in input_items_in_path(path, faults, standard_input_stream())]
     )
     if path is not None and len(found) != 1:
-        count = f"{len(found)} objects" if found else "none"
         if found or not faults:
-            faults.append(InputFault(file=path, expected="one configuration", got=count))
+            faults.append(InputFault(file=path, expected="one configuration", got=str(len(found) or "none")))
         return read({})[0], tuple(faults)
     for item, _, problems in found:
         where = str(item.value.get("kind") or "")

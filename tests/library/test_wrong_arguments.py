@@ -55,7 +55,7 @@ USES: Final[dict[str, Any]] = {
         RECORDED, namespace="prod"
     ),
     "config is a path; got dict": lambda: grove.read(RECORDED, config={}),  # type: ignore[arg-type]  # refused
-    "real-cluster.yaml: expected one configuration, got 54 objects": lambda: grove.read(RECORDED, config=RECORDED),
+    "real-cluster.yaml: expected one configuration, got 54": lambda: grove.read(RECORDED, config=RECORDED),
     "kind: expected 'OperatorConfiguration', got": lambda: grove.read(RECORDED, config=MANIFEST),
     "faults is one of raise, return; got 'ignore'": lambda: grove.read(RECORDED, faults="ignore"),
     "now has no time zone: 2026-11-20T09:00:00; say datetime": lambda: grove.read(RECORDED, now=NAIVE),

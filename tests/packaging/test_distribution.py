@@ -42,6 +42,7 @@ IN_THE_ARCHIVE: Final = {
 }
 NOT_IN_THE_ARCHIVE: Final = {".ci", ".git", ".github", "site", "dist", "build"}
 LARGE: Final = 1 << 20
+TYPES_S: Final = 600  # what a type checker may take beside other tests
 COMMAND: Final = re.compile(r"^\$ (grove .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
@@ -84,8 +85,8 @@ def programs(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "bin"
 
 
-def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
+def run(*words: str | Path, cwd: Path, timeout: int = 120) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, cwd=cwd, check=False, timeout=timeout)
 
 
 def sources_of(package: str) -> set[str]:
@@ -174,20 +175,25 @@ class TestLB022:
         pytest.importorskip("mypy")
         words = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", scripts.parent / "cache")
         found = ("--python-executable", programs / "python")
-        done = run(*words, *found, *sorted(scripts.glob("*.py")), cwd=scripts)
+        done = run(*words, *found, *sorted(scripts.glob("*.py")), cwd=scripts, timeout=TYPES_S)
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
         (scripts / "wrong.py").write_text("import grove_shell as grove\n\ngrove.plan(5)\n", encoding="utf-8")
-        done = run(*words, *found, "wrong.py", cwd=scripts)
+        done = run(*words, *found, "wrong.py", cwd=scripts, timeout=TYPES_S)
         assert 'incompatible type "int"; expected "Cluster"' in done.stdout
 
     def test_pyright(self, programs: Path, scripts: Path) -> None:
         pyright = shutil.which("pyright")
         if pyright is None:
             pytest.skip("pyright is not installed; nox -s library_types installs it")
-        done = run(pyright, "--pythonpath", programs / "python", *sorted(scripts.glob("*.py")), cwd=scripts)
+        done = run(
+            pyright, "--pythonpath", programs / "python", *sorted(scripts.glob("*.py")), cwd=scripts, timeout=TYPES_S
+        )
         assert done.returncode == 0, done.stdout
         (scripts / "wrong.py").write_text("import grove_shell as grove\n\ngrove.plan(5)\n", encoding="utf-8")
-        assert "reportArgumentType" in run(pyright, "--pythonpath", programs / "python", "wrong.py", cwd=scripts).stdout
+        assert (
+            "reportArgumentType"
+            in run(pyright, "--pythonpath", programs / "python", "wrong.py", cwd=scripts, timeout=TYPES_S).stdout
+        )
 
 
 @pytest.fixture
