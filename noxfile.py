@@ -83,6 +83,15 @@ def types(session: nox.Session) -> None:
 
 
 @nox.session
+def library_types(session: nox.Session) -> None:
+    """The scripts of examples/library under mypy and pyright, with the wheel as a user installs it."""
+    prepare(session, "test", "lint")
+    if session.venv_backend != "none":
+        session.install("pyright[nodejs]")
+    run_pytest(session, "-n", "0", "tests/packaging", "-k", "TestLB022")
+
+
+@nox.session
 def golden(session: nox.Session) -> None:
     """Stories a user could have sent us."""
     prepare(session, "test")

@@ -180,7 +180,10 @@ def _annotation(text: object) -> str:
 
 
 def _members(found: Public) -> str:
-    """Return the public methods and properties of a class with their first sentences; of an enumeration its members."""
+    """Return the public methods and properties of a class with their first sentences; of an enumeration its members.
+
+    A property is shown with its type.
+    """
     if isinstance(found, FunctionType):
         return ""
     if issubclass(found, Enum):
@@ -189,9 +192,14 @@ def _members(found: Public) -> str:
     for name, member in tuple(vars(found).items()):
         function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
         if isinstance(function, FunctionType) and not name.startswith("_"):
-            call = name if isinstance(member, property) else f"{name}(...)"
+            call = f"{name}: {_type_of(function)}" if isinstance(member, property) else f"{name}(...)"
             lines.append(f"- `{call}`: {prose(docstring(function.__doc__).partition(chr(10))[0])}\n")
     return "".join(lines) + "\n"
+
+
+def _type_of(function: FunctionType) -> str:
+    """Return the type of the result as it is written; some name what is not imported at run time."""
+    return _annotation(inspect.signature(function).return_annotation)
 
 
 def _text(text: str | None) -> str:

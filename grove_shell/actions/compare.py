@@ -49,10 +49,10 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
-    try:
-        report = compare_input(inputs, source, options)
-    except SameRuleSets as fault:
-        print_error(f"{fault}; give --rules twice")
+    report = compare_input(inputs, source, options)
+    if AUTO in options.rules and report.rules[0] == report.rules[1] and report.comparisons:
+        shown = report.rules_from[options.rules.index(AUTO)]
+        print_error(f"both sides are '{report.rules[0]}': {shown.because}; give --rules twice")
         return USAGE
     print_warnings(inputs.loaded.foreign_objects)
     renderer = RENDERERS[options.output]
@@ -66,23 +66,13 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     return _exit_code(inputs, options, report.comparisons)
 
 
-class SameRuleSets(ValueError):
-    """Both sides of a comparison are one rule set, and one of them is that of the cluster."""
-
-
 def compare_input(inputs: CommandInput, source: InputSource, options: CompareOptions) -> RuleSetComparisonReport:
-    """Return the comparison of two rule sets for an input that was read.
-
-    Raises:
-        SameRuleSets: one side is the operator that the cluster shows, and the other one is the same.
-    """
+    """Return the comparison of two rule sets for an input that was read."""
     snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
     until = time_after(inputs.now, options.until)
     loaded = inputs.loaded
     choices = [choose_rule_set(name, None, loaded.cluster, loaded.newer) for name in options.rules]
     names = choices[0][0].name, choices[1][0].name
-    if AUTO in options.rules and names[0] == names[1] and snapshots:
-        raise SameRuleSets(f"both sides are '{names[0]}': {choices[0][1].because}")
     restarts = [upgrade_restart(one, choices[0][0].hash_form, choices[1][0].hash_form) for one in snapshots]
     upgraded = tuple(
         snapshot_after_upgrade(one) if restart is not None else one

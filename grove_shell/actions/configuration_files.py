@@ -18,7 +18,8 @@ Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[ObjectProblem, ...]]]
 def read_one_configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[InputFault, ...]]:
     """Return the configuration and its faults; the defaults without a file (IN-030).
 
-    A file must have exactly one configuration (CL-055).
+    A file must have exactly one configuration (CL-055). One with another number of objects, or with an object of
+    another kind, has one problem alone: it is another file than was meant.
     """
     faults: list[InputFault] = []
     found = (
@@ -26,11 +27,16 @@ def read_one_configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[
         if path is None
         else [(item, *read(item.value)) for item in input_items_in_path(path, faults, standard_input_stream())]
     )
+    if path is not None and len(found) != 1:
+        if found or not faults:
+            faults.append(InputFault(file=path, expected="one configuration", got=str(len(found) or "none")))
+        return read({})[0], tuple(faults)
     for item, _, problems in found:
         where = str(item.value.get("kind") or "")
-        faults.extend(item_problem_as_fault(item, where, (one.path, one.expected, one.got), None) for one in problems)
-    if path is not None and len(found) != 1 and not faults:
-        faults.append(InputFault(file=path, expected="one configuration", got=str(len(found) or "none")))
+        of_kind = [one for one in problems if one.path == "kind"]
+        faults.extend(
+            item_problem_as_fault(item, where, (one.path, one.expected, one.got), None) for one in of_kind or problems
+        )
     return found[0][1] if found else read({})[0], tuple(faults)
 
 

@@ -26,6 +26,10 @@ Now: TypeAlias = datetime | NowWord | None
 """The value of ``--now``; None where it is not given."""
 
 
+class NoTimeInInput(CommandFailed):
+    """``--now dump`` is given, and the input has no time."""
+
+
 class DecisionTime(NamedTuple):
     """The time to decide at.
 
@@ -59,7 +63,7 @@ def decision_time(given: Now, taken_at: datetime | None, times: InputTimes | Non
         times: those of the input; None where they were not collected.
 
     Raises:
-        CommandFailed: ``--now dump`` is given, and the input has no time.
+        NoTimeInInput: ``--now dump`` is given, and the input has no time.
     """
     clock, newest = datetime.now(UTC), times.newest if times is not None else None
     if isinstance(given, datetime):
@@ -70,7 +74,7 @@ def decision_time(given: Now, taken_at: datetime | None, times: InputTimes | Non
         return DecisionTime(taken_at)
     if given is NowWord.DUMP:
         if newest is None:
-            raise CommandFailed(NO_TIME)
+            raise NoTimeInInput(NO_TIME)
         return DecisionTime(newest, NEWEST_IN_INPUT)
     if newest is not None and times is not None and times.is_of_files and clock - newest > _OLD:
         return DecisionTime(newest, NEWEST_IN_INPUT)

@@ -1,12 +1,13 @@
 """What ``import grove_shell`` gives: the commands as functions that return values. It prints nothing.
 
-- ``arguments``: the errors of wrong arguments.
-- ``cluster``: reading files, streams, objects and live clusters.
+- ``arguments``: the errors of wrong arguments; ``messages``: those of the commands, in the words of a program.
+- ``reading``: reading files, streams, objects and live clusters; ``cluster``: what was read.
 - ``objects``: sets, replicas, PodCliques and pods of what was read.
-- ``plans``: plans and forecasts; ``terminations``: the terminations in them.
-- ``edits``: what edits do, as plans hold it.
+- ``plans``: plans and forecasts; ``terminations``, ``steps``: what is in them.
+- ``edits``: what edits do, as plans hold it; ``gates``: pods with scheduling gates.
 - ``explanations``: every verdict, step and reason about one object.
 - ``comparisons``: two rule sets on one cluster.
 - ``validation``: which manifests the webhook would refuse.
-- ``html``: tables for notebooks.
+- ``rule_sets``: the names that ``rules=`` takes.
+- ``tables``: rows that know their columns; ``html``: tables for notebooks.
 """

@@ -1,10 +1,10 @@
 """Checks of arguments: each error says in one sentence what is wrong and what to write instead (LB-003)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from os import PathLike, fspath
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from grove_core.kernel.time_formats import format_time, parse_duration, parse_time
 from grove_core.rule_sets.named import rule_sets
@@ -23,8 +23,19 @@ Sets: TypeAlias = str | SetState | Iterable[str | SetState] | None
 _EXAMPLE_OF_TIME = "datetime(2026, 11, 20, 9, tzinfo=UTC)"
 
 
-def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...], BytesIO | None]:
-    """Return the paths, the objects and the stream among some sources; lists are flattened.
+class OpenFile(NamedTuple):
+    """What was left in an open file.
+
+    Attributes:
+        name: as its ``name``, else its type.
+    """
+
+    name: str
+    content: BytesIO
+
+
+def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...], OpenFile | None]:
+    """Return the paths, the objects and the open file among some sources; lists are flattened.
 
     Raises:
         TypeError: something is none of these.
@@ -32,7 +43,7 @@ def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, A
     """
     paths: list[str] = []
     objects: list[dict[str, Any]] = []
-    streams: list[BytesIO] = []
+    streams: list[OpenFile] = []
     for one in _flat(given):
         if isinstance(one, str | PathLike):
             paths.append(_path(one))
@@ -48,16 +59,16 @@ def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, A
     return tuple(paths), tuple(objects), streams[0] if streams else None
 
 
-def _content(stream: Any) -> BytesIO:  # noqa: ANN401 - any open file
+def _content(stream: Any) -> OpenFile:  # noqa: ANN401 - any open file
     """Return what is left in an open file. Raises ValueError where that is nothing, or it cannot be read."""
-    name = getattr(stream, "name", _type_name(stream))
+    name = str(getattr(stream, "name", _type_name(stream)))
     try:
         content = stream.read()
     except (OSError, ValueError) as fault:
         raise ValueError(f"the open file {name} cannot be read: {fault}") from None
     if not content:
         raise ValueError(f"the open file {name} has nothing left to read: it is empty, or was read before; say seek(0)")
-    return BytesIO(content.encode() if isinstance(content, str) else content)
+    return OpenFile(name, BytesIO(content.encode() if isinstance(content, str) else content))
 
 
 def _flat(given: Iterable[Any]) -> Iterable[Any]:
@@ -72,8 +83,8 @@ def _path(given: str | PathLike[str]) -> str:
     path = fspath(given)
     if isinstance(path, bytes):
         raise TypeError("a path is text; got bytes: decode them first")
-    if not path or "\n" in path:
-        what = "an empty text" if not path else "text of several lines"
+    if not path or "\n" in path or path.startswith("{"):
+        what = "an empty text" if not path else "JSON" if path.startswith("{") else "text of several lines"
         raise ValueError(f"a source is a path; got {what}: give the content as io.StringIO(text)")
     return path
 
@@ -91,7 +102,7 @@ def _no_object(item: object) -> dict[str, Any]:
 
 
 def moment(given: datetime | str | None, name: str) -> "datetime | None":
-    """Return a time with its zone.
+    """Return a time in UTC.
 
     Raises:
         TypeError: it is no time.
@@ -106,9 +117,12 @@ def moment(given: datetime | str | None, name: str) -> "datetime | None":
         return None
     if not isinstance(given, datetime):
         raise TypeError(f"{name} is a datetime or a text such as 2026-11-20T09:00:00Z; got {_type_name(given)}")
-    if given.tzinfo is None:
+    if given.utcoffset() is None:
         raise ValueError(f"{name} has no time zone: {given.isoformat()}; say {_EXAMPLE_OF_TIME}")
-    return given
+    try:
+        return given.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{name} is before the year 1 or after the year 9999: {given.isoformat()}") from None
 
 
 def decision_moment(given: datetime | str | None) -> Now:
@@ -158,11 +172,15 @@ def given_rules(given: object, name: str = "rules") -> GivenRules:
     try:
         return known_rule_set_name(given)
     except ValueError as fault:
-        raise ValueError(f"{name} {given!r} is not one of auto, {fault}") from None
+        what, found, why = str(fault).partition("what is known: ")
+        known = f"not known: {why}" if found and not what else f"not one of auto, {fault}"
+        raise ValueError(f"{name} {given!r} is {known}") from None
 
 
 def optional_text(given: object, name: str) -> str | None:
-    """Return a text or None. Raises TypeError for anything else."""
+    """Return a text or None. Raises TypeError for anything else, and ValueError for an empty text."""
+    if given == "":
+        raise ValueError(f"{name} is an empty text; leave it out for the default")
     if given is None or isinstance(given, str):
         return given
     raise TypeError(f"{name} is a text; got {_type_name(given)}")

@@ -1,44 +1,24 @@
-"""Reads files, streams, objects and live clusters into a value that plans are made of (LB-002)."""
+"""What was read: sets, time, rule set and problems, of which plans are made."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from os import PathLike
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grove_core.document.plan_document import RuleSetSource
+from grove_core.kernel.time_formats import format_time
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.actions.command_input import (
-    GIVEN_OBJECTS,
-    CommandInput,
-    InputSource,
-    LiveClusterOptions,
-    read_command_input,
-)
-from grove_shell.actions.installed_rule_sets import InstalledRuleSetFailed
-from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.command_input import CommandInput, InputSource
+from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
-from grove_shell.exit_codes import CommandFailed
-from grove_shell.library.arguments import (
-    Source,
-    decision_moment,
-    flag,
-    given_rules,
-    one_of,
-    optional_path,
-    optional_text,
-    set_names,
-    sources_in,
-)
+from grove_shell.library.arguments import set_names
+from grove_shell.library.html import html_page, html_table
 from grove_shell.library.objects import SetState, qualified_name, set_states
-from grove_shell.reading.input_faults import BadInput, InputFault
-from grove_shell.reading.input_sources import STDIN
+from grove_shell.reading.input_faults import InputFault
+from grove_shell.views.renderers import format_json_document
 
-RAISE: Final = "raise"
-RETURN: Final = "return"
-_FAULTS: Final = (RAISE, RETURN)
 _SELECTOR: Final = "they count as lost. If the input was collected with a selector (-l), collect it again without"
 
 
@@ -81,7 +61,7 @@ class ReadInput:
         wanted = set_names(sets)
         lacking = selected_sets_not_found(self.inputs.loaded.cluster, wanted, self.source.namespace)
         if wanted and lacking:
-            raise ValueError(f"not in the input: {lacking}")
+            raise ValueError(f"sets: not in the input: {lacking}")
         return wanted
 
 
@@ -101,6 +81,21 @@ class Cluster:
         return self.internals.inputs.now
 
     @property
+    def now_from(self) -> str:
+        """Where ``now`` is from: ``given``, ``clock``, ``input`` or ``snapshot`` (LB-017).
+
+        ``input`` is the newest time in the input, ``snapshot`` the time at which ``grove snapshot`` read the cluster.
+        """
+        read = self.internals
+        taken_at = read.inputs.loaded.taken_at
+        if isinstance(read.source.now, datetime):
+            return "given"
+        if read.inputs.time.source:
+            return "input"
+        is_snapshot = read.source.live is None and taken_at is not None and self.now == taken_at
+        return "snapshot" if is_snapshot else "clock"
+
+    @property
     def rules(self) -> ChosenRules:
         """The rule set that plans follow, and what in the cluster shows that operator."""
         chosen, source, _ = self.internals.choice()
@@ -115,7 +110,8 @@ class Cluster:
     def warnings(self) -> tuple[str, ...]:
         """What was read and may not be what was meant, a sentence each."""
         loaded = self.internals.inputs.loaded
-        return (*loaded.warnings, *loaded.foreign_objects)
+        note = self.internals.inputs.note
+        return (*loaded.warnings, *loaded.foreign_objects, *((note,) if note else ()))
 
     @property
     def sets(self) -> tuple[SetState, ...]:
@@ -123,130 +119,38 @@ class Cluster:
         snapshots = self.internals.inputs.snapshots_of_selected_sets(self.internals.source.namespace)
         return set_states(snapshots, self.internals.choice()[0])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read and chosen, and the sets with their parts, as JSON with the names of the attributes."""
+        return {
+            "now": format_time(self.now),
+            "now_from": self.now_from,
+            "rules": self.rules._asdict(),
+            "warnings": list(self.warnings),
+            "faults": [str(one) for one in self.faults],
+            "sets": [one.to_dict() for one in self.sets],
+        }
+
+    def to_json(self) -> str:
+        """Return it as text."""
+        return format_json_document(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        """Return tables for a notebook."""
+        sets = ((one.full_name, one.available, one.wanted, len(one.pods)) for one in self.sets)
+        notes = ((one,) for one in (*map(str, self.faults), *self.warnings))
+        top = f"{repr(self)[1:-1]}, as of {format_time(self.now)} ({self.now_from})"
+        return html_page(
+            top, html_table("notes", ("what",), notes), html_table("sets", ("set", "available", "wanted", "pods"), sets)
+        )
+
     def __repr__(self) -> str:
         read = self.internals
         sets = sum(1 for _ in selected_sets(read.inputs.loaded.cluster, (), read.source.namespace))
         return f"<Cluster with {sets} PodCliqueSet{'' if sets == 1 else 's'}, rules {self.rules.name!r}>"
 
 
-def read(
-    *sources: Source | Iterable[Source],
-    rules: str | RuleSet = AUTO,
-    now: datetime | str | None = None,
-    namespace: str | None = None,
-    config: str | PathLike[str] | None = None,
-    complete: bool = False,
-    old: Source | Iterable[Source] = (),
-    faults: str = RAISE,
-) -> Cluster:
-    """Read what ``kubectl get -o json`` or ``grove snapshot`` wrote, and manifests that are planned as applied.
-
-    Args:
-        sources: paths of files and folders, open files, and objects as dicts; their order does not matter.
-        rules: the operator that acts: ``auto`` for the one that the objects show, a name of ``grove rules``, or a
-            RuleSet, as :func:`grove_core.rule_set_that_spares` returns one.
-        now: the time to plan at, with a time zone; ``dump`` for the newest time in the input, ``clock`` for the
-            computer's. Without it, the time of the input where that is older than an hour.
-        namespace: the one to read, also of manifests that name none.
-        config: the configuration file of the operator.
-        complete: whether the input has every object of its namespaces, so that what is not in it does not exist.
-        old: paths of manifests that count as rolled out; ``sources`` are then the new manifests.
-        faults: ``raise``, or ``return`` to go on with what could be read: the problems are in ``faults`` of the result,
-            and what depends on them is unknown.
-
-    Raises:
-        BadInput: everything that is wrong with the input, each problem with its place.
-        TypeError, ValueError: an argument is wrong.
-
-    Example:
-        >>> import grove_shell as grove
-        >>> grove.read("examples/real-cluster.yaml")
-        <Cluster with 3 PodCliqueSets, rules 'field@v0.1.0-alpha.12-rc1'>
-    """
-    one_of(faults, _FAULTS, "faults")
-    paths, objects, stream = sources_in(sources)
-    if not sources or not (paths or objects or stream or any(isinstance(one, Mapping) for one in sources)):
-        raise TypeError("nothing to read: give a path, an open file or an object; read_live() reads a cluster")
-    earlier, *unusable = sources_in([old])
-    if any(unusable):
-        raise TypeError("old takes paths of manifests")
-    source = InputSource(
-        filenames=(*paths, *((STDIN,) if stream is not None else ())),
-        now=decision_moment(now),
-        namespace=optional_text(namespace, "namespace"),
-        config=optional_path(config, "config"),
-        complete=tuple(sorted(EVERY_KIND)) if flag(complete, "complete") else (),
-        old=earlier,
-        objects=objects,
-        stream=stream,
-    )
-    return _read(source, given_rules(rules), faults)
-
-
-def read_live(
-    *,
-    namespace: str | None = None,
-    all_namespaces: bool = False,
-    kubeconfig: str | PathLike[str] | None = None,
-    context: str | None = None,
-    manifests: Source | Iterable[Source] = (),
-    rules: str | RuleSet = AUTO,
-    config: str | PathLike[str] | None = None,
-    faults: str = RAISE,
-) -> Cluster:
-    """Read a cluster, and manifests that are planned as applied to it. Nothing is written.
-
-    Args:
-        namespace: the one to read; that of the context without it.
-        all_namespaces: read all of them.
-        kubeconfig, context: as for kubectl.
-        manifests: paths of files and folders.
-        rules, config, faults: as for :func:`read`.
-
-    Raises:
-        BadInput: the cluster cannot be read, or a manifest is wrong.
-        TypeError, ValueError: an argument is wrong.
-
-    Example:
-        >>> import grove_shell as grove
-        >>> grove.read_live(kubeconfig="missing")
-        Traceback (most recent call last):
-        grove_shell.reading.input_faults.BadInput: 1 problem in the input
-          input: missing: No such file or directory; try --kubeconfig FILE
-    """
-    one_of(faults, _FAULTS, "faults")
-    paths, *unusable = sources_in([manifests])
-    if any(unusable):
-        raise TypeError("manifests takes paths")
-    where = optional_text(namespace, "namespace")
-    live = LiveClusterOptions(
-        kubeconfig=optional_path(kubeconfig, "kubeconfig"),
-        context=optional_text(context, "context"),
-        namespace=where,
-        everywhere=flag(all_namespaces, "all_namespaces"),
-    )
-    source = InputSource(filenames=paths, live=live, namespace=where, config=optional_path(config, "config"))
-    return _read(source, given_rules(rules), faults)
-
-
-def _read(source: InputSource, rules: GivenRules, faults: str) -> Cluster:
-    option = None if rules == AUTO and source.config is not None else rules
-    try:
-        inputs = read_command_input(source, option)
-    except InstalledRuleSetFailed:
-        raise
-    except CommandFailed as fault:
-        raise BadInput([InputFault(file="input", expected="", got=str(fault.args[0]))]) from None
-    if faults == RAISE:
-        if inputs.problems:
-            raise BadInput(inputs.problems)
-        if next(selected_sets(inputs.loaded.cluster, (), source.namespace), None) is None:
-            raise BadInput([_without_sets(source)])
-    return Cluster(ReadInput(source=source, inputs=inputs, option=option))
-
-
-def _without_sets(source: InputSource) -> InputFault:
-    """Return the fault of an input without a PodCliqueSet (LB-004)."""
-    got = "none" if source.namespace is None else f"none in namespace {source.namespace}"
-    where = ", ".join(source.filenames) or (GIVEN_OBJECTS if source.live is None else "the cluster")
-    return InputFault(file=where, expected="a PodCliqueSet", got=got)
+def checked_cluster(given: object) -> Cluster:
+    """Return what was read. Raises TypeError for anything else."""
+    if isinstance(given, Cluster):
+        return given
+    raise TypeError(f"cluster is what grove_shell.read() returns; got {type(given).__name__}: say read(...) first")

@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from grove_core.areas.workload.field.upgrade_restart import UpgradeRestart
 from grove_core.compare import FirstTermination
+from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
+from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.compare import CompareOptions, compare_input, report_as_json
 from grove_shell.library.arguments import Sets, given_rules, time_span
-from grove_shell.library.cluster import Cluster
-from grove_shell.library.html import html_escaped, html_table
+from grove_shell.library.cluster import Cluster, checked_cluster
+from grove_shell.library.html import html_page, html_table
 from grove_shell.library.objects import qualified_name
-from grove_shell.library.plans import checked_cluster
+from grove_shell.library.tables import Table, table_of
 from grove_shell.views.compare_page import RuleSetComparisonReport
 from grove_shell.views.renderers import format_json_document
 
@@ -23,9 +26,13 @@ class Difference(NamedTuple):
 
     Attributes:
         set: ``namespace/name``.
-        change: what the second does: ``ENDS`` terminates them, and the first does not; ``SPARED`` the other way round;
-            ``SOONER``, ``LATER``, ``OFTENER`` and ``RARER`` where both do.
+        change: what the second does, in the words of ``grove compare``: ``ENDS`` terminates them, and the first does
+            not; ``SPARED`` does not, and the first does; ``SOONER``, ``LATER``, ``OFTENER`` (more often) and ``RARER``
+            (less often) where both do.
+        cliques: names of the PodCliques.
         before, after: when the first and the second terminate them first; None where they do not.
+        because: why one of them terminates them then, and why the other one does not; sentences.
+        pods, ready, gpus: of everything that is deleted in that first termination; None where the pods are not known.
     """
 
     set: str
@@ -33,6 +40,26 @@ class Difference(NamedTuple):
     cliques: tuple[str, ...]
     before: datetime | None
     after: datetime | None
+    because: str
+    pods: int | None
+    ready: int | None
+    gpus: int | None
+
+
+class OperatorUpgrade(NamedTuple):
+    """What an upgrade of the operator from the first rule set to the second replaces of one set, replica by replica.
+
+    Attributes:
+        set: ``namespace/name``.
+        strategy: ``RollingRecreate``, or ``OnDelete``, under which no pod is restarted.
+        pods, ready, gpus: that are replaced; None where they are not known.
+    """
+
+    set: str
+    strategy: str
+    pods: int | None
+    ready: int | None
+    gpus: int | None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -46,19 +73,29 @@ class Comparison:
     internals: RuleSetComparisonReport
 
     @property
-    def differences(self) -> tuple[Difference, ...]:
+    def differences(self) -> Table[Difference]:
         """The differences of all sets, those of a set with the most severe first."""
-        return tuple(self._differences())
+        return table_of(Difference, self._differences())
+
+    @property
+    def upgrades(self) -> Table[OperatorUpgrade]:
+        """The sets whose pods are replaced by the upgrade itself, because both releases hash templates otherwise."""
+        found = ((qualified_name(one.root), one.restart) for one in self.internals.comparisons)
+        return table_of(OperatorUpgrade, (_upgrade(name, one) for name, one in found if one is not None))
 
     def _differences(self) -> Iterator[Difference]:
         for one in self.internals.comparisons:
             for found in one.differences:
+                ends = found.after or found.before
+                because = (*(ends.because if ends is not None else ()), *found.spared_because)
                 yield Difference(
                     qualified_name(one.root),
                     found.change.value,
                     tuple(clique.name for clique in found.cliques),
                     _time_of(found.before),
                     _time_of(found.after),
+                    "; ".join(dict.fromkeys(f"{why.subject.name}: {why.sentence}" for why in because)),
+                    *_counts(ends.takes if ends is not None else None),
                 )
 
     @property
@@ -92,11 +129,11 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
-        unknown = html_table("not known", ("what",), ((one,) for one in self.unknown))
-        return (
-            f"<p><b>{html_escaped(repr(self)[1:-1])}</b></p>"
-            + unknown
-            + html_table("differences", Difference._fields, self.differences)
+        return html_page(
+            repr(self)[1:-1],
+            html_table("not known", ("what",), ((one,) for one in self.unknown)),
+            html_table("pods that the upgrade replaces", self.upgrades.columns, self.upgrades),
+            html_table("differences", self.differences.columns, self.differences),
         )
 
 
@@ -116,6 +153,9 @@ def compare(
         until: also compare what happens within this time, if nothing else happens.
         sets: names of PodCliqueSets; all of them by default.
 
+    Returns:
+        No difference where both are the same rule set.
+
     Raises:
         TypeError, ValueError: an argument is wrong.
 
@@ -131,6 +171,16 @@ def compare(
         until=None if until is None else time_span(until, cluster.now, "until"),
     )
     return Comparison(compare_input(read.inputs, read.source, options))
+
+
+def _upgrade(name: str, restart: UpgradeRestart) -> OperatorUpgrade:
+    strategy = ON_DELETE if restart.on_delete else ROLLING_RECREATE
+    return OperatorUpgrade(name, strategy, *_counts(restart.takes))
+
+
+def _counts(takes: DeletionImpact | None) -> tuple[int | None, int | None, int | None]:
+    """Return pods, ready pods and GPUs."""
+    return (None, None, None) if takes is None else (takes.pods, takes.ready, takes.gpus)
 
 
 def _time_of(found: FirstTermination | None) -> datetime | None:

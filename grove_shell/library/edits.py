@@ -8,15 +8,18 @@ from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
 from grove_core.resources.manifest_changes import ManifestChange
 from grove_shell.library.objects import qualified_name
+from grove_shell.library.tables import Table, table_of
 
 
 class ServingDuringEdit(NamedTuple):
     """How many pods of a PodClique, or replicas of a scaling group, serve while an edit is carried out.
 
+    A part that the edit removes is among them, with 0 wanted and none at its end (LB-018).
+
     Attributes:
         name: of the PodClique or scaling group.
-        wanted: how many it is to have.
-        needed: its minimum.
+        wanted: how many it is to have after the edit.
+        needed: its minimum after the edit.
         before, lowest, after: how many serve before, at worst, and at the end.
     """
 
@@ -37,7 +40,7 @@ class Edit(NamedTuple):
         restarts, removes, terminates, adds: pods and GPUs; None where the update cannot be forecast, as without the
             pods of the set.
         pods: names of the pods that go, restarted or not, in the order of their deletion.
-        serving: of each part that exists after the edit, the lowest number that serves on the way.
+        serving: of each part, the lowest number that serves on the way.
         waits: what it waits for at its end; empty where it ends.
         document: the edit as in the JSON of ``grove plan``.
     """
@@ -66,18 +69,15 @@ class NewSet(NamedTuple):
     gpus: int
 
 
-def new_sets_of(forecasts: Iterable[Forecast]) -> tuple[NewSet, ...]:
+def new_sets_of(forecasts: Iterable[Forecast]) -> Table[NewSet]:
     """Return the new sets in some forecasts."""
-    return tuple(
-        NewSet(qualified_name(one.root), one.creates.pods, one.creates.gpus)
-        for one in forecasts
-        if one.creates is not None
-    )
+    created = ((qualified_name(one.root), one.creates) for one in forecasts)
+    return table_of(NewSet, (NewSet(name, one.pods, one.gpus) for name, one in created if one is not None))
 
 
-def edits_of(forecasts: Iterable[Forecast]) -> tuple[Edit, ...]:
+def edits_of(forecasts: Iterable[Forecast]) -> Table[Edit]:
     """Return the edits in some forecasts."""
-    return tuple(_edits(forecasts))
+    return table_of(Edit, _edits(forecasts))
 
 
 def _edits(forecasts: Iterable[Forecast]) -> Iterator[Edit]:
@@ -108,7 +108,14 @@ def _deleted_pod_names(update: UpdateForecast | None) -> tuple[str, ...]:
 
 
 def _serving(update: UpdateForecast | None) -> tuple[ServingDuringEdit, ...]:
-    parts = () if update is None else update.parts
-    return tuple(
-        ServingDuringEdit(one.part.name, one.wanted, one.needed, one.before, one.lowest, one.after) for one in parts
-    )
+    if update is None:
+        return ()
+    kept = [
+        ServingDuringEdit(one.part.name, one.wanted, one.needed, one.before, one.lowest, one.after)
+        for one in update.parts
+    ]
+    after = {one.part for one in update.after}
+    removed = [
+        ServingDuringEdit(one.part.name, 0, 0, one.serving, 0, 0) for one in update.before if one.part not in after
+    ]
+    return (*kept, *removed)

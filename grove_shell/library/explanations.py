@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from grove_shell.actions.explain import Explained, explain_input, explained_as_json, kind_and_name_of_target
 from grove_shell.library.arguments import optional_text
-from grove_shell.library.cluster import Cluster
-from grove_shell.library.html import html_escaped, html_table
-from grove_shell.library.plans import checked_cluster
+from grove_shell.library.cluster import Cluster, checked_cluster
+from grove_shell.library.html import html_page, html_table
+from grove_shell.library.tables import Table, table_of
 from grove_shell.views.explain_page import explain_page
 from grove_shell.views.renderers import format_json_document
 
@@ -43,9 +43,9 @@ class Explanation:
     internals: Explained
 
     @property
-    def answers(self) -> tuple[Reasoned, ...]:
+    def answers(self) -> Table[Reasoned]:
         """Every verdict on the object and on what would take it along."""
-        return tuple(
+        rows = (
             Reasoned(
                 found.subject.short,
                 found.question,
@@ -56,6 +56,7 @@ class Explanation:
             for one in self.internals.objects
             for found in one.inquiry.findings()
         )
+        return table_of(Reasoned, rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove explain -o json`` prints."""
@@ -74,7 +75,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
-        return f"<p><b>{html_escaped(self.target)}</b></p>" + html_table("answers", Reasoned._fields, self.answers)
+        return html_page(self.target, html_table("answers", self.answers.columns, self.answers))
 
 
 def explain(cluster: Cluster, target: str, *, namespace: str | None = None) -> Explanation:
@@ -100,10 +101,10 @@ def explain(cluster: Cluster, target: str, *, namespace: str | None = None) -> E
         raise TypeError(f"target is a text as 'pclq/llama-0-decode'; got {type(target).__name__}")
     kind, name = kind_and_name_of_target(target)
     if not kind:
-        raise ValueError(name)
+        raise ValueError(f"target: {name}")
     if "/" in name:
         raise ValueError(
-            f"{target}: the namespace is an argument of its own: explain(cluster, 'KIND/NAME', namespace=...)"
+            f"target {target}: the namespace is an argument of its own: explain(cluster, 'KIND/NAME', namespace=...)"
         )
     where = optional_text(namespace, "namespace") or read.source.namespace
     found = explain_input(read.inputs, kind, name, where, read.option)
@@ -111,5 +112,5 @@ def explain(cluster: Cluster, target: str, *, namespace: str | None = None) -> E
     if len(spaces) > 1:
         raise ValueError(f"{target} is in the namespaces {', '.join(spaces)}: say namespace={spaces[0]!r}")
     if not found.objects:
-        raise ValueError(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{found.hint}")
+        raise ValueError(f"target: not in the input, or of no PodCliqueSet in it: {kind} {name}{found.hint}")
     return Explanation(target, found)

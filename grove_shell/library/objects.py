@@ -1,13 +1,16 @@
 """Sets, replicas, PodCliques and pods of what was read, in the words of the command line."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from grove_core.explain import ExplainedReplica, explanation_of_forecast
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import GATE
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
@@ -20,13 +23,18 @@ class PodState:
     """One pod.
 
     Attributes:
+        clique: name of its PodClique.
+        gang: name of its PodGang; empty where it names none.
         node: empty where it is not placed.
+        gates: names of the scheduling gates on it; why, is in ``plan.gated``.
         trouble: why it is not ready, as ``CrashLoopBackOff``; empty where no reason is given.
     """
 
     name: str
     clique: str
+    gang: str
     node: str
+    gates: tuple[str, ...]
     gpus: int
     ready: bool
     phase: str
@@ -86,6 +94,7 @@ class SetState:
     """One PodCliqueSet.
 
     Attributes:
+        labels: as they are on it.
         available: replicas that are available; ``wanted`` of them are asked for.
         replicas: the verdicts on its replicas and those of its scaling groups, the most urgent first; replicas of
             scaling groups of which nothing is to say are left out.
@@ -93,15 +102,25 @@ class SetState:
 
     namespace: str
     name: str
+    labels: Mapping[str, str]
     available: int
     wanted: int
     replicas: tuple[ReplicaState, ...]
     cliques: tuple[CliqueState, ...]
 
     @property
+    def full_name(self) -> str:
+        """``namespace/name``, as rows of tables have it under ``set``."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
     def pods(self) -> tuple[PodState, ...]:
         """The pods of all PodCliques."""
         return tuple(pod for clique in self.cliques for pod in clique.pods)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it with its parts as JSON with the names of the attributes."""
+        return {name: _as_json(value) for name, value in asdict(self).items()}
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -120,6 +139,7 @@ def _set_state(snapshot: Snapshot, rules: RuleSet) -> SetState:
     return SetState(
         namespace=ref.namespace,
         name=ref.name,
+        labels={key: str(value) for key, value in snapshot.root.labels.items()},
         available=story.available,
         wanted=snapshot.root.spec.replicas,
         replicas=tuple(
@@ -153,7 +173,31 @@ def _clique_state(snapshot: Snapshot, clique: PodClique) -> CliqueState:
 
 
 def _pod_state(pod: Pod, clique: PodClique) -> PodState:
-    return PodState(pod.name, clique.ref.name, pod.node, pod.gpus, pod.ready, pod.phase, pod.trouble, pod.deleting)
+    return PodState(
+        name=pod.name,
+        clique=clique.ref.name,
+        gang=pod.gang,
+        node=pod.node,
+        gates=gates_of(pod),
+        gpus=pod.gpus,
+        ready=pod.ready,
+        phase=pod.phase,
+        trouble=pod.trouble,
+        deleting=pod.deleting,
+    )
+
+
+def gates_of(pod: Pod) -> tuple[str, ...]:
+    """Return the names of the scheduling gates on a pod, Grove's first."""
+    return (*((GATE,) if pod.has_grove_gate else ()), *pod.foreign_gates)
+
+
+def _as_json(value: Any) -> Any:  # noqa: ANN401 - any value of a field
+    if isinstance(value, datetime):
+        return format_time(value)
+    if isinstance(value, dict):
+        return {key: _as_json(one) for key, one in value.items()}
+    return [_as_json(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def qualified_name(ref: Ref) -> str:

@@ -1,54 +1,30 @@
 """Plans and forecasts as values: ``plan.terminations``, ``plan.waiting``, ``plan.steps``, ``plan.edits`` (LB-005)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from grove_core.document.document_writing import plan_document_as_json
-from grove_core.document.plan_document import step_action_name
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import Forecast
 from grove_shell.actions.input_findings import nothing_decided_message
 from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input
 from grove_shell.library.arguments import Sets, time_span
-from grove_shell.library.cluster import Cluster
-from grove_shell.library.edits import Edit, NewSet, edits_of, new_sets_of
-from grove_shell.library.html import html_escaped, html_table
+from grove_shell.library.cluster import Cluster, checked_cluster
+from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit, edits_of, new_sets_of
+from grove_shell.library.gates import GatedPod, gated_pods_in
+from grove_shell.library.html import html_page, html_table
 from grove_shell.library.objects import qualified_name, sentences_of
+from grove_shell.library.steps import PlannedStep, WithheldStep, planned_steps_in, withheld_steps_in
+from grove_shell.library.tables import Table, table_of
 from grove_shell.library.terminations import Termination, Waiting, terminations_in, waiting_in
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.plan_headline import add_plan_headline
 from grove_shell.views.renderers import format_json_document
-
-
-class PlannedStep(NamedTuple):
-    """One write of the operator.
-
-    Attributes:
-        round: from 1; those of round 1 come now.
-        action: ``create``, ``ensure``, ``apply``, ``setStatus``, ``delete`` or ``dropFinalizer``.
-        object: as ``PodClique/llama-0-decode``.
-    """
-
-    round: int
-    at: datetime
-    set: str
-    action: str
-    object: str
-    because: str
-    rule: str
-
-
-class WithheldStep(NamedTuple):
-    """A write that waits, and why."""
-
-    set: str
-    object: str
-    because: str
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,55 +62,42 @@ class Plan:
         return page.plain_text.partition("\n")[0]
 
     @property
-    def terminations(self) -> tuple[Termination, ...]:
+    def terminations(self) -> Table[Termination]:
         """The terminations in the order of time: those of now, and for a forecast those until its end."""
         found = [one for forecast in self._forecasts for one in terminations_in(forecast)]
-        return tuple(sorted(found, key=lambda one: (one.at, one.set, one.replica)))
+        return table_of(Termination, sorted(found, key=lambda one: (one.at, one.set, one.replica)))
 
     @property
-    def waiting(self) -> tuple[Waiting, ...]:
+    def waiting(self) -> Table[Waiting]:
         """The replicas whose delay runs now, the first to end first."""
         found = [one for story in self._stories for one in waiting_in(story)]
-        return tuple(sorted(found, key=lambda one: (one.until is None, one.until, one.set, one.replica)))
+        return table_of(Waiting, sorted(found, key=lambda one: (one.until is None, one.until, one.set, one.replica)))
 
     @property
-    def edits(self) -> tuple[Edit, ...]:
+    def edits(self) -> Table[Edit]:
         """What the manifests among the input do to stored sets."""
         return edits_of(self._forecasts)
 
     @property
-    def new_sets(self) -> tuple[NewSet, ...]:
+    def new_sets(self) -> Table[NewSet]:
         """The manifests that are planned as new sets, because no stored set has their namespace and name."""
         return new_sets_of(self._forecasts)
 
     @property
-    def steps(self) -> tuple[PlannedStep, ...]:
+    def steps(self) -> Table[PlannedStep]:
         """Every write, in the order of sets and rounds."""
-        return tuple(
-            PlannedStep(
-                round_.number,
-                round_.at,
-                qualified_name(forecast.root),
-                step_action_name(step.action),
-                step.target.short,
-                "; ".join(why.sentence for why in step.because),
-                step.because[0].rule.requirement,
-            )
-            for forecast in self._forecasts
-            for round_ in forecast.rounds
-            for step in round_.steps
-        )
+        return table_of(PlannedStep, (step for forecast in self._forecasts for step in planned_steps_in(forecast)))
 
     @property
-    def withheld(self) -> tuple[WithheldStep, ...]:
+    def withheld(self) -> Table[WithheldStep]:
         """What waits now, and why."""
-        return tuple(
-            WithheldStep(
-                qualified_name(forecast.root), held.target.short, "; ".join(why.sentence for why in held.because)
-            )
-            for forecast in self._forecasts
-            for held in forecast.rounds[0].withheld
-        )
+        return table_of(WithheldStep, (held for forecast in self._forecasts for held in withheld_steps_in(forecast)))
+
+    @property
+    def gated(self) -> Table[GatedPod]:
+        """The pods with a scheduling gate, and why it is not removed, or that it is."""
+        planned = zip(self.internals.snapshots, self._forecasts, strict=False)  # forecasts of topologies come last
+        return table_of(GatedPod, (pod for one, forecast in planned for pod in gated_pods_in(one, forecast.findings)))
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -172,19 +135,26 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """Return tables for a notebook."""
-        edits = (
-            (one.set, [change.path for change in one.changes], one.restarts, one.removes, one.adds, one.serving)
+        edits = [
+            (one.set, [change.path for change in one.changes], one.restarts, one.removes, one.terminates, one.adds)
             for one in self.edits
-        )
-        parts: tuple[tuple[str, Sequence[str], Iterable[Sequence[Any]]], ...] = (
-            ("not known", ("what",), ((one,) for one in self.unknown)),
-            ("edits", ("set", "changes", "restarts", "removes", "adds", "serving"), edits),
-            ("new sets", NewSet._fields, self.new_sets),
-            ("terminations", Termination._fields, self.terminations),
-            ("waiting", Waiting._fields, self.waiting),
-        )
+        ]
+        serving = [(one.set, *part) for one in self.edits for part in one.serving]
         top = f"{self.verdict}; as of {format_time(self.now)}, rules {self.rules}"
-        return f"<p><b>{html_escaped(top)}</b></p>" + "".join(html_table(*part) for part in parts)
+        return html_page(
+            top,
+            html_table("not known", ("what",), ((one,) for one in self.unknown)),
+            html_table("edits", ("set", "changes", "restarts", "removes", "terminates", "adds"), edits),
+            html_table("how many serve during edits", ("set", *ServingDuringEdit._fields), serving),
+            *(
+                html_table(caption, rows.columns, rows)
+                for caption, rows in (
+                    ("new sets", self.new_sets),
+                    ("terminations", self.terminations),
+                    ("waiting", self.waiting),
+                )
+            ),
+        )
 
 
 def plan(cluster: Cluster, *, sets: Sets = None) -> Plan:
@@ -237,10 +207,3 @@ def _planned(cluster: Cluster, sets: Sets, until: timedelta | None) -> Plan:
     if nothing:
         raise BadInput([InputFault(file="input", expected="", got=nothing)])
     return Plan(found, (*read.lost_objects(found.snapshots), *map(str, read.inputs.problems)))
-
-
-def checked_cluster(given: object) -> Cluster:
-    """Return what was read. Raises TypeError for anything else."""
-    if isinstance(given, Cluster):
-        return given
-    raise TypeError(f"cluster is what grove_shell.read() returns; got {type(given).__name__}: say read(...) first")

@@ -45,7 +45,7 @@ class Waiting(NamedTuple):
     """A replica that will be terminated unless it recovers.
 
     Attributes:
-        until: when its delay ends.
+        until: when its delay ends; None where it never does.
         set, replica, because: as of a termination.
         pods_needed: PodClique -> ready pods it needs more, if that alone averts the termination; empty otherwise.
         finds_room: whether its gangs fit on the nodes again; None where that is not known.

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -11,7 +13,8 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.rule_set_choice import AUTO
 from grove_shell.actions.validate import Validation, judge_manifests
 from grove_shell.library.arguments import Source, given_rules, optional_path, sources_in
-from grove_shell.library.html import html_escaped, html_table
+from grove_shell.library.html import html_page, html_table
+from grove_shell.library.tables import Table, table_of
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
@@ -23,7 +26,9 @@ class Remark(NamedTuple):
     """A problem or a warning.
 
     Attributes:
-        file, object: where it is.
+        file: as it was given.
+        line: of the field in its file, from 1, or of the nearest part of it that exists; None where it is not known.
+        object: kind and name.
         path: of the field; empty for a whole object or file.
         message: what has to be otherwise.
         got: what stands there.
@@ -31,6 +36,7 @@ class Remark(NamedTuple):
     """
 
     file: str
+    line: int | None
     object: str
     path: str
     message: str
@@ -58,26 +64,27 @@ class ValidationResult:
 
     internals: Validation
 
-    @property
-    def manifests(self) -> tuple[ManifestVerdict, ...]:
+    @cached_property
+    def manifests(self) -> Table[ManifestVerdict]:
         """One verdict for each manifest, in the order of the input."""
-        return tuple(_verdict(one) for one in self.internals.judged)
+        return table_of(ManifestVerdict, (_verdict(one, self._positions) for one in self.internals.judged))
 
     @property
-    def refused(self) -> tuple[ManifestVerdict, ...]:
+    def refused(self) -> Table[ManifestVerdict]:
         """The manifests that are refused."""
-        return tuple(one for one in self.manifests if one.refused)
+        return table_of(ManifestVerdict, (one for one in self.manifests if one.refused))
 
     @property
-    def problems(self) -> tuple[Remark, ...]:
+    def problems(self) -> Table[Remark]:
         """Why manifests are refused, and what cannot be read; the latter belongs to no verdict of ``manifests``."""
-        return (*map(_fault, self.internals.faults), *(one for verdict in self.manifests for one in verdict.problems))
+        refusals = (one for verdict in self.manifests for one in verdict.problems)
+        return table_of(Remark, chain(map(_fault, self.internals.faults), refusals))
 
     @property
-    def warnings(self) -> tuple[Remark, ...]:
+    def warnings(self) -> Table[Remark]:
         """What is allowed and probably not meant."""
-        others = (one for judged in self.internals.warned for one in _verdict(judged).warnings)
-        return (*(one for verdict in self.manifests for one in verdict.warnings), *others)
+        others = (_verdict(judged, self._positions) for judged in self.internals.warned)
+        return table_of(Remark, (one for verdict in chain(self.manifests, others) for one in verdict.warnings))
 
     @property
     def ok(self) -> bool:
@@ -90,6 +97,11 @@ class ValidationResult:
         return self.internals.rules
 
     @property
+    def judged_as_new(self) -> tuple[str, ...]:
+        """The sets that have no earlier version in ``old``; none where ``old`` was not given."""
+        return self.internals.new
+
+    @property
     def not_judged(self) -> Mapping[str, int]:
         """Kind -> how many objects were not judged."""
         return dict(self.internals.others)
@@ -97,11 +109,15 @@ class ValidationResult:
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove validate -o json`` prints."""
         judged = [*self.internals.judged, *self.internals.warned]
-        return dict(validation_as_json(judged, self.internals.others, FieldPositions()))
+        return dict(validation_as_json(judged, self.internals.others, self._positions))
 
     def to_json(self) -> str:
         """Return it as text."""
         return format_json_document(self.to_dict())
+
+    @cached_property
+    def _positions(self) -> FieldPositions:
+        return FieldPositions()
 
     def __repr__(self) -> str:
         judged, faults = len(self.internals.judged), len(self.internals.faults)
@@ -111,8 +127,7 @@ class ValidationResult:
     def _repr_html_(self) -> str:
         """Return tables for a notebook."""
         parts = (("problems", self.problems), ("warnings", self.warnings))
-        top = f"<p><b>{html_escaped(repr(self)[1:-1])}</b></p>"
-        return top + "".join(html_table(caption, Remark._fields, rows) for caption, rows in parts)
+        return html_page(repr(self)[1:-1], *(html_table(caption, rows.columns, rows) for caption, rows in parts))
 
 
 def validate(
@@ -137,34 +152,35 @@ def validate(
         >>> grove.validate("examples/edits")
         <ValidationResult by 'design': 0 of 3 manifests refused>
     """
-    if not sources:
-        raise TypeError("nothing to validate: give the path of a file or folder")
     (paths, *rest), (earlier, *more) = sources_in(sources), sources_in([old])
     if any(rest) or any(more):
         raise TypeError("validate takes paths of files and folders, since it says in which line a problem is")
+    if not paths:
+        raise TypeError("nothing to validate: give the path of a file or folder")
     option = given_rules(rules)
     chosen = None if option == AUTO else option
     return ValidationResult(judge_manifests(paths, earlier, optional_path(config, "config"), chosen))
 
 
-def _verdict(judged: JudgedManifest) -> ManifestVerdict:
+def _verdict(judged: JudgedManifest, positions: FieldPositions) -> ManifestVerdict:
     item, decision = judged
     verdict = decision.verdict
     refusals = verdict.objections if isinstance(verdict, Deny) else ()
     name = _object_name(item)
-    problems, warnings = (tuple(_remarks(item, one)) for one in (refusals, verdict.warnings))
+    problems, warnings = (tuple(_remarks(item, one, positions)) for one in (refusals, verdict.warnings))
     return ManifestVerdict(item.file, name, bool(refusals), problems, warnings)
 
 
-def _remarks(item: InputItem, found: Iterable[FieldRemark]) -> Iterator[Remark]:
+def _remarks(item: InputItem, found: Iterable[FieldRemark], positions: FieldPositions) -> Iterator[Remark]:
     for one in found:
-        reason = one.reason
-        yield Remark(item.file, _object_name(item), one.path, reason.sentence, one.got, reason.rule.requirement)
+        place, why = positions.position_of(item, one.path), one.reason
+        line = place[0] if place is not None else None
+        yield Remark(item.file, line, _object_name(item), one.path, why.sentence, one.got, why.rule.requirement)
 
 
 def _fault(fault: InputFault) -> Remark:
     message, got = (fault.expected, fault.got) if fault.expected else (fault.got, "")
-    return Remark(fault.file, fault.object, fault.path, message, got, "")
+    return Remark(fault.file, fault.line, fault.object, fault.path, message, got, "")
 
 
 def _object_name(item: InputItem) -> str:

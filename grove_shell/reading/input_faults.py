@@ -9,6 +9,7 @@ from grove_shell.styled_text_page import escape_unprintable
 
 _LONGEST_PATH: Final = 160
 _LONGEST_GOT: Final = 120
+_LONGEST_SENTENCE: Final = 500
 
 NO_SUCH_FILE: Final = "no such file"
 """``got`` of the fault of a missing file (IN-026)."""
@@ -57,7 +58,7 @@ class InputFault:
         document = f"document {self.document}" if self.document else ""
         inside = ", ".join(part for part in (document, self.object, _clipped(self.path, _LONGEST_PATH)) if part)
         text = f"{place}: {inside}: " if inside else f"{place}: "
-        got = _clipped(self.got, _LONGEST_GOT)
+        got = _clipped(self.got, _LONGEST_GOT if self.expected else _LONGEST_SENTENCE)
         if self.expected:
             got = value_mismatch_text(self.expected, got).removeprefix(
                 "expected " if self.expected.startswith("may ") else ""

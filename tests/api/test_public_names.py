@@ -70,6 +70,14 @@ def test_an_example_in_the_docstring_runs(name: str, monkeypatch: pytest.MonkeyP
     assert result.failed == 0
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_an_example_of_a_type_runs_too(package: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    types = [getattr(package, name) for name in package.__all__ if inspect.isclass(getattr(package, name))]
+    for found in (one for kind in types for one in doctest.DocTestFinder().find(kind) if one.examples):
+        assert doctest.DocTestRunner().run(found).failed == 0, found.name
+
+
 def test_every_other_example_of_the_core_runs_too() -> None:
     """Examples in docstrings are found without being registered."""
     names = [found.name for found in pkgutil.walk_packages(grove_core.__path__, "grove_core.")]

@@ -1,6 +1,8 @@
 """The scripts of ``examples/library``: short, with public names alone, on real input, and on the pages as they are."""
 
 import ast
+import csv
+import json
 import re
 import subprocess
 import sys
@@ -9,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from tests.library.test_reading import EXAMPLES, RECORDED
+from tests.library.test_reading import EXAMPLES, RECORDED, objects
 
 ROOT: Final = EXAMPLES.parent
 SCRIPTS: Final = sorted((EXAMPLES / "library").glob("*.py"))
@@ -66,7 +68,40 @@ def test_refused_manifests() -> None:
     ran = run("refused_manifests.py", EXAMPLES / "topology")
     assert ran.returncode == 1
     assert "write pack.required instead" in ran.stdout
+    assert "clouds/chat.yaml:12: PodCliqueSet ml-team/chat: spec.template.topologyConstraint.packDomain:" in ran.stdout
     assert run("refused_manifests.py", EXAMPLES / "edits").returncode == 0
+
+
+def test_gangs_that_are_terminated_soon() -> None:
+    ran = run("terminated_soon.py", RECORDED)
+    header, *rows = csv.reader(ran.stdout.splitlines())
+    assert header == ["set", "replica", "minutes", "gpus", "because"]
+    assert [row[1:4] for row in rows] == [["qwen replica 1", "0.5", "4"], ["deepseek-0-prefill replica 0", "1.0", "16"]]
+
+
+@pytest.mark.parametrize(("label", "code"), [("prod", 1), ("test", 0)])
+def test_edits_that_restart_much_in_production(label: str, code: int, tmp_path: Path) -> None:
+    """The root of the set names another image in both of its PodCliques: 12 GPUs, and then 80."""
+    namespace = {"kind": "Namespace", "metadata": {"name": "llm-serving", "labels": {"env": label}}}
+    listed = tmp_path / "namespaces.json"
+    listed.write_text(json.dumps({"kind": "List", "items": [namespace, {"metadata": {"name": "other"}}]}))
+    small = run("restarts_in_production.py", RECORDED, listed, EXAMPLES / "edits" / "qwen-new-image.yaml")
+    assert (small.returncode, small.stdout, small.stderr) == (0, "", "")
+    root = next(one for one in objects() if one["kind"] == "PodCliqueSet" and one["metadata"]["name"] == "deepseek")
+    for clique in root["spec"]["template"]["cliques"]:
+        clique["spec"]["podSpec"]["containers"][0]["image"] = "engine:2"
+    edit = {key: root[key] for key in ("apiVersion", "kind", "spec")}
+    edit["metadata"] = {"name": "deepseek", "namespace": "llm-serving"}
+    (tmp_path / "large.json").write_text(json.dumps(edit))
+    large = run("restarts_in_production.py", RECORDED, listed, tmp_path / "large.json")
+    assert (large.returncode, large.stderr) == (code, "")
+    assert large.stdout == ("llm-serving/deepseek restarts 80 GPUs\n" if code else "")
+
+
+def test_gated_pods() -> None:
+    ran = run("gated_pods.py", ROOT / "tests/golden/workload/wl092_a_gang_that_lacks_a_pod/given.yaml")
+    assert "ml/chat  chat-0  chat-0-server-f52t2: the gate is removed now: its gang chat-0 refers to it" in ran.stdout
+    assert "not known: ml/chat: chat: the stored set has no terminationDelay" in ran.stdout
 
 
 def test_what_an_edit_restarts() -> None:

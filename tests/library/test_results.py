@@ -8,10 +8,12 @@ from typing import Final
 import pytest
 
 import grove_shell as grove
+from grove_core.compare import TerminationChangeKind
 from grove_core.kernel.time_formats import parse_time
 from tests.library.test_reading import EXAMPLES, RECORDED, objects, printed
 
 DEGRADED: Final = EXAMPLES / "degraded.yaml"
+GIVEN: Final = EXAMPLES.parent / "tests" / "golden" / "workload"
 AT: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -109,6 +111,20 @@ class TestLB005:
             grove.explain(cluster, "pclq/qwen-1-worker")
         assert grove.explain(cluster, "pclq/qwen-1-worker", namespace="other").answers
 
+    def test_a_manifest_without_an_earlier_version_is_named(self) -> None:
+        qwen, engine = (EXAMPLES / "edits" / name for name in ("qwen-new-image.yaml", "disaggregated-new-engine.yaml"))
+        assert grove.validate(qwen, engine, old=qwen).judged_as_new == ("inference/llama",)
+        assert grove.validate(qwen, engine).judged_as_new == ()
+
+    def test_what_a_configuration_is_read_for_is_a_warning(self, tmp_path: Path) -> None:
+        path = tmp_path / "operator.yaml"
+        path.write_text(
+            "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\nlogLevel: debug\n"
+            "controllers: {podCliqueSet: {concurrentSyncs: 3}}\n"
+        )
+        (note,) = grove.read(RECORDED, config=path).warnings
+        assert note.startswith(f"{path}: the Go operator's configuration; not used: ")
+
     def test_an_explanation(self) -> None:
         cluster = grove.read(RECORDED)
         found = grove.explain(cluster, "pclq/qwen-1-worker")
@@ -125,6 +141,25 @@ class TestLB005:
         assert not found.unknown
         assert json.loads(found.to_json()) == expected
 
+    def test_the_words_of_a_difference_are_those_of_the_command(self) -> None:
+        words = {one.value for one in TerminationChangeKind}
+        assert all(f"``{word}``" in (grove.Difference.__doc__ or "") for word in words)
+        (first, _) = grove.compare(grove.read(RECORDED), "design", "field", until="6h").differences
+        assert first.change in words
+        assert "the delay of 1m ended" in first.because
+        assert "no record says that it ever had that many" in first.because
+        assert (first.before, first.pods, first.ready, first.gpus) == (None, 4, 2, 16)
+
+    def test_an_upgrade_that_replaces_pods_is_in_the_comparison(self) -> None:
+        """Two releases terminate alike, and the newer one hashes templates otherwise: every pod is replaced."""
+        found = grove.compare(grove.read(RECORDED), "field@alpha.9", "field@alpha.10")
+        assert found.differences == ()
+        assert [(one.set, one.strategy, one.pods, one.gpus) for one in found.upgrades][1:] == [
+            ("llm-serving/embed", "RollingRecreate", 3, 3),
+            ("llm-serving/qwen", "RollingRecreate", 10, 12),
+        ]
+        assert "pods that the upgrade replaces" in found._repr_html_()
+
     def test_a_validation(self) -> None:
         found = grove.validate(EXAMPLES)
         assert 0 < len(found.refused) < len(found.manifests)
@@ -136,26 +171,37 @@ class TestLB005:
         assert all(one.file.startswith(str(EXAMPLES)) for one in found.warnings)
         assert grove.validate(EXAMPLES / "edits").ok
 
-    def test_in_a_notebook(self) -> None:
-        cluster = grove.read(RECORDED)
-        shown = grove.forecast(cluster, until="6h")._repr_html_()
-        assert shown.count("<table>") == 2
-        assert "rules field@" in shown
-        assert "<b>" in grove.compare(cluster, "design", "field")._repr_html_()
-        edited = grove.plan(grove.read(RECORDED, EXAMPLES / "edits" / "qwen-new-image.yaml"))
-        assert "edits" in edited._repr_html_()
-        assert "qwen replica 1" in shown
-        assert "<table>" in grove.explain(cluster, "pclq/qwen-1-worker")._repr_html_()
-        assert "<table>" in grove.compare(cluster, "design", "field", until="6h")._repr_html_()
-        assert "<table>" in grove.validate(EXAMPLES)._repr_html_()
-        assert repr(cluster) == "<Cluster with 3 PodCliqueSets, rules 'field@v0.1.0-alpha.12-rc1'>"
-        assert "2 replicas will be terminated" in repr(grove.plan(cluster))
 
-    def test_what_an_input_says_is_text(self) -> None:
-        found = objects()
-        for one in found:
-            if one["kind"] == "PodCliqueSet":
-                one["metadata"]["annotations"] = {"a": "<script>"}
-            if one["kind"] == "Pod":
-                one["status"]["reason"] = "<script>alert(1)</script>"
-        assert "<script>" not in grove.plan(grove.read(found, now="dump"))._repr_html_()
+class TestLB023:
+    """The gated pods of a plan MUST be the pods with a scheduling gate, each with the reasons for which the gate stays
+    or is removed.
+    """
+
+    @pytest.mark.parametrize(
+        ("case", "opens", "because"),
+        [
+            (
+                "wl092_a_gang_that_lacks_a_pod",
+                {False},
+                "its gang chat-0 is not complete; the gang refers to 2 of its pods and needs 3",
+            ),
+            ("wl246_the_gate_of_another_product", {False}, "kueue.x-k8s.io/admission"),
+        ],
+    )
+    def test_each_pod_with_a_gate(self, case: str, opens: set[bool], because: str) -> None:
+        cluster = grove.read(GIVEN / case / "given.yaml", rules="design", now=AT)
+        found = grove.plan(cluster).gated
+        pods = [pod for one in cluster.sets for pod in one.pods]
+        assert {(one.pod, one.clique, one.gang, one.gates) for one in found} == {
+            (pod.name, pod.clique, pod.gang, pod.gates) for pod in pods if pod.gates
+        }
+        assert found
+        assert {one.opens for one in found} == opens
+        assert all(because in one.because for one in found)
+
+    def test_a_gate_that_the_plan_removes(self) -> None:
+        cluster = grove.read(GIVEN / "wl092_a_gang_that_lacks_a_pod" / "given.yaml", rules="field", now=AT)
+        assert {(one.opens, one.because) for one in grove.plan(cluster).gated} == {
+            (True, "its gang chat-0 refers to it")
+        }
+        assert not grove.plan(grove.read(RECORDED)).gated

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -41,6 +42,7 @@ IN_THE_ARCHIVE: Final = {
 }
 NOT_IN_THE_ARCHIVE: Final = {".ci", ".git", ".github", "site", "dist", "build"}
 LARGE: Final = 1 << 20
+TYPES_S: Final = 600  # what a type checker may take beside other tests
 COMMAND: Final = re.compile(r"^\$ (grove .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
@@ -83,8 +85,8 @@ def programs(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "bin"
 
 
-def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
+def run(*words: str | Path, cwd: Path, timeout: int = 120) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, cwd=cwd, check=False, timeout=timeout)
 
 
 def sources_of(package: str) -> set[str]:
@@ -164,6 +166,40 @@ def test_the_library_example_runs(built: Built, programs: Path, tmp_path: Path) 
     done = run(programs / "python", "-c", code[1], "examples/real-cluster.yaml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "llm-serving/qwen qwen replica 1 room is not known" in done.stdout
+
+
+class TestLB022:
+    """``mypy --strict`` and pyright MUST accept every script of ``examples/library`` with the installed wheel."""
+
+    def test_mypy(self, programs: Path, scripts: Path) -> None:
+        pytest.importorskip("mypy")
+        words = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", scripts.parent / "cache")
+        found = ("--python-executable", programs / "python")
+        done = run(*words, *found, *sorted(scripts.glob("*.py")), cwd=scripts, timeout=TYPES_S)
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+        (scripts / "wrong.py").write_text("import grove_shell as grove\n\ngrove.plan(5)\n", encoding="utf-8")
+        done = run(*words, *found, "wrong.py", cwd=scripts, timeout=TYPES_S)
+        assert 'incompatible type "int"; expected "Cluster"' in done.stdout
+
+    def test_pyright(self, programs: Path, scripts: Path) -> None:
+        pyright = shutil.which("pyright")
+        if pyright is None:
+            pytest.skip("pyright is not installed; nox -s library_types installs it")
+        done = run(
+            pyright, "--pythonpath", programs / "python", *sorted(scripts.glob("*.py")), cwd=scripts, timeout=TYPES_S
+        )
+        assert done.returncode == 0, done.stdout
+        (scripts / "wrong.py").write_text("import grove_shell as grove\n\ngrove.plan(5)\n", encoding="utf-8")
+        assert (
+            "reportArgumentType"
+            in run(pyright, "--pythonpath", programs / "python", "wrong.py", cwd=scripts, timeout=TYPES_S).stdout
+        )
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Path:
+    """The scripts of ``examples/library``, away from the checkout."""
+    return Path(shutil.copytree(ROOT / "examples" / "library", tmp_path / "scripts"))
 
 
 def test_cl040_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+"""Reads files, streams, objects and live clusters (LB-002)."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from os import PathLike
+from typing import Final, TypeVar
+
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.actions.command_input import (
+    GIVEN_OBJECTS,
+    CommandInput,
+    InputSource,
+    LiveClusterOptions,
+    read_command_input,
+)
+from grove_shell.actions.decision_time import NoTimeInInput
+from grove_shell.actions.installed_rule_sets import InstalledRuleSetFailed
+from grove_shell.actions.rule_set_choice import AUTO, GivenRules
+from grove_shell.actions.selected_sets import known_names_hint, selected_sets
+from grove_shell.exit_codes import CommandFailed
+from grove_shell.library.arguments import (
+    Source,
+    decision_moment,
+    flag,
+    given_rules,
+    one_of,
+    optional_path,
+    optional_text,
+    sources_in,
+)
+from grove_shell.library.cluster import Cluster, ReadInput
+from grove_shell.library.messages import advice_for_programs, faults_for_programs
+from grove_shell.reading.input_faults import BadInput, InputFault
+from grove_shell.reading.input_sources import STDIN
+
+T = TypeVar("T")
+RAISE: Final = "raise"
+RETURN: Final = "return"
+_FAULTS: Final = (RAISE, RETURN)
+
+
+def read(
+    *sources: Source | Iterable[Source],
+    rules: str | RuleSet = AUTO,
+    now: datetime | str | None = None,
+    namespace: str | None = None,
+    config: str | PathLike[str] | None = None,
+    complete: bool = False,
+    old: Source | Iterable[Source] = (),
+    faults: str = RAISE,
+) -> Cluster:
+    """Read what ``kubectl get -o json`` or ``grove snapshot`` wrote, and manifests that are planned as applied.
+
+    Args:
+        sources: paths of files and folders, open files, and objects as dicts; their order does not matter.
+        rules: the operator that acts: ``auto`` for the one that the objects show, a name of ``grove rules``, or a
+            RuleSet, as :func:`grove_core.rule_set_that_spares` returns one.
+        now: the time to plan at, with a time zone; ``dump`` for the newest time in the input, ``clock`` for the
+            computer's. Without it, the time of the input where that is older than an hour.
+        namespace: the one to read, also of manifests that name none.
+        config: the configuration file of the operator.
+        complete: whether the input has every object of its namespaces, so that what is not in it does not exist.
+        old: paths of manifests that count as rolled out; ``sources`` are then the new manifests.
+        faults: ``raise``, or ``return`` to go on with what could be read: the problems are in ``faults`` of the result,
+            and what depends on them is unknown.
+
+    Raises:
+        BadInput: everything that is wrong with the input, each problem with its place.
+        TypeError, ValueError: an argument is wrong.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> grove.read("examples/real-cluster.yaml")
+        <Cluster with 3 PodCliqueSets, rules 'field@v0.1.0-alpha.12-rc1'>
+    """
+    one_of(faults, _FAULTS, "faults")
+    paths, objects, stream = sources_in(sources)
+    if not sources or not (paths or objects or stream or any(isinstance(one, Mapping) for one in sources)):
+        raise TypeError("nothing to read: give a path, an open file or an object; read_live() reads a cluster")
+    earlier, *unusable = sources_in([old])
+    if any(unusable):
+        raise TypeError("old takes paths of manifests")
+    source = InputSource(
+        filenames=(*paths, *((STDIN,) if stream is not None else ())),
+        now=decision_moment(now),
+        namespace=optional_text(namespace, "namespace"),
+        config=optional_path(config, "config"),
+        complete=tuple(sorted(EVERY_KIND)) if flag(complete, "complete") else (),
+        old=earlier,
+        objects=objects,
+        stream=stream.content if stream is not None else None,
+    )
+    return _read(source, given_rules(rules), faults, stream.name if stream is not None else "")
+
+
+def read_live(
+    *,
+    namespace: str | None = None,
+    all_namespaces: bool = False,
+    kubeconfig: str | PathLike[str] | None = None,
+    context: str | None = None,
+    manifests: Source | Iterable[Source] = (),
+    rules: str | RuleSet = AUTO,
+    config: str | PathLike[str] | None = None,
+    faults: str = RAISE,
+) -> Cluster:
+    """Read a cluster, and manifests that are planned as applied to it. Nothing is written.
+
+    Args:
+        namespace: the one to read; that of the context without it.
+        all_namespaces: read all of them.
+        kubeconfig, context: as for kubectl.
+        manifests: paths of files and folders.
+        rules, config, faults: as for :func:`read`.
+
+    Raises:
+        BadInput: the cluster cannot be read, or a manifest is wrong.
+        TypeError, ValueError: an argument is wrong.
+
+    Example:
+        >>> import grove_shell as grove
+        >>> grove.read_live(kubeconfig="missing")
+        Traceback (most recent call last):
+        grove_shell.reading.input_faults.BadInput: 1 problem in the input
+          cluster: missing: No such file or directory; give another kubeconfig=
+    """
+    one_of(faults, _FAULTS, "faults")
+    paths, *unusable = sources_in([manifests])
+    if any(unusable):
+        raise TypeError("manifests takes paths")
+    where = optional_text(namespace, "namespace")
+    live = LiveClusterOptions(
+        kubeconfig=optional_path(kubeconfig, "kubeconfig"),
+        context=optional_text(context, "context"),
+        namespace=where,
+        everywhere=flag(all_namespaces, "all_namespaces"),
+    )
+    source = InputSource(filenames=paths, live=live, namespace=where, config=optional_path(config, "config"))
+    return _read(source, given_rules(rules), faults)
+
+
+def _read(source: InputSource, rules: GivenRules, faults: str, stream: str = "") -> Cluster:
+    option = None if rules == AUTO and source.config is not None else rules
+    try:
+        inputs = _beside_a_running_loop(partial(read_command_input, source, option))
+    except InstalledRuleSetFailed:
+        raise
+    except NoTimeInInput:
+        raise ValueError("now='dump', and nothing in the input has a time; give the time, or now='clock'") from None
+    except CommandFailed as fault:
+        message = advice_for_programs(str(fault.args[0]))
+        raise BadInput([InputFault(file="cluster", expected="", got=message)]) from None
+    inputs = replace(inputs, problems=faults_for_programs(inputs.problems, stream))
+    if faults == RAISE:
+        if inputs.problems:
+            raise BadInput(inputs.problems)
+        if next(selected_sets(inputs.loaded.cluster, (), source.namespace), None) is None:
+            raise BadInput([_without_sets(source, inputs, stream)])
+    return Cluster(ReadInput(source=source, inputs=inputs, option=option))
+
+
+def _beside_a_running_loop(read: Callable[[], T]) -> T:
+    """Return what a function returns; in a thread of its own where an event loop runs, as in a notebook (LB-024)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return read()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(read).result()
+
+
+def _without_sets(source: InputSource, inputs: CommandInput, stream: str) -> InputFault:
+    """Return the fault of an input without a PodCliqueSet (LB-004)."""
+    got = "none"
+    if source.namespace is not None:
+        others = {one.ref.namespace for one in inputs.loaded.cluster.sets}
+        got = f"none in namespace {source.namespace}{known_names_hint(source.namespace, others) if others else ''}"
+    files = [stream if one == STDIN else one for one in source.filenames]
+    where = ", ".join(files) or (GIVEN_OBJECTS if source.live is None else "the cluster")
+    return InputFault(file=where, expected="a PodCliqueSet", got=got)
