@@ -77,7 +77,7 @@ class Rule(Enum):
 
     def because(self, subject: Ref, /, **facts: Fact) -> "Reason":
         """Return the rule as a reason about a subject. Raises BrokenInvariant (PL-003) where the facts do not fit."""
-        if not self.has_fact_names(facts):
+        if facts.keys() != self.clause.facts:
             raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.clause.facts)}, got {sorted(facts)}")
         return Reason(self, subject, tuple(sorted(facts.items())))
 

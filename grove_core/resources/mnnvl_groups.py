@@ -63,10 +63,10 @@ def mnnvl_groups_of_cliques(annotations: Mapping[str, object], template: SetTemp
     groups = template.groups_by_clique
     found: dict[str, str] = {}
     for clique in template.cliques:
-        if requests_gpus(clique.spec.pod_spec):
-            group = groups.get(clique.name)
-            named = mnnvl_group_in(clique.annotations, group.annotations if group is not None else {}, annotations)
-            found |= {clique.name: named} if named else {}
+        group = groups.get(clique.name)
+        named = mnnvl_group_in(clique.annotations, group.annotations if group is not None else {}, annotations)
+        if named and requests_gpus(clique.spec.pod_spec):
+            found[clique.name] = named
     return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from grove_core.kernel.frozen import EMPTY
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
@@ -206,21 +207,19 @@ def set_with_manifest_applied(running: PodCliqueSet, manifest: Mapping[str, Any]
 
 def classify_manifest_edit(before: SetSpec, after: SetSpec) -> PlannedManifestChange:
     """Return whether an edit changes more than numbers of replicas and the delay."""
-    return (
-        PlannedManifestChange.OF_NUMBERS
-        if _besides_numbers(after) == _besides_numbers(before)
-        else PlannedManifestChange.OF_MORE
+    from grove_core.areas.workload.template_revision import normalized_pod_spec  # noqa: PLC0415 - see above
+
+    is_same = _besides_numbers(after) == _besides_numbers(before) and all(
+        normalized_pod_spec(one.spec.pod_spec) == normalized_pod_spec(other.spec.pod_spec)
+        for one, other in zip(after.template.cliques, before.template.cliques, strict=True)
     )
+    return PlannedManifestChange.OF_NUMBERS if is_same else PlannedManifestChange.OF_MORE
 
 
 def _besides_numbers(spec: SetSpec) -> SetSpec:
-    """The spec without the number of replicas and the delay, and with all quantities in one form."""
-    from grove_core.areas.workload.template_revision import normalized_pod_spec  # noqa: PLC0415 - see above
-
+    """The spec without the number of replicas, the delay and the pod specs, of which quantities have several forms."""
     cliques = tuple(
-        one.model_copy(
-            update={"spec": one.spec.model_copy(update={"pod_spec": normalized_pod_spec(one.spec.pod_spec)})}
-        )
+        one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": EMPTY})})
         for one in spec.template.cliques
     )
     template = spec.template.model_copy(update={"termination_delay": None, "cliques": cliques})

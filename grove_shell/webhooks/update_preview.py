@@ -13,6 +13,7 @@ from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.paged_lists import KindNotListed
 from grove_shell.log_lines import error_on_one_line
 from grove_shell.python_gc import python_gc_paused
+from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.settings.webhook_settings import PreviewSettings
 from grove_shell.views.preview_warnings import one_warning, preview_warnings
 from grove_shell.webhooks.admission_review import (
@@ -96,9 +97,15 @@ class UpdatePreview:
             if not here.is_on:
                 return allow_admission(request, notes)
             collected = await list_objects_of_set(self._api, request.old or {}, self._served)
+        with python_gc_paused():  # until the objects of the forecast are freed, so that no collection visits them
+            return self._response(request, collected, here, notes)
+
+    def _response(
+        self, request: AdmissionRequest, collected: CollectedObjects, here: NamespacePreview, notes: Sequence[str]
+    ) -> Json:
+        """Return the response with the forecast of an update. Raises NotPredicted, MalformedObject."""
         now = self._clock()
-        with python_gc_paused():
-            edit = forecast_of_edit(collected, request.new, self._settings.rules, self._configuration, now, MOST_WORK)
+        edit = forecast_of_edit(collected, request.new, self._settings.rules, self._configuration, now, MOST_WORK)
         update = edit.forecast.edit.update if edit.forecast.edit is not None else None
         if update is None:
             raise NotPredicted("objects that its forecast depends on were not listed")

@@ -1,6 +1,7 @@
 """One process of the webhooks. Several replicas run side by side without a leader."""
 
 import asyncio
+import gc
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -188,6 +189,8 @@ class WebhookProcess:
             if self._secret is not None:
                 self._secret.listening.set()
             self._log.write_line("info", "listening", port=port)
+            gc.collect()
+            gc.freeze()  # the modules: a collection that visits them takes longer than most responses
             await asyncio.Event().wait()
 
     def _dns_names(self) -> tuple[str, ...]:

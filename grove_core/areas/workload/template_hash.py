@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical_json
+from grove_core.kernel.frozen import FrozenMap, canonical_json
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -66,11 +66,14 @@ def short_text_hash(text: str, length: int = _LENGTH) -> str:
     return "".join(letters)
 
 
-def _with_keyed_lists_sorted(value: Json, key: str) -> Any:  # noqa: ANN401 - JSON, to be written and no more
+def _with_keyed_lists_sorted(value: Any, key: str) -> Any:  # noqa: ANN401 - JSON, frozen or as a reader made it
     """Return the value with the keyed lists of the API sorted by their keys (WL-040)."""
-    if value.__class__ is FrozenMap:
+    kind = value.__class__
+    if kind is FrozenMap:
+        value, kind = value.raw, dict
+    if kind is dict:
         return {name: _with_keyed_lists_sorted(inner, name) for name, inner in value.items()}
-    if not isinstance(value, tuple):
+    if kind is not tuple and kind is not list:
         return value
     items = [_with_keyed_lists_sorted(item, "") for item in value]
     keys = _KEYED.get(key) if len(items) > 1 else None

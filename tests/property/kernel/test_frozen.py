@@ -26,6 +26,7 @@ ALIKE_BUT_DIFFERENT: Final = (
     ((1, 2), (2, 1)),
     ((1,), 1),
 )
+_FEW_FIELDS: Final = st.dictionaries(st.sampled_from("ab"), st.sampled_from(["1", "", 1, True, None, {"a": "1"}]))
 
 
 @pytest.mark.parametrize(("left", "right"), ALIKE_BUT_DIFFERENT, ids=repr)
@@ -106,6 +107,12 @@ def test_freezing_is_hashable_and_comes_to_rest(value: object) -> None:
 def test_equal_means_equal_json(left: object, right: object) -> None:
     same = json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
     assert (FrozenMap({"is": freeze(left)}) == FrozenMap({"is": freeze(right)})) == same
+
+
+@given(_FEW_FIELDS, _FEW_FIELDS)
+def test_equal_objects_have_equal_json(left: dict[str, object], right: dict[str, object]) -> None:
+    same = json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
+    assert (freeze(left) == freeze(right)) == same
 
 
 @given(any_json())

@@ -99,7 +99,8 @@ class JudgedClique(NamedTuple):
 
     def reason_for_rule(self, why: GoOperatorReason) -> Reason:
         """Return the reason of a rule about it."""
-        return why.because(self.clique.ref, **{name: self.rule_facts[name] for name in why.clause.facts})
+        facts = self.rule_facts
+        return why.because(self.clique.ref, **{name: facts[name] for name in why.clause.facts})
 
     @property
     def rule_facts(self) -> dict[str, Fact]:

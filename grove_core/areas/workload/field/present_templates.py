@@ -24,12 +24,12 @@ class PresentTemplates:
         """Index the existing cliques by their template. Linear in the replicas."""
         self._context = context
         self._root = context.root
+        self._used_by_name: dict[str, ExpectedClique] = {}
         self._existing: dict[str, list[tuple[ExpectedClique, PodClique]]] = {}
         for part in (part for replica in replicas for part in replica.all_cliques):
             clique = context.existing_clique(part)
             if clique is not None:
-                used = with_used_template(self._root, part)
-                self._existing.setdefault(used.template.name, []).append((part, clique))
+                self._existing.setdefault(self._used(part).template.name, []).append((part, clique))
         self._hashes: dict[str, str] = {}
 
     def is_current(self, clique: PodClique, part: ExpectedClique) -> bool:
@@ -38,7 +38,7 @@ class PresentTemplates:
 
     def _has_content(self, clique: PodClique, part: ExpectedClique) -> bool:
         """Return whether a clique has the template's content, and its gang the set's priority class (WF-116)."""
-        is_same = self._context.revision.is_clique_current(clique, with_used_template(self._root, part))
+        is_same = self._context.revision.is_clique_current(clique, self._used(part))
         return is_same and not self._has_other_priority(clique, part)
 
     def _has_other_priority(self, clique: PodClique, part: ExpectedClique) -> bool:
@@ -50,7 +50,7 @@ class PresentTemplates:
 
     def hash_of(self, part: ExpectedClique) -> str:
         """Return the template hash that new and changed cliques of this template get."""
-        part = with_used_template(self._root, part)
+        part = self._used(part)
         name = part.template.name
         if name not in self._hashes:
             known = (
@@ -65,11 +65,17 @@ class PresentTemplates:
             )
         return self._hashes[name]
 
+    def _used(self, part: ExpectedClique) -> ExpectedClique:
+        """Return the clique with the template that its PodClique is made from, searched once for each name (WF-110)."""
+        if part.name not in self._used_by_name:
+            self._used_by_name[part.name] = with_used_template(self._root, part)
+        return self._used_by_name[part.name]
+
     def _hashes_of_pods(self, name: str) -> Iterator[str]:
         """Yield the hashes of pods that were created from a template, and that their own clique does not have."""
         tried: set[str] = set()
         for part, clique in self._existing.get(name, ()):
-            used = with_used_template(self._root, part)
+            used = self._used(part)
             for pod in self._context.pods_of_clique(clique):
                 found = pod.template_hash
                 is_other = found not in {clique.template_hash, *tried} and not is_own_template_hash(found)

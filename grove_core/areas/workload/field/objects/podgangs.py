@@ -48,7 +48,7 @@ def podgang_changes_by_go_operator(
     """Return the change of an existing PodGang; None where nothing differs (WF-102, WF-132)."""
     root = context.root
     placement = topology.constraints_of_gang(root, part)
-    wanted, because = _spec(root, part, pods, placement), list[Reason]()
+    because = list[Reason]()
     groups = tuple(PodGroup(one.name, pods_needed(one), tuple(pods.get(one.name, ()))) for one in part.cliques)
     spec: dict[str, Json] = {}
     if gang.groups != groups:
@@ -59,7 +59,7 @@ def podgang_changes_by_go_operator(
         constraints = FrozenMap(_in_template_order(placement, part).spec_fields)
         spec |= replacement_patch(constraints, FrozenMap(gang.placement.spec_fields))
     if because:
-        spec["podgroups"] = wanted["podgroups"]
+        spec["podgroups"] = _spec(root, part, pods, placement)["podgroups"]
     priority = root.spec.template.priority_class_name
     if gang.priority != priority:
         spec["priorityClassName"] = priority or None
