@@ -58,6 +58,7 @@ class PlanOptions:
     max_terminated_gpus: int | None = None
     verbose: bool = False
     out: str | None = None
+    html: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +145,11 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         policies=results,
     )
     _print(plan.document, context, options)
+    if options.html is not None:
+        from grove_shell.html.plan_html import plan_html  # noqa: PLC0415 - few plans are saved as a page (P11)
+
+        page = plan_html(plan.document, context, plan.snapshots, plan.until)
+        Path(options.html).write_text(page, encoding="utf-8")
     if context.nothing_judged and not inputs.problems:
         if not RENDERERS[options.output].shows_page:
             print_error(context.nothing_judged)

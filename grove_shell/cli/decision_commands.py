@@ -13,6 +13,7 @@ from grove_shell.cli.options import (
     config_option,
     connection_options,
     filename_option,
+    html_option,
     input_source_from_options,
     output_option,
     policy_option,
@@ -69,6 +70,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
 )
 @policy_option
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def plan_command(**options: Any) -> int:
     """Show what the operator will do, in which reconcile rounds, and why; and what it withholds.
@@ -85,6 +87,7 @@ def plan_command(**options: Any) -> int:
       grove plan -f cluster.json --until 6h --max-terminated-gpus 8
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
+      grove plan -f cluster.json --until 6h --html plan.html       # a page to share
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
       grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
 

@@ -1,0 +1,225 @@
+"""The timeline of a plan: bars for the delays that run, marks for terminations and later writes (HP-004)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from grove_core.document.plan_document import PlanDocument
+from grove_core.explain import ExplainedReplica, ForecastExplanation, ReplicaUrgency
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import gangs_terminated_by, total_deletion_impact
+from grove_core.kernel.time_formats import parse_time, short_duration_text
+from grove_core.plan.forecast import Forecast
+from grove_shell.html.anchors import Anchors
+from grove_shell.html.plan_entries import entry_link
+from grove_shell.views.formatting import clock_time, deletion_impact_text, object_display_name, relative_time
+
+MOST_ROWS: Final = 60
+_MOST_MARKS: Final = 50  # of one row
+_MOST_TICKS: Final = 7
+_LEFT: Final = 1.5  # percent of the width before the first time
+_RIGHT: Final = 97.0
+_PAST: Final = 0.12  # share of the width for delays that began before
+_STEPS: Final = tuple(
+    timedelta(seconds=step)
+    for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400)
+)
+
+
+class Bar(NamedTuple):
+    """A delay: its begin and its width in percent; ``began`` is whether it began before the first time shown."""
+
+    x: str
+    width: str
+    began_earlier: bool
+    title: str
+
+
+class Mark(NamedTuple):
+    """A termination: its place in percent, what it takes, and a link to its reasons."""
+
+    x: str
+    title: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineRow:
+    """One replica: its set, its name, the time of its end in words, its delay and its terminations."""
+
+    set_name: str
+    name: str
+    link: str
+    when: str
+    is_due: bool
+    bar: Bar | None
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """All rows, the first termination first.
+
+    Attributes:
+        ticks: (place in percent, time).
+        now: the place of the time of the plan.
+        span: from now to the end, in words.
+        left_out: the number of rows beyond the limit.
+    """
+
+    rows: tuple[TimelineRow, ...]
+    ticks: tuple[tuple[str, str], ...]
+    now: str
+    span: str
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A row before it has places: the times of its delay and of its terminations."""
+
+    root: Ref
+    replica: Ref
+    since: datetime | None
+    until: datetime | None
+    ends: tuple[tuple[datetime, str], ...]
+
+    @property
+    def first(self) -> datetime:
+        """The time that it is sorted by."""
+        return min((*((self.until,) if self.until else ()), *(at for at, _ in self.ends)))
+
+
+def plan_timeline(
+    document: PlanDocument, stories: Sequence[ForecastExplanation], until: datetime | None, anchors: Anchors
+) -> Timeline | None:
+    """Return the timeline from the time of the plan to ``until``, or to the last event; None where nothing comes."""
+    now = document.as_of
+    rows = [row for pair in zip(document.forecasts, stories, strict=True) for row in _rows(*pair)]
+    if not rows:
+        return None
+    rows.sort(key=lambda row: (row.first, row.root.sort_key, row.replica.sort_key))
+    times = [at for row in rows for at, _ in row.ends] + [row.until for row in rows if row.until is not None]
+    end = max(until or now, max(times), now + timedelta(seconds=1))
+    axis = _Axis(now, end, has_past=any(row.since is not None and row.since < now for row in rows))
+    shown = tuple(_placed(row, axis, anchors) for row in rows[:MOST_ROWS])
+    return Timeline(
+        rows=shown,
+        ticks=tuple(axis.ticks()),
+        now=axis.place(now),
+        span=short_duration_text(end - now),
+        left_out=max(len(rows) - MOST_ROWS, 0),
+    )
+
+
+class _Axis:
+    """Places of times, in percent of the width."""
+
+    def __init__(self, now: datetime, end: datetime, *, has_past: bool) -> None:
+        past = (end - now) * (_PAST if has_past else 0)
+        self.start, self.now, self.end = now - past, now, end
+
+    def percent(self, at: datetime) -> float:
+        """Return the place of a time; one before the start is at the start."""
+        share = (max(at, self.start) - self.start) / (self.end - self.start)
+        return _LEFT + share * (_RIGHT - _LEFT)
+
+    def place(self, at: datetime) -> str:
+        """Return the place as an attribute has it."""
+        return f"{self.percent(at):.2f}%"
+
+    def ticks(self) -> Iterator[tuple[str, str]]:
+        """Yield round times after now, at most a few."""
+        span = self.end - self.now
+        step = next((one for one in _STEPS if span / one <= _MOST_TICKS), span / _MOST_TICKS)
+        begin = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
+        at = begin + -(-(self.now - begin) // step) * step
+        while at <= self.end:
+            if at - self.now > span * 0.06:
+                text = clock_time(at, self.now)
+                yield self.place(at), text.removesuffix(":00Z") + "Z" if text.endswith(":00Z") else text
+            at += step
+
+
+def _rows(forecast: Forecast, story: ForecastExplanation) -> Iterator[_Row]:
+    """Yield a row for each replica of a set that is terminated or waits."""
+    pending = {
+        entry.subject: entry
+        for entry in story.entries
+        if entry.urgency is ReplicaUrgency.ENDS or (entry.urgency is ReplicaUrgency.WAITS and entry.until is not None)
+    }
+    planned = _terminations_by_replica(forecast)
+    for replica in dict.fromkeys((*pending, *planned)):
+        entry = pending.get(replica)
+        ends = planned.get(replica, [])
+        if entry is not None and entry.urgency is ReplicaUrgency.ENDS and not ends:
+            ends = [(forecast.rounds[0].at, "being deleted")]
+        waits = entry if entry is not None and entry.urgency is ReplicaUrgency.WAITS else None
+        yield _Row(
+            root=forecast.root,
+            replica=replica,
+            since=None if entry is None else _since(entry, forecast),
+            until=None if waits is None else waits.until,
+            ends=tuple(ends[:_MOST_MARKS]),
+        )
+
+
+def _terminations_by_replica(forecast: Forecast) -> dict[Ref, list[tuple[datetime, str]]]:
+    """Return a replica -> the times at which it is terminated, each with what that takes along."""
+    found: dict[Ref, list[tuple[datetime, str]]] = {}
+    for round_ in forecast.rounds:
+        by_replica: dict[Ref, list[int]] = {}
+        for number, step in enumerate(round_.steps):
+            for gang in gangs_terminated_by(step):
+                by_replica.setdefault(gang.replica, []).append(number)
+        for replica, numbers in by_replica.items():
+            steps = [round_.steps[number] for number in numbers]
+            takes = deletion_impact_text(total_deletion_impact(steps))
+            found.setdefault(replica, []).append((round_.at, takes))
+    return found
+
+
+def _since(entry: ExplainedReplica, forecast: Forecast) -> datetime | None:
+    """Return since when the first of the breaches behind an entry lasts."""
+    subjects = {cause.subject for cause in entry.causes}
+    whys = (why for one in forecast.findings if one.subject == entry.subject for why in one.because)
+    return min((at for why in whys if why.subject in subjects for at in _times_named_since(why)), default=None)
+
+
+def _times_named_since(why: Reason) -> Iterable[datetime]:
+    value = dict(why.facts).get("since")
+    found = parse_time(value) if isinstance(value, str) else None
+    return () if found is None else (found,)
+
+
+def _placed(row: _Row, axis: _Axis, anchors: Anchors) -> TimelineRow:
+    link = entry_link(anchors, row.replica, row.root)
+    first = row.first
+    bar = None
+    if row.until is not None or row.since is not None:
+        end = row.until or first
+        since = row.since or axis.now
+        start = axis.percent(since)
+        width = max(axis.percent(end) - start, 0.4)
+        title = f"the delay runs from {clock_time(since, axis.now)} to {clock_time(end, axis.now)}"
+        bar = Bar(f"{start:.2f}%", f"{width:.2f}%", since < axis.start, title)
+    ends = row.ends or ((first, ""),)
+    name = object_display_name(row.replica)
+    marks = tuple(
+        Mark(axis.place(at), f"{name} terminated at {clock_time(at, axis.now)}{takes and f', with {takes}'}", link)
+        for at, takes in ends
+    )
+    more = f", then {len(ends) - 1:,} more" if len(ends) > 1 else ""
+    is_due = first <= axis.now
+    when = f"{clock_time(first, axis.now)} ({relative_time(first, axis.now)}){more}"
+    return TimelineRow(
+        set_name=f"{row.root.namespace}/{row.root.name}",
+        name=name,
+        link=link,
+        when=f"now{more}" if is_due else when,
+        is_due=is_due,
+        bar=bar,
+        marks=marks,
+    )
