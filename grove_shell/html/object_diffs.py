@@ -1,8 +1,9 @@
 """What a step changes in its object, as lines of a difference, where the values before it are known (HP-007)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
@@ -15,9 +16,11 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import status_as_json
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.views.renderers import format_yaml_document
+from grove_shell.styled_text_page import json_text
 
 Json = dict[str, Any]
+_PLAIN: Final = re.compile(r"(?!(?:true|false|null|[0-9.+-]+)$)[\w(/.$][\w ./()=,@+$-]*", re.ASCII)
+_NUMBER: Final = re.compile(r"(?<=-index: ).*|(?<=\buid: ).*")
 STATUS: Final = "status"
 _CONDITIONS: Final = "conditions"
 _CONTEXT: Final = 3  # unchanged lines around a change
@@ -30,6 +33,19 @@ class DiffLine(NamedTuple):
     text: str
 
 
+Difference: TypeAlias = tuple[DiffLine, ...]
+
+
+def without_own_names(difference: Difference, set_name: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines with the same text for names that begin with that of the set, index labels and uids.
+
+    Two differences with the same lines change their objects in the same way.
+    """
+    names = re.compile(rf"\b{re.escape(set_name)}(?:-[\w.-]+)?\b")
+    for sign, text in difference:
+        yield sign, _NUMBER.sub("", names.sub("-", text))
+
+
 class StoredValues:
     """The values of the objects of one set, from round to round: those of the input, then those that steps write."""
 
@@ -37,13 +53,13 @@ class StoredValues:
         self._objects: Mapping[Ref, Resource] = {} if snapshot is None else snapshot.objects_without_pods_by_ref()
         self._written: dict[Ref, Json] = {}
 
-    def difference_of(self, step: Step) -> tuple[DiffLine, ...]:
+    def difference_of(self, step: Step) -> Difference:
         """Return what a step changes, and keep it as the value before the next step; empty for a deletion."""
         match step.action:
             case Create(manifest) | Ensure(manifest):
                 made = thaw_json(manifest)
                 self._written[step.target] = {**made, STATUS: {}}
-                return tuple(DiffLine("+", line) for line in _yaml_lines(made))
+                return tuple(DiffLine("+", line) for line in _lines_of(made))
             case Apply(fields):
                 return self._changed(step.target, thaw_json(fields))
             case SetStatus(fields):
@@ -54,14 +70,14 @@ class StoredValues:
                 self._written.pop(step.target, None)
                 return ()
 
-    def _changed(self, target: Ref, fields: Json) -> tuple[DiffLine, ...]:
+    def _changed(self, target: Ref, fields: Json) -> Difference:
         stored = self._written.get(target)
         if stored is None:
             stored = _stored_fields(self._objects.get(target))
         before = _within_fields(stored, fields)
         after = _merged(before, fields)
         self._written[target] = _merged(stored, fields)
-        return tuple(_difference(_yaml_lines(before), _yaml_lines(after)))
+        return tuple(_difference(_lines_of(before), _lines_of(after)))
 
 
 def _stored_fields(item: Resource | None) -> Json:
@@ -129,8 +145,28 @@ def _merged(stored: Json, fields: Json) -> Json:
     return found
 
 
-def _yaml_lines(value: Json) -> list[str]:
-    return format_yaml_document(value).splitlines() if value else []
+def _lines_of(value: Any, indent: str = "") -> list[str]:  # noqa: ANN401 - any JSON
+    """Return a value as lines in the style of YAML; much faster than a library, and read by people alone."""
+    found: list[str] = []
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if inner and isinstance(inner, dict | list):
+                found.append(f"{indent}{key}:")
+                found += _lines_of(inner, indent + ("  " if isinstance(inner, dict) else ""))
+            else:
+                found.append(f"{indent}{key}: {_scalar(inner)}")
+    elif isinstance(value, list):
+        for inner in value:
+            if inner and isinstance(inner, dict | list):
+                first, *rest = _lines_of(inner, indent + "  ")
+                found += [f"{indent}- {first.lstrip()}", *rest]
+            else:
+                found.append(f"{indent}- {_scalar(inner)}")
+    return found
+
+
+def _scalar(value: Any) -> str:  # noqa: ANN401 - any JSON
+    return value if isinstance(value, str) and _PLAIN.fullmatch(value) else json_text(value)
 
 
 def _difference(before: list[str], after: list[str]) -> Iterator[DiffLine]:

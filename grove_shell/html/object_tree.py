@@ -132,8 +132,7 @@ class _TreeBuilder:
             else:
                 standalone.append(clique)
         children = [self._clique(clique, (ref,)) for clique in standalone]
-        for group in groups:
-            children.append(self._group(group, members.pop(group.ref.name, []), ref))
+        children += [self._group(group, members.pop(group.ref.name, []), ref) for group in groups]
         children += [self._clique(clique, (ref,)) for left in members.values() for clique in left]
         return self._inner_node("replica", f"replica {index}", anchor, ref, tuple(children))
 

@@ -1,5 +1,6 @@
 """Entries of a plan's page: a replica that is terminated, waits or cannot be judged, with causes and what averts it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -52,9 +53,13 @@ def entry_views(
 ) -> tuple[EntryView, ...]:
     """Return the entries of a set, the most urgent first; a replica that is kept has one where it is not well."""
     known = _reasons_by_sentence(forecast)
-    return tuple(
-        _entry_view(entry, known, anchors, cited, now) for entry in story.entries if _is_shown(entry)
-    )
+    seen = Counter[Ref]()
+    views = []
+    for entry in filter(_is_shown, story.entries):
+        seen[entry.subject] += 1
+        anchor = anchors.id_of(_entry_ref(entry.subject, seen[entry.subject]))
+        views.append(_entry_view(entry, anchor, known, cited, now))
+    return tuple(views)
 
 
 def entry_link(anchors: Anchors, replica: Ref, root: Ref) -> str:
@@ -63,9 +68,14 @@ def entry_link(anchors: Anchors, replica: Ref, root: Ref) -> str:
     return next((link for place in places if (link := anchors.link_to(place))), "")
 
 
-def _entry_ref(subject: Ref) -> Ref:
-    """Return the address under which the id of an entry is kept, beside that of its subject in the tree."""
-    return Ref("", f"{subject.kind} entry", subject.namespace, f"why:{subject.name}", subject.replica)
+def _entry_ref(subject: Ref, number: int = 1) -> Ref:
+    """Return the address under which the id of an entry is kept, beside that of its subject in the tree.
+
+    Args:
+        number: of the entry, among those of one subject.
+    """
+    kind = f"{subject.kind} entry {number}"
+    return Ref("", kind, subject.namespace, f"why:{subject.name}", subject.replica)
 
 
 def _is_shown(entry: ExplainedReplica) -> bool:
@@ -76,8 +86,8 @@ def _is_shown(entry: ExplainedReplica) -> bool:
 
 def _entry_view(
     entry: ExplainedReplica,
+    anchor: str,
     known: Mapping[tuple[Ref, str], Reason],
-    anchors: Anchors,
     cited: CitedRules,
     now: datetime,
 ) -> EntryView:
@@ -85,16 +95,16 @@ def _entry_view(
     hints = () if entry.hints is None else termination_hint_lines(entry.hints, now, is_due=is_due, most=None)
     causes = (*entry.causes, *entry.degraded)
     return EntryView(
-        anchor=anchors.id_of(_entry_ref(entry.subject)),
+        anchor=anchor,
         label=entry.urgency.value,
         state=STATE_OF_URGENCY[entry.urgency],
         subject=object_display_name(entry.subject),
-        link=anchors.link_to(entry.subject),
+        link=cited.link_to(entry.subject),
         when=_when(entry, now),
         until=entry.until if entry.urgency is ReplicaUrgency.WAITS else None,
         reasons=tuple(_reasons(causes, known, cited, entry.subject)),
         hints=tuple(hints),
-        deletes=tuple((ref.name, anchors.link_to(ref)) for ref in entry.deletes),
+        deletes=tuple((ref.name, cited.link_to(ref)) for ref in entry.deletes),
     )
 
 

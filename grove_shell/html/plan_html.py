@@ -109,9 +109,7 @@ def plan_html(
 class _SetViews:
     """Makes the views of the sets of one plan."""
 
-    def __init__(
-        self, document: PlanDocument, context: PlanPageContext, anchors: Anchors, cited: CitedRules
-    ) -> None:
+    def __init__(self, document: PlanDocument, context: PlanPageContext, anchors: Anchors, cited: CitedRules) -> None:
         self._document, self._context, self._anchors, self._cited = document, context, anchors, cited
         self._shown = ShownDifferences()
         self._has_few = len(document.forecasts) <= _FEW_SETS

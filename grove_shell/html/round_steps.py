@@ -1,6 +1,6 @@
 """The steps of a plan round by round, like ones together, each with its reasons and its difference (HP-007)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -8,14 +8,20 @@ from typing import Final
 from grove_core.areas.gang_termination.termination_findings import termination_assumptions_by_round
 from grove_core.document.plan_document import step_action_name
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Step, is_gang_termination_deletion, total_deletion_impact
+from grove_core.kernel.steps import (
+    Delete,
+    Step,
+    gangs_terminated_by,
+    is_gang_termination_deletion,
+    total_deletion_impact,
+)
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
-from grove_shell.html.object_diffs import DiffLine, StoredValues
+from grove_shell.html.object_diffs import Difference, StoredValues, without_own_names
 from grove_shell.views.formatting import clock_time, count_with_noun, deletion_impact_text, relative_time
 from grove_shell.views.plan_round_lines import rounds_before_repeats
 
-_LONG: Final = 12  # lines of a difference that is shown once
+_LONG: Final = 8  # lines of a difference that is shown once
 _VERBS: Final = {
     "create": "create",
     "ensure": "ensure",
@@ -37,25 +43,29 @@ class StepTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepGroup:
-    """Steps of one action on objects of one kind; pods of one PodClique together, every other step alone.
+    """Steps of one action on objects of one kind, with reasons by the same rules and differences that are alike.
 
     Attributes:
         verb: the action as a verb.
         action: its name in the format.
+        title: the target, or the number of targets.
         takes: what a deletion takes along; empty where nothing is known of it.
+        shared: the reasons of all targets, where they are the same; else each target has its own.
         difference: of the first step; empty where an earlier one is equal.
-        diff_id: its id; empty for a short one.
-        same_as: the id of an equal difference before it on the page; empty without one.
+        has_other_names: whether the other steps, or the earlier one, write other names, uids and indices.
+        diff_id: the id of the difference; empty for a short one.
+        same_as: the id of a difference before it on the page that is alike; empty without one.
     """
 
     verb: str
     action: str
-    kind: str
     title: str
     is_termination: bool
     takes: str
+    shared: tuple[HtmlReason, ...]
     targets: tuple[StepTarget, ...]
-    difference: tuple[DiffLine, ...]
+    difference: Difference
+    has_other_names: bool
     diff_id: str = ""
     same_as: str = ""
 
@@ -64,17 +74,20 @@ class ShownDifferences:
     """The differences of a page that a later step can refer to: the long ones, each with an id."""
 
     def __init__(self) -> None:
-        self._ids: dict[tuple[DiffLine, ...], str] = {}
+        self._ids: dict[Hashable, tuple[str, Difference]] = {}
 
-    def with_ids(self, group: StepGroup) -> StepGroup:
-        """Return a group with the id of its difference, or with that of an equal one before it."""
+    def with_ids(self, group: StepGroup, set_name: str) -> StepGroup:
+        """Return a group with the id of its difference, or with that of one before it that is alike but for names."""
         if len(group.difference) < _LONG:
             return group
-        known = self._ids.get(group.difference)
-        if known is not None:
-            return replace(group, same_as=known, difference=())
-        found = self._ids[group.difference] = f"-difference-{len(self._ids) + 1}"
-        return replace(group, diff_id=found)
+        key = tuple(without_own_names(group.difference, set_name))
+        known = self._ids.get(key)
+        if known is None:
+            name = f"-difference-{len(self._ids) + 1}"
+            self._ids[key] = name, group.difference
+            return replace(group, diff_id=name)
+        has_other_names = group.has_other_names or known[1] != group.difference
+        return replace(group, same_as=known[0], difference=(), has_other_names=has_other_names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,14 +119,16 @@ def round_views(
     views = []
     for round_, by_target in zip(first, assumed, strict=False):
         assumes = tuple(sorted({one.words for one in by_target.values()}))
-        view = _round_view(round_, stored, cited, now, assumes)
+        view = _round_view(round_, forecast.root, stored, cited, now, assumes)
         if view.groups or view.withheld:
-            views.append(replace(view, groups=tuple(map(shown.with_ids, view.groups))))
+            views.append(
+                replace(view, groups=tuple(shown.with_ids(group, forecast.root.name) for group in view.groups))
+            )
     return tuple(views), len(forecast.rounds) - len(first)
 
 
 def _round_view(
-    round_: ForecastRound, stored: StoredValues, cited: CitedRules, now: datetime, assumes: tuple[str, ...]
+    round_: ForecastRound, root: Ref, stored: StoredValues, cited: CitedRules, now: datetime, assumes: tuple[str, ...]
 ) -> RoundView:
     when = clock_time(round_.at, now) + (f" ({relative_time(round_.at, now)})" if round_.at > now else "")
     return RoundView(
@@ -121,7 +136,7 @@ def _round_view(
         when=when,
         is_later=round_.at > now,
         assumes=assumes,
-        groups=tuple(_group(alike, stored, cited) for alike in _alike(round_.steps)),
+        groups=tuple(_groups(round_.steps, root, stored, cited)),
         withheld=tuple(
             StepTarget(_name(held.target), cited.link_to(held.target), cited.html_reasons(held.because, held.target))
             for held in round_.withheld
@@ -129,40 +144,48 @@ def _round_view(
     )
 
 
-def _alike(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """Yield the steps; those of one action on pods of one PodClique are together."""
-    found: dict[tuple[str, str, str], list[Step]] = {}
+def _groups(steps: Sequence[Step], root: Ref, stored: StoredValues, cited: CitedRules) -> Iterator[StepGroup]:
+    """Yield the steps in their order, like ones together: of one action, kind, rules, termination and difference."""
+    found: dict[Hashable, list[tuple[Step, Difference]]] = {}
     for step in steps:
-        name = step.target.name.rpartition("-")[0] if step.target.kind == "Pod" else step.target.name
-        found.setdefault((step_action_name(step.action), step.target.kind, name), []).append(step)
-    yield from found.values()
+        difference = stored.difference_of(step)
+        codes = tuple(why.rule.code for why in step.because)
+        ended = tuple(gang.replica for gang in gangs_terminated_by(step))
+        likeness = tuple(without_own_names(difference, root.name))
+        key = (step_action_name(step.action), step.target.kind, codes, ended, likeness)
+        found.setdefault(key, []).append((step, difference))
+    for alike in found.values():
+        yield _group([step for step, _ in alike], [difference for _, difference in alike], cited)
 
 
-def _group(alike: Sequence[Step], stored: StoredValues, cited: CitedRules) -> StepGroup:
+def _group(alike: Sequence[Step], differences: Sequence[Difference], cited: CitedRules) -> StepGroup:
     first = alike[0]
-    differences = [stored.difference_of(step) for step in alike]
     name = step_action_name(first.action)
-    kind = first.target.kind
-    title = (
-        f"{kind} {_name(first.target)}"
-        if len(alike) == 1
-        else f"{count_with_noun(len(alike), kind)} of {first.target.name.rpartition('-')[0]}"
-    )
+    reasons = [cited.html_reasons(step.because, step.target) for step in alike]
+    sentences = {tuple((why.subject, why.sentence) for why in whys) for whys in reasons}
     return StepGroup(
         verb=_VERBS[name],
         action=name,
-        kind=kind,
-        title=title,
+        title=_title(alike),
         is_termination=any(map(is_gang_termination_deletion, alike)),
         takes=deletion_impact_text(total_deletion_impact(alike)) if isinstance(first.action, Delete) else "",
+        shared=reasons[0] if len(sentences) == 1 else (),
         targets=tuple(
-            StepTarget(
-                step.target.name, cited.link_to(step.target), cited.html_reasons(step.because, step.target)
-            )
-            for step in alike
+            StepTarget(step.target.name, cited.link_to(step.target), () if len(sentences) == 1 else whys)
+            for step, whys in zip(alike, reasons, strict=True)
         ),
         difference=differences[0],
+        has_other_names=len(set(differences)) > 1,
     )
+
+
+def _title(alike: Sequence[Step]) -> str:
+    """Return the kind and name of one target; of several their number, and the PodClique of pods that share it."""
+    kind = alike[0].target.kind
+    if len(alike) == 1:
+        return f"{kind} {_name(alike[0].target)}"
+    owners = {step.target.name.rpartition("-")[0] for step in alike}
+    return count_with_noun(len(alike), kind) + (f" of {owners.pop()}" if kind == "Pod" and len(owners) == 1 else "")
 
 
 def _name(ref: Ref) -> str:

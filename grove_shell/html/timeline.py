@@ -89,7 +89,8 @@ class _Row:
     @property
     def first(self) -> datetime:
         """The time that it is sorted by."""
-        return min((*((self.until,) if self.until else ()), *(at for at, _ in self.ends)))
+        times = [at for at, _ in self.ends]
+        return min(times if self.until is None else [self.until, *times])
 
 
 def plan_timeline(
@@ -102,7 +103,7 @@ def plan_timeline(
         return None
     rows.sort(key=lambda row: (row.first, row.root.sort_key, row.replica.sort_key))
     times = [at for row in rows for at, _ in row.ends] + [row.until for row in rows if row.until is not None]
-    end = max(until or now, max(times), now + timedelta(seconds=1))
+    end = max(until or now, *times, now + timedelta(seconds=1))
     axis = _Axis(now, end, has_past=any(row.since is not None and row.since < now for row in rows))
     shown = tuple(_placed(row, axis, anchors) for row in rows[:MOST_ROWS])
     return Timeline(

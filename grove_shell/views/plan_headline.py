@@ -38,12 +38,11 @@ def add_plan_headline(
     """
     verdicts = plan_verdicts(document, stories, nothing)
     page.add_line(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add_line((time_and_rules_line(document.as_of, document.rules, document.rules_from, document.as_of_from), "dim"))
+    line = time_and_rules_line(document.as_of, document.rules, document.rules_from, document.as_of_from)
+    page.add_line((line, "dim"))
 
 
-def plan_verdicts(
-    document: PlanDocument, stories: Sequence[ForecastExplanation], nothing: str = ""
-) -> Sequence[Span]:
+def plan_verdicts(document: PlanDocument, stories: Sequence[ForecastExplanation], nothing: str = "") -> Sequence[Span]:
     """Return the parts of the headline with their styles, terminations first; at least one.
 
     Args:
