@@ -92,7 +92,9 @@ class _TreeBuilder:
         self._story = story
         self._urgencies = {entry.subject: STATE_OF_URGENCY[entry.urgency] for entry in story.entries}
         self._untils = {entry.subject: entry.until for entry in story.entries if entry.until is not None}
-        self._breaches = {one.subject: one for one in forecast.findings if one.question == BREACH}
+        averted = () if story.unpredicted else forecast.averted  # as in the explanation of a forecast
+        findings = (*forecast.findings, *averted)
+        self._breaches = {one.subject: one for one in findings if one.question == BREACH}
         self._deleted_now = frozenset(
             step.target for step in forecast.rounds[0].steps if isinstance(step.action, Delete)
         )
@@ -153,11 +155,13 @@ class _TreeBuilder:
     def _inner_node(
         self, level: str, name: str, anchor: str, ref: Ref, children: tuple[TreeNode, ...], counts: str = ""
     ) -> TreeNode:
+        breach = self._breaches.get(ref)
         own = self._urgencies.get(ref, ObjectState.READY)
+        if breach is not None and breach.verdict == ConditionStatus.TRUE.value:
+            own = most_urgent_state((own, ObjectState.BREACHED))
         state = most_urgent_state((own, *(child.state for child in children)))
         if own in {ObjectState.ENDS, ObjectState.WAITS}:
             state = own  # what it waits for counts before what it waits because of
-        breach = self._breaches.get(ref)
         return TreeNode(
             level=level,
             name=name,

@@ -183,18 +183,19 @@ def _clock(document: PlanDocument) -> Mapping[str, str]:
 def _tiles(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> Iterator[Tile]:
     """Yield the numbers above the page: terminations, what they take along, and the first deadline."""
     totals, now = termination_totals(document.forecasts), document.as_of
-    waiting = sum(len(story.entries_of_urgency(ReplicaUrgency.WAITS)) for story in stories)
-    if totals.first_deadline is not None:
-        at = totals.first_deadline
-        yield Tile(clock_time(at, now), f"first termination, {relative_time(at, now)}", "waits")
-    if waiting:
-        yield Tile(f"{waiting:,}", f"{'replica waits' if waiting == 1 else 'replicas wait'} for the end", "waits")
+    waits = [entry for story in stories for entry in story.entries_of_urgency(ReplicaUrgency.WAITS)]
+    first = min((entry.until for entry in waits if entry.until is not None), default=None)
+    if first is not None:
+        yield Tile(clock_time(first, now), f"first termination, {relative_time(first, now)}", "waits")
+    if waits:
+        words = "replica waits" if len(waits) == 1 else "replicas wait"
+        yield Tile(f"{len(waits):,}", f"{words} for the end", "waits")
     if totals.replicas:
         yield Tile(f"{totals.replicas:,}", "terminated in this forecast", "ends")
         if totals.impact is not None:
             yield Tile(f"{totals.impact.pods:,}", f"pods go, {totals.impact.ready:,} of them ready", "ends")
             yield Tile(f"{totals.impact.gpus:,}", "GPUs are held by these pods", "ends")
-    if not totals.replicas and not waiting:
+    if not totals.replicas and not waits:
         yield Tile("0", "terminations", "ready")
 
 

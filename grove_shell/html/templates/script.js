@@ -53,17 +53,16 @@
   const buttons = [...document.querySelectorAll("#-states button")];
   let index = null;
   const build = () => {
-    const read = (element) => {
-      const own = element.tagName === "LI" ? element : element.querySelector(":scope > summary");
-      return { element, text: own.textContent.toLowerCase(), state: element.dataset.state || "", inner: [] };
-    };
-    const nested = (element) => {
-      const made = read(element);
-      const selector = ":scope > .inside > .node, :scope > .tree > .node, :scope > .pods > li";
-      made.inner = [...element.querySelectorAll(selector)].map(nested);
-      return made;
-    };
-    return [...document.querySelectorAll(".set")].map(nested);
+    const made = new Map();
+    const tops = [];
+    for (const element of document.querySelectorAll(".set, .node, .pods > li")) {
+      const own = element.tagName === "LI" ? element : element.firstElementChild;
+      const one = { element, text: own.textContent.toLowerCase(), state: element.dataset.state || "", inner: [] };
+      const outer = made.get(element.parentElement.closest(".node, .set"));
+      (outer ? outer.inner : tops).push(one);
+      made.set(element, one);
+    }
+    return tops;
   };
   let wasOpen = null;
   const apply = (one, words, state, within) => {
