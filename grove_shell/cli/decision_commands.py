@@ -123,6 +123,7 @@ def complete_explained_kind(_ctx: click.Context, _param: click.Parameter, incomp
 @output_option
 @rules_option()
 @click.option("--why-not", type=click.Choice(["terminate"]), help="Show only why nothing is terminated.")
+@html_option
 def explain_command(target: str, **options: Any) -> int:
     """Show why one object is as it is, and what the operator will do with it.
 
@@ -169,6 +170,7 @@ DEFAULT = ("auto", "design")
     multiple=True,
     help="Exit 3 if there is such a difference, or if a PodCliqueSet could not be decided; may be repeated.",
 )
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="List every deleted clique, and every condition that differs.")
 def compare_command(**options: Any) -> int:
     """Compare two rule sets: which gangs does only one of them terminate, and which pods does the upgrade restart?
@@ -277,6 +279,7 @@ def apply_command(**options: Any) -> int:
     "--rules", type=RuleSetOption(), help="Decide under this rule set too, and show terminations that differ."
 )
 @click.option("--detailed-exitcode", is_flag=True, help="With --rules: exit 2 if any termination differs.")
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="List everything that differs.")
 def replay_command(**options: Any) -> int:
     """Repeat the decisions of a decision log offline, and check that every plan is the same, byte for byte.

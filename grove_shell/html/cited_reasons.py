@@ -58,7 +58,11 @@ class CitedRules:
 
     def cite(self, why: Reason) -> None:
         """Remember the rule of a reason."""
-        self._codes[why.rule.requirement] = why.rule.code
+        self.cite_number(why.rule.requirement, why.rule.code)
+
+    def cite_number(self, number: str, code: str) -> None:
+        """Remember a rule by its number and reason code."""
+        self._codes[number] = code
 
     def link_to(self, ref: Ref) -> str:
         """Return the link to an object; empty where it is not on the page."""

@@ -8,6 +8,7 @@ from typing import Final
 from grove_shell.styled_text_page import Span, StyledTextPage
 
 _LABEL: Final = re.compile(r" {2}[A-Z][A-Z -]*? +$")
+_CITATION: Final = re.compile(r" {2}(\w+) ([A-Z]{2}-\d{3})")
 _DEEPEST: Final = 8
 _SPACES_OF_LEVEL: Final = 2
 _LABELLED: Final = 13  # spaces before the text of a labelled entry
@@ -15,10 +16,16 @@ _LABELLED: Final = 13  # spaces before the text of a labelled entry
 
 @dataclass(frozen=True, slots=True)
 class HtmlSpan:
-    """A text and the classes of its style; empty for plain text."""
+    """A text and the classes of its style; empty for plain text.
+
+    Attributes:
+        code, rule: the reason code and the number of the rule, where the text is such a citation; else empty.
+    """
 
     text: str
     classes: str
+    code: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +36,29 @@ class HtmlLine:
         level: of its indent, from 0.
         label: the word before an entry, such as ``WAIT``; None without one.
         is_heading: whether the line begins a section.
+        indent: in spaces, for lines that spaces align with others.
     """
 
     level: int
     spans: tuple[HtmlSpan, ...]
     label: HtmlSpan | None = None
     is_heading: bool = False
+    indent: int = 0
+
+    @property
+    def is_prominent(self) -> bool:
+        """Whether it begins bold without an indent."""
+        return not self.indent and self.label is None and "s-bold" in self.spans[0].classes
 
     @property
     def text(self) -> str:
         """The line without styles."""
         return "".join(span.text for span in self.spans)
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether spaces inside the line align it with others."""
+        return "  " in "".join(span.text for span in self.spans if not span.rule).strip()
 
 
 def html_sections(page: StyledTextPage) -> tuple[tuple[HtmlLine, ...], ...]:
@@ -66,7 +85,8 @@ def _html_line(line: Sequence[Span], *, is_first: bool) -> HtmlLine:
     indent = len(whole) - len(whole.lstrip())
     beyond = max(indent - _LABELLED, 0) if indent >= _LABELLED else indent
     level = (1 if indent >= _LABELLED else 0) + -(-beyond // _SPACES_OF_LEVEL)
-    return HtmlLine(min(level, _DEEPEST), tuple(_spans(line)), is_heading=is_first and not indent and "bold" in style)
+    is_heading = is_first and not indent and "bold" in style
+    return HtmlLine(min(level, _DEEPEST), tuple(_spans(line)), is_heading=is_heading, indent=indent)
 
 
 def style_classes(style: str) -> str:
@@ -81,4 +101,6 @@ def _spans(spans: Iterable[Span]) -> Iterator[HtmlSpan]:
         shown = text.lstrip(" ") if is_start else text
         if shown:
             is_start = False
-            yield HtmlSpan(shown, style_classes(style))
+            cited = _CITATION.fullmatch(shown)
+            code, rule = cited.groups() if cited is not None else ("", "")
+            yield HtmlSpan(shown, style_classes(style), code, rule)
