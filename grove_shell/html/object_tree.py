@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_findings import BREACH
+from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.explain import ForecastExplanation
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
@@ -20,6 +20,7 @@ from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.html.created_parts import CreatedParts, created_parts
 from grove_shell.html.object_states import STATE_OF_URGENCY, ObjectState, most_urgent_state, state_of_pod
+from grove_shell.views.formatting import count_with_noun
 
 _NOT_WELL = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
 
@@ -95,6 +96,7 @@ class _TreeBuilder:
         averted = () if story.unpredicted else forecast.averted  # as in the explanation of a forecast
         findings = (*forecast.findings, *averted)
         self._breaches = {one.subject: one for one in findings if one.question == BREACH}
+        self._fates = {one.subject: one for one in findings if one.question == TERMINATION}
         self._deleted_now = frozenset(
             step.target for step in forecast.rounds[0].steps if isinstance(step.action, Delete)
         )
@@ -113,7 +115,7 @@ class _TreeBuilder:
         judged = {ref.replica for ref in self._urgencies if ref.kind == self._root.kind and ref.replica is not None}
         indices = sorted({*cliques, *groups, *judged})
         replicas = tuple(self._replica(index, groups[index], cliques[index]) for index in indices)
-        share = f"{self._story.available:,} of {self._story.replicas:,} replicas available"
+        share = f"{self._story.available:,} of {count_with_noun(self._story.replicas, 'replica')} available"
         return TreeNode(
             level="set",
             name=self._root.name,
@@ -169,7 +171,7 @@ class _TreeBuilder:
             state=state,
             counts=counts,
             ends_at=self._untils.get(ref),
-            reasons=self._reasons(breach, ref) if breach is not None and _is_unwell(breach) else (),
+            reasons=self._reasons_of(ref),
             children=children,
             state_is_from_below=state is not own,
         )
@@ -222,6 +224,13 @@ class _TreeBuilder:
         deadlines = [self._untils[one] for one in within if self._urgencies.get(one) is ObjectState.WAITS]
         planned = self._ends.get(ref)
         return min((*deadlines, *([planned] if planned is not None else [])), default=None)
+
+    def _reasons_of(self, ref: Ref) -> tuple[HtmlReason, ...]:
+        """Return why a replica is kept, and why a scaling group is breached; an entry has why one is terminated."""
+        breach, fate = self._breaches.get(ref), self._fates.get(ref)
+        found = () if breach is None or not _is_unwell(breach) else self._reasons(breach, ref)
+        is_kept = fate is not None and self._urgencies.get(ref, ObjectState.READY) is ObjectState.READY
+        return (*found, *(self._reasons(fate, ref) if fate is not None and is_kept else ()))
 
     def _reasons(self, finding: Finding, place: Ref) -> tuple[HtmlReason, ...]:
         return self._cited.html_reasons(finding.because, place)

@@ -43,6 +43,7 @@ class SetView:
         kind: of the root; a topology has no tree.
         warnings, later: lines of the text page: findings and the edit; terminations and writes of later rounds.
         left_out: the number of repeated rounds that are not shown.
+        complete: whether no limit has cut the rounds short.
         decisions: every verdict, as (subject, question, verdict, reasons); empty unless they are asked for.
     """
 
@@ -58,6 +59,7 @@ class SetView:
     later: tuple[HtmlLine, ...]
     rounds: tuple[RoundView, ...]
     left_out: int
+    complete: bool
     decisions: tuple[tuple[str, str, str, tuple[object, ...]], ...]
 
 
@@ -142,6 +144,7 @@ class _SetViews:
             later=html_lines(later),
             rounds=rounds,
             left_out=left_out,
+            complete=forecast.complete,
             decisions=self._decisions(forecast) if self._context.decisions else (),
         )
 

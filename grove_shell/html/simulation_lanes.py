@@ -20,7 +20,7 @@ _STEPS: Final = (
 
 
 class LaneBar(NamedTuple):
-    """The pods in one state for a while: place and width in percent, top and height in pixels, and the same in words."""
+    """The pods in one state for a while: place and width in percent, top and height in pixels, and words for it."""
 
     x: str
     width: str
@@ -107,12 +107,5 @@ def _bars(counts: tuple[int, ...], whole: int, since: int, until: int, end: int)
         if count:
             height = count / whole * _HEIGHT
             bottom -= height
-            place = f"{_percent(since, end):.2f}%"
-            yield LaneBar(
-                place,
-                f"{_share(until - since, end):.2f}%",
-                f"{bottom:.1f}",
-                f"{height:.1f}",
-                state,
-                f"{count:,} {state}",
-            )
+            place, width = f"{_percent(since, end):.2f}%", f"{_share(until - since, end):.2f}%"
+            yield LaneBar(place, width, f"{bottom:.1f}", f"{height:.1f}", state, f"{count:,} {state}")
