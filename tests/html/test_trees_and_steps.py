@@ -10,7 +10,7 @@ import pytest
 
 from grove_shell.catalogue.specification_rules import specification_rules_by_number
 from grove_shell.html.object_states import ObjectState, most_urgent_state
-from tests.html.reading import REAL, Document, objects_of, page_of, parsed, run
+from tests.html.reading import EXAMPLES, REAL, Document, objects_of, page_of, parsed, run
 from tests.html.test_plan_pages import PLANS
 
 LABEL: Final = re.compile(r"^  [A-Z][A-Z -]* {2,}")
@@ -184,13 +184,13 @@ class TestHP008:
         assert done.code == 3
 
     def test_verdicts_of_policies(self, tmp_path: Path) -> None:
-        policy = "examples/policies/no-termination.yaml"
-        words = ("-f", str(REAL), "--until", "30m", "--policy", policy)
-        done = run("plan", *words)
-        found = parsed(page_of(tmp_path, *words, code=done.code))
-        first = done.out.splitlines()[0]
-        assert first.split("  ")[0].strip() in found.words
-        assert done.code == 3
+        policy = tmp_path / "policy.yaml"
+        ready = (EXAMPLES / "policies" / "no-termination.yaml").read_text(encoding="utf-8").partition("tests:")[0]
+        policy.write_text(ready.replace('"inference"', '"llm-serving"'), encoding="utf-8")
+        words = ("-f", str(REAL), "--now", "2026-11-21T09:41:30Z", "--policy", str(policy))
+        found = parsed(page_of(tmp_path, *words, code=3))
+        assert "a gang of llm-serving/qwen is terminated" in run("plan", *words).out
+        assert "a gang of llm-serving/qwen is terminated" in found.words
 
     def test_every_verdict_where_it_is_asked_for(self, shown: dict[str, Document]) -> None:
         words = shown["every verdict"].words
