@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Create
+from grove_core.kernel.steps import Create, Delete
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.resources.podclique import PodClique, podclique_from_json
@@ -36,6 +36,7 @@ def created_parts(snapshot: Snapshot, forecast: Forecast) -> CreatedParts:
     """Return what a forecast creates before time passes; what it creates again after a termination does not count."""
     now = forecast.rounds[0].at
     steps = [step for round_ in forecast.rounds if round_.at == now for step in round_.steps]
+    deleted = {step.target for step in steps if isinstance(step.action, Delete)}
     existing = {part.ref for part in (*snapshot.groups, *snapshot.cliques)}
     names = {clique.uid: clique.ref for clique in snapshot.cliques}
     groups: dict[Ref, ScalingGroup] = {}
@@ -52,7 +53,7 @@ def created_parts(snapshot: Snapshot, forecast: Forecast) -> CreatedParts:
             by_name[step.target.name] = step.target
         elif step.target.kind == "Pod":
             owner = names.get(clique_of_new_pod(step)) or by_name.get(step.target.name.rpartition("-")[0])
-            if owner is not None:
+            if owner is not None and owner not in deleted:
                 pods_of[owner].append(step.target)
     return CreatedParts(
         tuple(groups.values()), tuple(cliques.values()), {owner: tuple(pods) for owner, pods in pods_of.items()}

@@ -45,6 +45,7 @@ _ATTENTION: Final = frozenset(
         ObjectState.WITHHELD,
         ObjectState.UNSCHEDULED,
         ObjectState.GATED,
+        ObjectState.CREATED,
     }
 )
 _RANK: Final = {state: place for place, state in enumerate(ObjectState)}

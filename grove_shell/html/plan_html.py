@@ -103,7 +103,7 @@ def plan_html(
         "sets": sets,
         "states": _counted_states(sets),
         "rules": cited.rules(),
-        "at": lambda moment: f"ends {clock_time(moment, document.as_of)}, {relative_time(moment, document.as_of)}",
+        "at": lambda moment: _end_text(moment, document.as_of),
     }
     return render_html("plan.html", values)
 
@@ -200,6 +200,10 @@ def _tiles(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> It
             yield Tile(f"{totals.impact.gpus:,}", "GPUs are held by these pods", "ends")
     if not totals.replicas and not waits:
         yield Tile("0", "terminations", "ready")
+
+
+def _end_text(moment: datetime, now: datetime) -> str:
+    return "ends now" if moment <= now else f"ends {clock_time(moment, now)}, {relative_time(moment, now)}"
 
 
 def _counted_states(sets: Sequence[SetView]) -> tuple[tuple[ObjectState, int], ...]:

@@ -18,9 +18,16 @@ from grove_core.kernel.steps import (
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.html.object_diffs import Difference, StoredValues, without_own_names
-from grove_shell.views.formatting import clock_time, count_with_noun, deletion_impact_text, relative_time
+from grove_shell.views.formatting import (
+    clock_time,
+    comma_separated_names,
+    count_with_noun,
+    deletion_impact_text,
+    relative_time,
+)
 from grove_shell.views.plan_round_lines import rounds_before_repeats
 
+_NAMED: Final = 3  # targets in the title of like steps
 _LONG: Final = 8  # lines of a difference that is shown once
 _VERBS: Final = {
     "create": "create",
@@ -180,12 +187,15 @@ def _group(alike: Sequence[Step], differences: Sequence[Difference], cited: Cite
 
 
 def _title(alike: Sequence[Step]) -> str:
-    """Return the kind and name of one target; of several their number, and the PodClique of pods that share it."""
+    """Return the kind and name of one target; of several their number, and their names or the PodClique of the pods."""
     kind = alike[0].target.kind
     if len(alike) == 1:
         return f"{kind} {_name(alike[0].target)}"
+    counted = count_with_noun(len(alike), kind)
+    if kind != "Pod":
+        return f"{counted}: {comma_separated_names([_name(step.target) for step in alike], _NAMED)}"
     owners = {step.target.name.rpartition("-")[0] for step in alike}
-    return count_with_noun(len(alike), kind) + (f" of {owners.pop()}" if kind == "Pod" and len(owners) == 1 else "")
+    return f"{counted} of {comma_separated_names(sorted(owners), _NAMED)}"
 
 
 def _name(ref: Ref) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from grove_shell.styled_text_page import Span, StyledTextPage
@@ -73,8 +73,8 @@ def html_sections(page: StyledTextPage) -> tuple[tuple[HtmlLine, ...], ...]:
 
 
 def html_lines(page: StyledTextPage) -> tuple[HtmlLine, ...]:
-    """Return the lines of a page without its sections."""
-    return tuple(line for section in html_sections(page) for line in section)
+    """Return the lines of a page without its sections and headings."""
+    return tuple(replace(line, is_heading=False) for section in html_sections(page) for line in section)
 
 
 def _html_line(line: Sequence[Span], *, is_first: bool) -> HtmlLine:

@@ -90,9 +90,6 @@ class TestHP005:
         owners = {re.sub(r"-[a-z0-9]{5}$", "", one) for one, kind in created.items() if kind == "Pod"}
         assert owners == {re.sub(r"-[a-z0-9]{5}$", "", one) for one in states if one not in cliques} != set()
 
-    def test_a_pod_of_a_gate(self, shown: dict[str, Document]) -> None:
-        assert "gated" not in states_of(shown["real"]).values()
-
     def test_each_state_has_a_word_and_a_picture_of_its_own(self, shown: dict[str, Document]) -> None:
         pictures = [str(a["id"]) for tag, a in shown["real"].tags if tag == "symbol"]
         assert pictures == [f"-i-{state.css_class}" for state in ObjectState]
@@ -149,7 +146,9 @@ class TestHP007:
         assert any(link.startswith("#-difference-") for link in found.links)
 
     def test_a_deletion_shows_what_it_takes(self, shown: dict[str, Document]) -> None:
-        assert "delete 2 PodCliques with 5 pods (3 ready) and 4 GPUs" in shown["real"].words
+        assert (
+            "delete 2 PodCliques: qwen-1-router, qwen-1-worker with 5 pods (3 ready) and 4 GPUs" in shown["real"].words
+        )
 
 
 class TestHP008:
