@@ -158,8 +158,8 @@ def _groups(steps: Sequence[Step], root: Ref, stored: StoredValues, cited: Cited
         difference = stored.difference_of(step)
         codes = tuple(why.rule.code for why in step.because)
         ended = tuple(gang.replica for gang in gangs_terminated_by(step))
-        likeness = tuple(without_own_names(difference, root.name))
-        key = (step_action_name(step.action), step.target.kind, codes, ended, likeness)
+        bare = tuple(without_own_names(difference, root.name))
+        key = (step_action_name(step.action), step.target.kind, codes, ended, bare)
         found.setdefault(key, []).append((step, difference))
     for alike in found.values():
         yield _group([step for step, _ in alike], [difference for _, difference in alike], cited)

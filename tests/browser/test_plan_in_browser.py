@@ -41,10 +41,9 @@ def is_in_view(page: "Page", selector: str) -> bool:
     return found
 
 
-class TestHP001:
-    """A page MUST be one file that opens from disk. Its Content-Security-Policy allows its own style and its own
-    script, each by its hash, and no request, frame, form or other source.
-    """
+@pytest.mark.req("HP-001")
+class TestOneFile:
+    """Nothing is said on the console, and nothing is asked for."""
 
     @pytest.mark.req("HP-011")
     @pytest.mark.parametrize("command", ["plan", *COMMANDS])
@@ -69,10 +68,9 @@ class TestHP001:
         assert any("Content Security Policy" in one for one in opened.messages)
 
 
-class TestHP002:
-    """Every name, message and value of an input or a server MUST appear as text, with unprintable characters escaped.
-    None of it is markup, script, style, a link to another place, or part of the Content-Security-Policy.
-    """
+@pytest.mark.req("HP-002")
+class TestTextAsText:
+    """Markup of a dump is shown, and does nothing."""
 
     def test_a_dump_full_of_markup(self, opened: Opened, tmp_path: Path) -> None:
         words = ("-f", str(hostile_dump(tmp_path)), "-f", str(EDIT), "--until", "30m", "--keep-going", "-v")
@@ -88,11 +86,9 @@ class TestHP002:
         assert len(opened.requests) == 1
 
 
-class TestHP004:
-    """The page of a plan MUST begin with the headline of the text page, its time and its rule set. Every replica that
-    waits or is terminated is on a timeline from now to `--until`: its delay as a bar, each termination as a mark that
-    links to its reasons.
-    """
+@pytest.mark.req("HP-004")
+class TestTimeline:
+    """A mark leads to reasons."""
 
     def test_a_click_on_a_termination_shows_its_reasons(self, opened: Opened, real: Path) -> None:
         page = opened.open(real)
@@ -104,10 +100,9 @@ class TestHP004:
         assert is_in_view(page, ".entry:target")
 
 
-class TestHP006:
-    """The id of an object in a page MUST be its name, or namespace and name where another object of the page has the
-    name. A link to an id opens everything around the object.
-    """
+@pytest.mark.req("HP-006")
+class TestLinks:
+    """A link opens what it leads to."""
 
     @pytest.mark.parametrize("name", ["qwen-0-worker", "qwen-1-worker-nxfng", "deepseek-0-decode-1"])
     def test_a_link_from_outside(self, name: str, opened: Opened, real: Path) -> None:
@@ -125,11 +120,9 @@ class TestHP006:
         assert page.locator("#-filter").input_value() == ""
 
 
-class TestHP007:
-    """Every step and every withheld step of the plan MUST be on its page with all of its reasons, the text of each
-    cited rule, and its difference. Rounds that repeat earlier ones are counted. A difference that equals another but
-    for names, uids and indices may stand once.
-    """
+@pytest.mark.req("HP-007")
+class TestOnDemand:
+    """Rules and differences appear by a click."""
 
     def test_rule_and_difference_on_demand(self, opened: Opened, real: Path) -> None:
         page = opened.open(real)
@@ -149,10 +142,9 @@ class TestHP007:
         ]
 
 
-class TestHP009:
-    """The page of a plan MUST be smaller than 300 kB for each example, and than 2 MB for 1,000 pods. With 10,000 pods
-    it is painted first within 2 s.
-    """
+@pytest.mark.req("HP-009")
+class TestManyPods:
+    """A large page is painted soon."""
 
     def test_10000_pods(self, opened: Opened, tmp_path: Path) -> None:
         dump = tmp_path / "dump.json"
