@@ -5,10 +5,11 @@ from typing import Final
 from urllib.parse import quote
 
 from grove_core.kernel.refs import Ref
+from grove_shell.styled_text_page import escape_unprintable
 
 OWN: Final = "-"
 """What ids of the page itself begin with; no name of an object of Kubernetes does."""
-_NOT_IN_IDS: Final = re.compile(r"\s|[^\x20-\U0010ffff]")
+_BLANK: Final = re.compile(r"\s")
 
 
 class Anchors:
@@ -35,7 +36,7 @@ class Anchors:
 
     def free_id(self, *names: str) -> str:
         """Return the first of these names that is free and may be an id, else the last one with a number."""
-        allowed = [_NOT_IN_IDS.sub("_", name) for name in names]
+        allowed = [escape_unprintable(_BLANK.sub("_", name)) for name in names]
         for name in allowed:
             if name not in self._taken and name and not name.startswith(OWN):
                 self._taken.add(name)

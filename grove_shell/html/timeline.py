@@ -9,7 +9,7 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import ExplainedReplica, ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import gangs_terminated_by, total_deletion_impact
+from grove_core.kernel.steps import Step, gangs_terminated_by, total_deletion_impact
 from grove_core.kernel.time_formats import parse_time, short_duration_text
 from grove_core.plan.forecast import Forecast
 from grove_shell.html.anchors import Anchors
@@ -21,6 +21,7 @@ _MOST_MARKS: Final = 50  # of one row
 _MOST_TICKS: Final = 7
 _LEFT: Final = 1.5  # percent of the width before the first time
 _RIGHT: Final = 97.0
+_LEAST_GAP: Final = 0.06  # share of the time between now and the first tick
 _PAST: Final = 0.12  # share of the width for delays that began before
 _STEPS: Final = tuple(
     timedelta(seconds=step)
@@ -76,20 +77,30 @@ class Timeline:
     left_out: int
 
 
+class _Terminations(NamedTuple):
+    """The first terminations of a replica, each with its time and what it takes along; ``all`` is their number."""
+
+    first: tuple[tuple[datetime, str], ...]
+    all: int
+
+
+_NO_TERMINATIONS: Final = _Terminations((), 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """A row before it has places: the times of its delay and of its terminations."""
+    """A row before it has places: the times of its delay, and its terminations."""
 
     root: Ref
     replica: Ref
     since: datetime | None
     until: datetime | None
-    ends: tuple[tuple[datetime, str], ...]
+    ends: _Terminations
 
     @property
     def first(self) -> datetime:
         """The time that it is sorted by."""
-        times = [at for at, _ in self.ends]
+        times = [at for at, _ in self.ends.first]
         return min(times if self.until is None else [self.until, *times])
 
 
@@ -102,7 +113,7 @@ def plan_timeline(
     if not rows:
         return None
     rows.sort(key=lambda row: (row.first, row.root.sort_key, row.replica.sort_key))
-    times = [at for row in rows for at, _ in row.ends] + [row.until for row in rows if row.until is not None]
+    times = [at for row in rows for at, _ in row.ends.first] + [row.until for row in rows if row.until is not None]
     end = max(until or now, *times, now + timedelta(seconds=1))
     axis = _Axis(now, end, has_past=any(row.since is not None and row.since < now for row in rows))
     shown = tuple(_placed(row, axis, anchors) for row in rows[:MOST_ROWS])
@@ -136,12 +147,16 @@ class _Axis:
         span = self.end - self.now
         step = next((one for one in _STEPS if span / one <= _MOST_TICKS), span / _MOST_TICKS)
         begin = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
-        at = begin + -(-(self.now - begin) // step) * step
-        while at <= self.end:
-            if at - self.now > span * 0.06:
-                text = clock_time(at, self.now)
-                yield self.place(at), text.removesuffix(":00Z") + "Z" if text.endswith(":00Z") else text
-            at += step
+        first = begin + -(-(self.now - begin) // step) * step
+        for number in range((self.end - first) // step + 1):
+            at = first + number * step
+            if at - self.now > span * _LEAST_GAP:
+                yield self.place(at), self._tick_text(at)
+
+    def _tick_text(self, at: datetime) -> str:
+        """Return a time without seconds where it has none; on another day with that day."""
+        time = at.strftime("%H:%MZ" if at.second == 0 else "%H:%M:%SZ")
+        return time if at.date() == self.now.date() else f"{at.strftime('%m-%d')} {time}"
 
 
 def _rows(forecast: Forecast, story: ForecastExplanation) -> Iterator[_Row]:
@@ -154,32 +169,37 @@ def _rows(forecast: Forecast, story: ForecastExplanation) -> Iterator[_Row]:
     planned = _terminations_by_replica(forecast)
     for replica in dict.fromkeys((*pending, *planned)):
         entry = pending.get(replica)
-        ends = planned.get(replica, [])
-        if entry is not None and entry.urgency is ReplicaUrgency.ENDS and not ends:
-            ends = [(forecast.rounds[0].at, "being deleted")]
+        ends = planned.get(replica, _NO_TERMINATIONS)
+        if entry is not None and entry.urgency is ReplicaUrgency.ENDS and not ends.all:
+            ends = _Terminations(((forecast.rounds[0].at, ""),), 1)  # its PodCliques are being deleted
         waits = entry if entry is not None and entry.urgency is ReplicaUrgency.WAITS else None
         yield _Row(
             root=forecast.root,
             replica=replica,
             since=None if entry is None else _since(entry, forecast),
             until=None if waits is None else waits.until,
-            ends=tuple(ends[:_MOST_MARKS]),
+            ends=ends,
         )
 
 
-def _terminations_by_replica(forecast: Forecast) -> dict[Ref, list[tuple[datetime, str]]]:
-    """Return a replica -> the times at which it is terminated, each with what that takes along."""
-    found: dict[Ref, list[tuple[datetime, str]]] = {}
+def _terminations_by_replica(forecast: Forecast) -> dict[Ref, _Terminations]:
+    """Return a replica -> its terminations, with those of the rounds that repeat (PL-024)."""
+    found: dict[Ref, _Terminations] = {}
+    every = timedelta(0) if forecast.again is None else forecast.again.every
     for round_ in forecast.rounds:
-        by_replica: dict[Ref, list[int]] = {}
-        for number, step in enumerate(round_.steps):
+        by_replica: dict[Ref, list[Step]] = {}
+        for step in round_.steps:
             for gang in gangs_terminated_by(step):
-                by_replica.setdefault(gang.replica, []).append(number)
-        for replica, numbers in by_replica.items():
-            steps = [round_.steps[number] for number in numbers]
+                by_replica.setdefault(gang.replica, []).append(step)
+        count = forecast.round_occurrence_count(round_)
+        for replica, steps in by_replica.items():
             takes = deletion_impact_text(total_deletion_impact(steps))
-            found.setdefault(replica, []).append((round_.at, takes))
-    return found
+            shown = ((round_.at + number * every, takes) for number in range(min(count, _MOST_MARKS)))
+            before = found.get(replica, _NO_TERMINATIONS)
+            found[replica] = _Terminations((*before.first, *shown), before.all + count)
+    return {
+        replica: _Terminations(tuple(sorted(ends.first)[:_MOST_MARKS]), ends.all) for replica, ends in found.items()
+    }
 
 
 def _since(entry: ExplainedReplica, forecast: Forecast) -> datetime | None:
@@ -206,13 +226,13 @@ def _placed(row: _Row, axis: _Axis, anchors: Anchors) -> TimelineRow:
         width = max(axis.percent(end) - start, 0.4)
         title = f"the delay runs from {clock_time(since, axis.now)} to {clock_time(end, axis.now)}"
         bar = Bar(f"{start:.2f}%", f"{width:.2f}%", since < axis.start, title)
-    ends = row.ends or ((first, ""),)
+    ends = row.ends.first or ((first, ""),)
     name = object_display_name(row.replica)
     marks = tuple(
         Mark(axis.place(at), f"{name} terminated at {clock_time(at, axis.now)}{takes and f', with {takes}'}", link)
         for at, takes in ends
     )
-    more = f", then {len(ends) - 1:,} more" if len(ends) > 1 else ""
+    more = f", then {row.ends.all - 1:,} more" if row.ends.all > 1 else ""
     is_due = first <= axis.now
     when = f"{clock_time(first, axis.now)} ({relative_time(first, axis.now)}){more}"
     return TimelineRow(

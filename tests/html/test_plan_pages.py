@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -12,8 +13,20 @@ import pytest
 
 from benchmarks.data.lists import Form, write_list
 from tests.command_line.process import ROOT, grove
-from tests.html.reading import EXAMPLES, HOSTILE, REAL, Document, hostile_dump, page_of, parsed, run
+from tests.html.reading import (
+    EXAMPLES,
+    HOSTILE,
+    REAL,
+    Document,
+    hostile_dump,
+    objects_of,
+    page_of,
+    parsed,
+    run,
+    walked,
+)
 
+REPEATS: Final = ROOT / "tests" / "snapshots" / "s9a-termination-without-capacity.yaml"
 EDIT: Final = EXAMPLES / "edits" / "qwen-new-image.yaml"
 NOW: Final = "2026-11-21T12:00:00Z"
 PLANS: Final = {
@@ -103,16 +116,17 @@ class TestHP002:
         assert len(found.scripts) == len(found.styles) == 1
 
     def test_names_full_of_markup(self, tmp_path: Path) -> None:
-        text = REAL.read_text(encoding="utf-8")
-        hostile = text.replace("qwen", "<script>alert(1)</script>&#x3c;b").replace("embed", "-main")
-        path = tmp_path / "names.yaml"
-        path.write_text(hostile, encoding="utf-8")
-        found = parsed(page_of(tmp_path, "-f", str(path), "--until", "30m", "--keep-going", code=0))
+        name = "<script>alert(1)</script> &#x3c;b\u202e"
+        changed = walked(objects_of(REAL), lambda _, text: text.replace("qwen", name).replace("embed", "-main"))
+        path = tmp_path / "names.json"
+        path.write_text(json.dumps(changed), encoding="utf-8")
+        found = parsed(page_of(tmp_path, "-f", str(path), "--until", "30m"))
         assert_sound(found)
-        assert "<script>alert(1)</script>&#x3c;b-1-worker" in found.text
+        assert "<script>alert(1)</script> &#x3c;b\\u202e-1-worker" in found.text
         assert len(found.scripts) == 1
         assert all(link.startswith("#") for link in found.links)
         assert found.ids.count("-main") == 1
+        assert not [one for one in found.ids if one != one.strip() or " " in one]
 
 
 class TestHP003:
@@ -159,6 +173,15 @@ class TestHP004:
         assert float(str(now)[:-1]) < places[0] < places[1]
         scale = (places[1] - places[0]) / 31  # seconds between the two ends
         assert abs(places[0] - float(str(now)[:-1]) - 29 * scale) < 0.05
+
+    def test_a_termination_that_repeats_has_a_mark_each_time(self, tmp_path: Path) -> None:
+        words = ("-f", str(REPEATS), "--now", "2026-11-21T09:49:39Z", "--rules", "field")
+        short, long = (parsed(page_of(tmp_path, *words, "--until", span)) for span in ("30m", "9000h"))
+        for found, marks in ((short, 30), (long, 50)):
+            assert len([one for one in found.links if one.startswith("#why:")]) == marks + 1  # and the name of the row
+        again = [int(one.replace(",", "")) for one in re.findall(r"then ([\d,]+) more", long.words)]
+        assert 500_000 < again[0] < 600_000
+        assert re.findall(r"\d\d-\d\d \d\d:\d\dZ", long.words)
 
     def test_nothing_comes(self, pages: dict[str, str]) -> None:
         assert "What comes" not in parsed(pages["new"]).text
