@@ -181,7 +181,12 @@ class TestHP004:
             assert len([one for one in found.links if one.startswith("#why:")]) == marks + 1  # and the name of the row
         again = [int(one.replace(",", "")) for one in re.findall(r"then ([\d,]+) more", long.words)]
         assert 500_000 < again[0] < 600_000
-        assert re.findall(r"\d\d-\d\d \d\d:\d\dZ", long.words)
+        ticks = {
+            name: [a for tag, a in found.tags if tag == "text"] for name, found in (("30m", short), ("9000h", long))
+        }
+        assert [len(found) for found in ticks.values()] == [1 + 5, 1 + 4]
+        assert "09:55Z10:00Z" in short.words
+        assert "2027-02-20" in long.words
 
     def test_nothing_comes(self, pages: dict[str, str]) -> None:
         assert "What comes" not in parsed(pages["new"]).text
