@@ -66,9 +66,14 @@ class TreeNode:
         return self.state.needs_attention
 
     @property
+    def has_state_of_its_own(self) -> bool:
+        """Whether the state is that of a PodClique, or of a replica or scaling group that is not well itself."""
+        return self.level == "clique" or not (self.state_is_from_below or self.state is ObjectState.READY)
+
+    @property
     def every_state(self) -> Iterator[ObjectState]:
-        """The states of the PodCliques below it, and of its pods."""
-        if self.level == "clique":
+        """The states of PodCliques and pods in it, and those of replicas and groups that are not well themselves."""
+        if self.has_state_of_its_own:
             yield self.state
         yield from (pod.state for pod in self.pods)
         for child in self.children:

@@ -172,9 +172,13 @@ class TestHP013:
         assert page.locator("[id='deepseek-0-frontend']").is_hidden()
         page.locator("#-filter").fill("")
         page.get_by_role("button", name="no node 2").click()
-        assert page.locator("#-found").inner_text() == "2 PodCliques and pods match"
+        assert page.locator("#-found").inner_text() == "2 objects match"
         assert page.locator(".pods li:visible").count() == 2
-        page.get_by_role("button", name="no node 2").click()
+        page.get_by_role("button", name="waiting 2").click()
+        assert page.locator("#-found").inner_text() == "2 objects match"
+        assert page.locator("[id='qwen-1-router']").is_visible()
+        assert page.locator("[id='qwen-0']").is_hidden()
+        page.get_by_role("button", name="waiting 2").click()
         assert page.locator("#-found").is_hidden()
         assert page.locator("[id='embed']").is_visible()
 

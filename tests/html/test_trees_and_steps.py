@@ -63,6 +63,7 @@ class TestHP005:
             "qwen-1-worker",
             "deepseek-0-prefill-0-pw",
         }
+        assert {name for name, state in states.items() if state == "waiting"} == {"qwen-1", "deepseek-0-prefill-0"}
         assert states["qwen-1-router"] == "ready"
         assert "qwen-1-router ready ends 09:40:29Z, in 29s 1 of 1 pods ready" in shown["real"].words
         assert "replica 1 waiting ends 09:40:29Z, in 29s" in shown["real"].words

@@ -65,11 +65,16 @@
     return tops;
   };
   let wasOpen = null;
+  const show = (one) => {
+    one.element.hidden = false;
+    one.inner.forEach(show);
+  };
   const apply = (one, words, state, within) => {
     const named = within || words.every((word) => one.text.includes(word));
     const self = (!state || one.state === state) && words.every((word) => one.text.includes(word));
     let count = self && one.state ? 1 : 0;
     for (const inner of one.inner) count += apply(inner, words, state, !state && named);
+    if (self && state) one.inner.forEach(show);
     const shown = count > 0 || self || (named && !state);
     one.element.hidden = !shown;
     if (count > 0 && one.inner.length && !self) one.element.open = true;
@@ -84,7 +89,7 @@
     const active = words.length > 0 || state;
     wasOpen = wasOpen || new Set(document.querySelectorAll("details[open]"));
     const count = index.reduce((sum, one) => sum + apply(one, words, state, false), 0);
-    byId("-found").textContent = active ? `${count} PodCliques and pods match` : "";
+    byId("-found").textContent = active ? `${count} ${count === 1 ? "object matches" : "objects match"}` : "";
     if (!active) {
       for (const one of document.querySelectorAll(".set, .node")) one.open = wasOpen.has(one);
       wasOpen = null;
