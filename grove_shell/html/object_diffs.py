@@ -19,7 +19,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.styled_text_page import json_text
 
 Json = dict[str, Any]
-_PLAIN: Final = re.compile(r"(?!(?:true|false|null|[0-9.+-]+)$)[\w(/.$][\w ./()=,@+$-]*", re.ASCII)
+_PLAIN: Final = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|[0-9.+-]+)$)[\w(/.$][\w ./()=,@+$-]*", re.ASCII)
 _NUMBER: Final = re.compile(r"(?<=-index: ).*|(?<=\buid: ).*")
 STATUS: Final = "status"
 _CONDITIONS: Final = "conditions"
@@ -58,7 +58,7 @@ class StoredValues:
         match step.action:
             case Create(manifest) | Ensure(manifest):
                 made = thaw_json(manifest)
-                self._written[step.target] = {**made, STATUS: {}}
+                self._written[step.target] = made
                 return tuple(DiffLine("+", line) for line in _lines_of(made))
             case Apply(fields):
                 return self._changed(step.target, thaw_json(fields))
