@@ -17,12 +17,13 @@ from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules
 from grove_shell.html.object_diffs import StoredValues
 from grove_shell.html.object_states import ObjectState
-from grove_shell.html.object_tree import TreeNode, set_tree
+from grove_shell.html.object_tree import set_tree
 from grove_shell.html.plan_entries import EntryView, entry_views
 from grove_shell.html.rendering import render_html
 from grove_shell.html.round_steps import RoundView, ShownDifferences, round_views
 from grove_shell.html.text_lines import HtmlLine, HtmlSpan, html_lines, style_classes
 from grove_shell.html.timeline import plan_timeline
+from grove_shell.html.tree_nodes import TreeNode
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import clock_time, relative_time
 from grove_shell.views.plan_headline import plan_verdicts, time_source_note
