@@ -18,6 +18,7 @@ from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
+from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
 from grove_shell.actions.plan import time_after, uncollected_kind_names
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
@@ -41,6 +42,7 @@ class CompareOptions:
     detailed_exitcode: bool = False
     fail_on: tuple[str, ...] = ()
     verbose: bool = False
+    html: str | None = None
 
 
 def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
@@ -59,6 +61,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     renderer.print_result(
         page=lambda: rule_set_comparison_page(report, full=options.verbose), document=lambda: report_as_json(report)
     )
+    save_report(options.html, "compare", rule_set_comparison_page(report, full=options.verbose))
     if report.nothing_judged and not inputs.problems:
         if not renderer.shows_page:
             print_error(report.nothing_judged)

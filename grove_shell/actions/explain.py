@@ -20,6 +20,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
+from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
 from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
@@ -89,11 +90,14 @@ def explained_as_json(explained: Explained, *, only_guards: bool = False) -> dic
     }
 
 
-def explain_object(source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
+def explain_object(
+    source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None, html: str | None = None
+) -> int:
     """Explain and print. Returns the exit code (CL-001).
 
     Args:
         why_not: ``terminate`` to show only why nothing is terminated; None for everything.
+        html: the HTML file to save the page in too; None for none.
     """
     kind, name = kind_and_name_of_target(target)
     if not kind:
@@ -110,6 +114,13 @@ def explain_object(source: InputSource, target: str, *, output: str, rules: str 
         page=lambda: explain_page(explained.objects, explained.header, only_guards=only_guards),
         document=lambda: explained_as_json(explained, only_guards=only_guards),
     )
+    if html is not None:
+        save_report(
+            html,
+            "explain",
+            explain_page(explained.objects, explained.header, only_guards=only_guards),
+            f"{kind} {name}",
+        )
     return ERROR if inputs.problems else DONE
 
 

@@ -16,6 +16,7 @@ from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
+from grove_shell.actions.html_files import save_html_file
 from grove_shell.actions.input_findings import (
     InputNodes,
     forecasts_with_input_findings,
@@ -58,6 +59,7 @@ class PlanOptions:
     max_terminated_gpus: int | None = None
     verbose: bool = False
     out: str | None = None
+    html: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +146,11 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         policies=results,
     )
     _print(plan.document, context, options)
+    if options.html is not None:
+        from grove_shell.html.plan_html import plan_html  # noqa: PLC0415 - few plans are saved as a page (P11)
+
+        page = plan_html(plan.document, context, plan.snapshots, plan.until)
+        save_html_file(options.html, page)
     if context.nothing_judged and not inputs.problems:
         if not RENDERERS[options.output].shows_page:
             print_error(context.nothing_judged)

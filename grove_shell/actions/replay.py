@@ -12,6 +12,7 @@ from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_shell.actions.compare import rule_set_comparison_as_json
+from grove_shell.actions.html_files import save_report
 from grove_shell.actions.rule_set_choice import rule_set_by_name
 from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
 from grove_shell.reading.input_faults import InputFault
@@ -28,7 +29,9 @@ from grove_shell.views.replay_page import (
 )
 
 
-def replay_decision_log(log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool) -> int:
+def replay_decision_log(
+    log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool, html: str | None = None
+) -> int:
     """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
     try:
         read = _reader(log)
@@ -43,6 +46,7 @@ def replay_decision_log(log: str, rules: str | None, output: str, *, detailed_ex
     RENDERERS[output].print_result(
         page=lambda: replay_page(replayed, full=verbose), document=lambda: _as_json(replayed)
     )
+    save_report(html, "replay", replay_page(replayed, full=verbose))
     if replayed.changed:
         return FAIL_ON
     return CHANGES if detailed_exitcode and replayed.rule_differences else DONE

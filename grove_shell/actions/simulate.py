@@ -12,6 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
+from grove_shell.actions.html_files import save_html_file, save_report
 from grove_shell.actions.rule_set_choice import choose_rule_set, rule_set_by_name
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
@@ -62,6 +63,7 @@ class SimulateOptions:
     picture: str | None = None
     trace: str | None = None
     verbose: bool = False
+    html: str | None = None
 
 
 def simulate_scenario(options: SimulateOptions) -> int:
@@ -118,6 +120,8 @@ def _show_run(read: ScenarioReadResult, run: SimulationResult, options: Simulate
         page=lambda: simulation_timeline_page(run, verbose=options.verbose),
         document=lambda: simulation_run_as_json(run),
     )
+    if options.html is not None:
+        _save_as_html(run, options.html, verbose=options.verbose)
     if options.picture is not None:
         _draw(run, options.picture)
     if run.violation is not None:
@@ -170,6 +174,7 @@ def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOp
             runs.count, runs.terminations, runs.events, options.first, runs.broken
         ),
     )
+    save_report(options.html, "simulate", page)
     if runs.count < wanted and runs.broken is None:
         raise KeyboardInterrupt
     smallest = _report_smallest(read, runs.broken, options) if runs.broken is not None else None
@@ -211,6 +216,15 @@ def _draw(run: SimulationResult, path: str) -> None:
         draw_simulation_chart(run, path)
     except OSError as fault:
         raise CommandFailed(f"cannot write {path}: {fault.strerror or fault}") from fault
+
+
+def _save_as_html(run: SimulationResult, path: str, *, verbose: bool) -> None:
+    """Save a run as an HTML page with its PodCliques over time. Raises OSError if the file cannot be written."""
+    from grove_shell.html.report_html import report_html  # noqa: PLC0415 - few runs are saved as a page
+    from grove_shell.html.simulation_lanes import simulation_lanes  # noqa: PLC0415 - as above
+
+    page = simulation_timeline_page(run, verbose=verbose)
+    save_html_file(path, report_html("simulate", page, lanes=simulation_lanes(run)))
 
 
 def _run(

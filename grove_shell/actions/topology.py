@@ -25,6 +25,7 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.actions.decision_time import decision_time
+from grove_shell.actions.html_files import save_report
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
 from grove_shell.actions.topology_edits import raw_topology, topology_change_view
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
@@ -39,6 +40,7 @@ from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.formatting import (
     NOTHING_DECIDED,
     REST_UNKNOWN,
+    count_with_noun,
     input_problems_closing_line,
     input_problems_page,
 )
@@ -55,7 +57,13 @@ from grove_shell.views.topology_page import (
 
 
 def check_gangs_fit_on_nodes(
-    sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
+    sets: tuple[str, ...],
+    filenames: tuple[str, ...],
+    config: str | None,
+    output: str,
+    *,
+    verbose: bool,
+    html: str | None = None,
 ) -> int:
     """Check and print. Returns the exit code (CL-001, TP-111)."""
     found = read_topology_command_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
@@ -75,6 +83,10 @@ def check_gangs_fit_on_nodes(
         page=lambda: topology_check_page(checks, found.capacity, verbose=verbose),
         document=lambda: topology_check_as_json(checks, found.capacity),
     )
+    if html is not None:
+        fit = sum(check.all_gangs_fit for check in checks)
+        title = f"{fit:,} of {count_with_noun(len(checks), 'PodCliqueSet')} fit under their own topology"
+        save_report(html, "topology check", topology_check_page(checks, found.capacity, verbose=verbose), title)
     return DONE if all(check.all_gangs_fit for check in checks) else FAIL_ON
 
 

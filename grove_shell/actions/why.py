@@ -9,6 +9,7 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.naming_rules import most_similar_name
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.actions.configuration_files import read_operator_configuration
+from grove_shell.actions.html_files import save_report
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.client.kind_names import kind_named
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
@@ -56,6 +57,7 @@ class WhyOptions:
     output: str = "human"
     keep_going: bool = False
     verbose: bool = False
+    html: str | None = None
 
 
 def explain_deletions(options: WhyOptions) -> int:
@@ -93,6 +95,7 @@ def explain_deletions(options: WhyOptions) -> int:
     RENDERERS[options.output].print_result(
         page=lambda: why_page(story, full=options.verbose), document=lambda: story_as_json(story)
     )
+    save_report(options.html, "why", why_page(story, full=options.verbose))
     if met := _classes_met(story) & set(options.fail_on):
         print_error(fail_on_message(met))
         return FAIL_ON

@@ -13,6 +13,7 @@ from grove_shell.cli.options import (
     config_option,
     connection_options,
     filename_option,
+    html_option,
     input_source_from_options,
     output_option,
     policy_option,
@@ -69,6 +70,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
 )
 @policy_option
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def plan_command(**options: Any) -> int:
     """Show what the operator will do, in which reconcile rounds, and why; and what it withholds.
@@ -85,6 +87,7 @@ def plan_command(**options: Any) -> int:
       grove plan -f cluster.json --until 6h --max-terminated-gpus 8
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
+      grove plan -f cluster.json --until 6h --html plan.html       # a page to share
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
       grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
 
@@ -120,6 +123,7 @@ def complete_explained_kind(_ctx: click.Context, _param: click.Parameter, incomp
 @output_option
 @rules_option()
 @click.option("--why-not", type=click.Choice(["terminate"]), help="Show only why nothing is terminated.")
+@html_option
 def explain_command(target: str, **options: Any) -> int:
     """Show why one object is as it is, and what the operator will do with it.
 
@@ -166,6 +170,7 @@ DEFAULT = ("auto", "design")
     multiple=True,
     help="Exit 3 if there is such a difference, or if a PodCliqueSet could not be decided; may be repeated.",
 )
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="List every deleted clique, and every condition that differs.")
 def compare_command(**options: Any) -> int:
     """Compare two rule sets: which gangs does only one of them terminate, and which pods does the upgrade restart?
@@ -274,6 +279,7 @@ def apply_command(**options: Any) -> int:
     "--rules", type=RuleSetOption(), help="Decide under this rule set too, and show terminations that differ."
 )
 @click.option("--detailed-exitcode", is_flag=True, help="With --rules: exit 2 if any termination differs.")
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="List everything that differs.")
 def replay_command(**options: Any) -> int:
     """Repeat the decisions of a decision log offline, and check that every plan is the same, byte for byte.

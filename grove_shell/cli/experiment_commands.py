@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from grove_shell.cli.options import DurationOption, output_option, rules_option
+from grove_shell.cli.options import DurationOption, html_option, output_option, rules_option
 
 _HELP: Final = """\
 Simulate a cluster: what the operator does under the events and faults of a scenario, in virtual time.
@@ -125,6 +125,7 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
     help="Draw the run as a chart, .svg or .png; with --seeds the run that breaks a promise, if one does.",
 )
 @click.option("--trace", type=click.Path(), metavar="FILE", help="Where to write a scenario that repeats a violation.")
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="Show all entries, including status writes and container starts.")
 def simulate_command(**options: Any) -> int:
     """Run ``grove simulate`` with the parsed options; return its exit code."""

@@ -125,6 +125,14 @@ policy_option = click.option(
 )
 
 
+html_option = click.option(
+    "--html",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Also save the result as a page: one HTML file to open and share, which asks no network.",
+)
+
+
 def combine_options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options, in the order in which help shows them."""
 

@@ -10,6 +10,7 @@ from grove_shell.cli.options import (
     combine_options_in_order,
     config_option,
     filename_option,
+    html_option,
     input_source_from_options,
     live_connection_options,
     output_option,
@@ -100,9 +101,16 @@ def topology_impact_command(name: str, changed: str | None, output: str, **optio
 @filename_option("PodCliqueSets, nodes, topologies, and the pods on the nodes (kubectl get pods -A); may be repeated.")
 @config_option
 @output_option
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the placement that was found, node by node.")
 def topology_check_command(
-    sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
+    sets: tuple[str, ...],
+    filenames: tuple[str, ...],
+    config: str | None,
+    output: str,
+    *,
+    html: str | None,
+    verbose: bool,
 ) -> int:
     """Check whether each gang of a set fits on the nodes, under its own topology and every other one in the input.
 
@@ -123,4 +131,4 @@ def topology_check_command(
     """
     from grove_shell.actions.topology import check_gangs_fit_on_nodes
 
-    return check_gangs_fit_on_nodes(sets, filenames, config, output, verbose=verbose)
+    return check_gangs_fit_on_nodes(sets, filenames, config, output, verbose=verbose, html=html)

@@ -11,6 +11,7 @@ from grove_shell.cli.options import (
     cluster_options,
     config_option,
     filename_option,
+    html_option,
     output_option,
     rules_option,
 )
@@ -44,6 +45,7 @@ def _paths(option: str, name: str, meaning: str) -> Callable[[F], F]:
 )
 @output_option
 @click.option("--keep-going", is_flag=True, help="Go on despite problems in the input.")
+@html_option
 @click.option("-v", "--verbose", is_flag=True, help="List everything.")
 def why_command(**options: Any) -> int:
     """Show what happened to a gang: what went, when, by which rule or which client, and what the record leaves open.

@@ -36,19 +36,27 @@ def add_plan_headline(
     Args:
         nothing: why nothing was decided; empty where something was (CL-056).
     """
-    now = document.as_of
+    verdicts = plan_verdicts(document, stories, nothing)
+    page.add_line(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
+    line = time_and_rules_line(document.as_of, document.rules, document.rules_from, document.as_of_from)
+    page.add_line((line, "dim"))
+
+
+def plan_verdicts(document: PlanDocument, stories: Sequence[ForecastExplanation], nothing: str = "") -> Sequence[Span]:
+    """Return the parts of the headline with their styles, terminations first; at least one.
+
+    Args:
+        nothing: as for ``add_plan_headline``.
+    """
+    if nothing:
+        return [(nothing, "bold red")]
     verdicts = [
         *_on_predictions(stories),
         *edit_verdicts(document.forecasts),
         *_on_terminations(document, stories),
         *_on_the_rest(document, stories),
     ]
-    if not verdicts:
-        verdicts = [("nothing to do", "bold green")]
-    if nothing:
-        verdicts = [(nothing, "bold red")]
-    page.add_line(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add_line((time_and_rules_line(now, document.rules, document.rules_from, document.as_of_from), "dim"))
+    return verdicts or [("nothing to do", "bold green")]
 
 
 def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None, time_from: str = "") -> str:

@@ -90,23 +90,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
     )
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add_line((place, "bold"), counts)
-    for sentence in story.unpredicted:
-        page.add_line((padded_entry_label(ReplicaUrgency.UNKNOWN.value), STYLES[ReplicaUrgency.UNKNOWN]), sentence)
-    for why in story.misplaced:
-        page.add_line(
-            (padded_entry_label("MISPLACED"), "bold red"),
-            (object_display_name(why.subject), "bold"),
-            f": {why.sentence}",
-        )
-    _warnings(page, "FAILED", story.failed_writes)
-    _warnings(page, "LOST NODE", story.lost)
-    _warnings(page, "RISK", story.late_starts)
-    _warnings(page, "EVICTION", story.stale_gangs)
-    _warnings(page, "DEFECT", story.defects)
-    _warnings(page, "SCALED", story.scaled)
-    _foreign_gates(page, story)
-    if forecast.edit is not None:
-        add_edit(page, forecast.edit, forecast.rounds[0].withheld, full=full)
+    add_set_warnings(page, forecast, story, full=full)
     for urgency in ReplicaUrgency:
         alike = story.entries_of_urgency(urgency)
         if urgency is ReplicaUrgency.GATED:
@@ -130,6 +114,27 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
         page.add_line(INDENT, (f"now: {writes}{more}", "dim"))
     if not forecast.complete:
         page.add_line(INDENT, ("more rounds would follow: their number is limited", "dim"))
+
+
+def add_set_warnings(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, *, full: bool) -> None:
+    """Add what stands before the entries of a set: what is not predicted, findings about its parts, and its edit."""
+    for sentence in story.unpredicted:
+        page.add_line((padded_entry_label(ReplicaUrgency.UNKNOWN.value), STYLES[ReplicaUrgency.UNKNOWN]), sentence)
+    for why in story.misplaced:
+        page.add_line(
+            (padded_entry_label("MISPLACED"), "bold red"),
+            (object_display_name(why.subject), "bold"),
+            f": {why.sentence}",
+        )
+    _warnings(page, "FAILED", story.failed_writes)
+    _warnings(page, "LOST NODE", story.lost)
+    _warnings(page, "RISK", story.late_starts)
+    _warnings(page, "EVICTION", story.stale_gangs)
+    _warnings(page, "DEFECT", story.defects)
+    _warnings(page, "SCALED", story.scaled)
+    _foreign_gates(page, story)
+    if forecast.edit is not None:
+        add_edit(page, forecast.edit, forecast.rounds[0].withheld, full=full)
 
 
 def _warnings(page: StyledTextPage, word: str, findings: Iterable[Finding]) -> None:

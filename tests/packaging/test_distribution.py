@@ -26,6 +26,7 @@ PROGRAMS: Final = {"grove", "kubectl-grove", "grove-initc"}
 READ_AT_RUN_TIME: Final = {
     "grove_core/py.typed",
     "grove_shell/converge/model/costs.yaml",
+    *(f"grove_shell/html/templates/{path.name}" for path in (ROOT / "grove_shell" / "html" / "templates").iterdir()),
     "grove_shell/manifests/definitions.json",
     "grove_shell/manifests/pod_spec.json",
     *(f"grove_shell/policies/ready/{name}.yaml" for name in ready_policy_names()),

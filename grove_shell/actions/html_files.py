@@ -1,0 +1,26 @@
+"""Saves results as HTML files (``--html``); the templates and their engine load only then (HP-010)."""
+
+from pathlib import Path
+
+from grove_shell.styled_text_page import StyledTextPage
+
+
+def save_report(path: str | None, command: str, page: StyledTextPage, title: str = "") -> None:
+    """Save the page of a command as an HTML file; nothing without a path.
+
+    Args:
+        title: what stands above; the first line of the page where it is empty.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if path is None:
+        return
+    from grove_shell.html.report_html import report_html  # noqa: PLC0415 - few results are saved as a page
+
+    save_html_file(path, report_html(command, page, title=title))
+
+
+def save_html_file(path: str, text: str) -> None:
+    """Write an HTML file as UTF-8 with the same line ends everywhere. Raises OSError where that fails."""
+    Path(path).write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,1 @@
+"""Pages as HTML files: one file, opened from disk, that shows a result and asks no network (HP)."""

@@ -1,0 +1,77 @@
+"""States of the objects of a page: the word and the picture of each, so that colour is never alone (HP-005)."""
+
+from collections.abc import Iterable
+from enum import Enum, unique
+from typing import Final
+
+from grove_core.explain import ReplicaUrgency
+from grove_core.resources.pod import FINISHED_PHASES, Pod
+
+
+@unique
+class ObjectState(Enum):
+    """The state of an object of the tree, the most urgent first; the value is the word that the page shows."""
+
+    ENDS = "will end"
+    WAITS = "waiting"
+    UNKNOWN = "unknown"
+    BREACHED = "breached"
+    WITHHELD = "withheld"
+    DELETED = "being deleted"
+    UNSCHEDULED = "no node"
+    STARTING = "not ready"
+    GATED = "gated"
+    CREATED = "created"
+    FINISHED = "finished"
+    READY = "ready"
+
+    @property
+    def css_class(self) -> str:
+        """The name of its class in the style, and of its picture."""
+        return self.name.lower()
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether the tree is open where an object has this state."""
+        return self in _ATTENTION
+
+
+_ATTENTION: Final = frozenset(
+    {
+        ObjectState.ENDS,
+        ObjectState.WAITS,
+        ObjectState.UNKNOWN,
+        ObjectState.BREACHED,
+        ObjectState.WITHHELD,
+        ObjectState.UNSCHEDULED,
+        ObjectState.GATED,
+        ObjectState.CREATED,
+    }
+)
+_RANK: Final = {state: place for place, state in enumerate(ObjectState)}
+STATE_OF_URGENCY: Final = {
+    ReplicaUrgency.ENDS: ObjectState.ENDS,
+    ReplicaUrgency.WAITS: ObjectState.WAITS,
+    ReplicaUrgency.HELD: ObjectState.WITHHELD,
+    ReplicaUrgency.UNKNOWN: ObjectState.UNKNOWN,
+    ReplicaUrgency.GATED: ObjectState.GATED,
+    ReplicaUrgency.KEEPS: ObjectState.READY,
+}
+
+
+def most_urgent_state(states: Iterable[ObjectState]) -> ObjectState:
+    """Return the most urgent of some states; ``READY`` where there are none."""
+    return min(states, key=_RANK.__getitem__, default=ObjectState.READY)
+
+
+def state_of_pod(pod: Pod) -> ObjectState:
+    """Return the state of a pod as the input has it."""
+    if pod.deleting:
+        return ObjectState.DELETED
+    if pod.phase in FINISHED_PHASES:
+        return ObjectState.FINISHED
+    if pod.ready:
+        return ObjectState.READY
+    if pod.scheduled:
+        return ObjectState.STARTING
+    return ObjectState.GATED if pod.gated or pod.has_grove_gate else ObjectState.UNSCHEDULED

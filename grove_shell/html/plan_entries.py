@@ -1,0 +1,151 @@
+"""Entries of a plan's page: a replica that is terminated, waits or cannot be judged, with causes and what averts it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from grove_core.explain import ExplainedCause, ExplainedReplica, ForecastExplanation, ReplicaUrgency
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.plan.forecast import Forecast
+from grove_shell.html.anchors import Anchors
+from grove_shell.html.cited_reasons import CitedRules, HtmlReason
+from grove_shell.html.object_states import STATE_OF_URGENCY, ObjectState
+from grove_shell.views.formatting import (
+    clock_time,
+    count_with_noun,
+    deletion_impact_text,
+    object_display_name,
+    relative_time,
+)
+from grove_shell.views.termination_hint_lines import termination_hint_lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryView:
+    """One entry.
+
+    Attributes:
+        anchor: the id of the entry.
+        link: to its subject in the tree; empty where that is not on the page.
+        when: such as ``until 09:40:29Z (in 29s), then it is terminated``.
+        until: when its first delay ends; None where none runs.
+        reasons: with their levels, the causes first.
+        hints: what stops it or puts off its end, as lines.
+        deletes: PodCliques that are deleted with it, each with its link.
+    """
+
+    anchor: str
+    label: str
+    state: ObjectState
+    subject: str
+    link: str
+    when: str
+    until: datetime | None
+    reasons: tuple[HtmlReason, ...]
+    hints: tuple[str, ...]
+    deletes: tuple[tuple[str, str], ...]
+
+
+def entry_views(
+    forecast: Forecast, story: ForecastExplanation, anchors: Anchors, cited: CitedRules, now: datetime
+) -> tuple[EntryView, ...]:
+    """Return the entries of a set, the most urgent first; a replica that is kept has one where it is not well."""
+    known = _reasons_by_sentence(forecast)
+    seen = Counter[Ref]()
+    views = []
+    for entry in filter(_is_shown, story.entries):
+        seen[entry.subject] += 1
+        anchor = anchors.id_of(_entry_ref(entry.subject, seen[entry.subject]))
+        views.append(_entry_view(entry, anchor, known, cited, now))
+    return tuple(views)
+
+
+def entry_link(anchors: Anchors, replica: Ref, root: Ref) -> str:
+    """Return the link to the entry of a replica, else to the replica in the tree, else to its set."""
+    places = (_entry_ref(replica), replica, root)
+    return next((link for place in places if (link := anchors.link_to(place))), "")
+
+
+def _entry_ref(subject: Ref, number: int = 1) -> Ref:
+    """Return the address under which the id of an entry is kept, beside that of its subject in the tree.
+
+    Args:
+        number: of the entry, among those of one subject.
+    """
+    kind = f"{subject.kind} entry {number}"
+    return Ref("", kind, subject.namespace, f"why:{subject.name}", subject.replica)
+
+
+def _is_shown(entry: ExplainedReplica) -> bool:
+    if entry.urgency is not ReplicaUrgency.KEEPS:
+        return True
+    return bool(entry.degraded) or entry.unwell or entry.averted is not None
+
+
+def _entry_view(
+    entry: ExplainedReplica,
+    anchor: str,
+    known: Mapping[tuple[Ref, str], Reason],
+    cited: CitedRules,
+    now: datetime,
+) -> EntryView:
+    is_due = entry.urgency is ReplicaUrgency.ENDS
+    hints = () if entry.hints is None else termination_hint_lines(entry.hints, now, is_due=is_due, most=None)
+    causes = (*entry.causes, *entry.degraded)
+    return EntryView(
+        anchor=anchor,
+        label=entry.urgency.value,
+        state=STATE_OF_URGENCY[entry.urgency],
+        subject=object_display_name(entry.subject),
+        link=cited.link_to(entry.subject),
+        when=_when(entry, now),
+        until=entry.until if entry.urgency is ReplicaUrgency.WAITS else None,
+        reasons=tuple(_reasons(causes, known, cited, entry.subject)),
+        hints=tuple(hints),
+        deletes=tuple((ref.name, cited.link_to(ref)) for ref in entry.deletes),
+    )
+
+
+def _when(entry: ExplainedReplica, now: datetime) -> str:
+    until, averted = entry.until, entry.averted
+    if entry.urgency is ReplicaUrgency.ENDS:
+        if not entry.deletes:
+            return "now: its PodCliques are being deleted"
+        goes = (count_with_noun(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact))
+        return f"now, with {', '.join(filter(None, goes))}"
+    if entry.urgency is ReplicaUrgency.WAITS and until is not None:
+        return f"until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated"
+    if averted is not None:
+        when = f"{clock_time(averted, now)} ({relative_time(averted, now)})"
+        return f"would be terminated at {when}; the steps below prevent that"
+    return ""
+
+
+def _reasons(
+    causes: Iterable[ExplainedCause],
+    known: Mapping[tuple[Ref, str], Reason],
+    cited: CitedRules,
+    place: Ref,
+    level: int = 0,
+) -> Iterator[HtmlReason]:
+    """Yield the sentences of causes; the first of a cause names its subject, the others are below it."""
+    for cause in causes:
+        for number, sentence in enumerate(cause.sentences):
+            why = known.get((cause.subject, sentence))
+            is_first = number == 0 and cause.subject != place
+            name = f"{cause.subject.kind} {cause.subject.name}" if is_first else ""
+            link = cited.link_to(cause.subject) if is_first else ""
+            code, rule = (why.rule.code, why.rule.requirement) if why is not None else ("", "")
+            if why is not None:
+                cited.cite(why)
+            yield HtmlReason(sentence, name, link, code, rule, level + (number > 0))
+        yield from _reasons(cause.below, known, cited, place, level + 1)
+
+
+def _reasons_by_sentence(forecast: Forecast) -> Mapping[tuple[Ref, str], Reason]:
+    """Return (subject, sentence) -> the reason with that sentence, of all findings and withheld steps of round 1."""
+    every = [why for one in (*forecast.findings, *forecast.averted) for why in one.because]
+    every += [why for held in forecast.rounds[0].withheld for why in held.because]
+    return {(why.subject, why.sentence): why for why in every}
