@@ -95,7 +95,7 @@ class ClusterBuilder:
                 self._group(root, replica, config)
         for _ in range(tape.count(2) if not tape.spent else 0):
             self._pod("uid-of-another", f"{self.name}-0-stray-{self._next()}")
-        return RandomCluster(root, tuple(self.groups), tuple(self.cliques), tuple(self.pods), START)
+        return RandomCluster(root, tuple(self.groups), tuple(self.cliques), tuple(self.pods), self.start)
 
     def _next(self) -> int:
         self.serial += 1
@@ -204,10 +204,10 @@ class ClusterBuilder:
         tape = self.tape
         if scheduled:
             truth = tape.pick((ConditionStatus.TRUE, ConditionStatus.FALSE))
-            yield Condition(CLIQUE_SCHEDULED, truth, "Recorded", "as recorded", START - tape.pick(AGES))
+            yield Condition(CLIQUE_SCHEDULED, truth, "Recorded", "as recorded", self.start - tape.pick(AGES))
         truth_or_none = tape.pick((ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN, None))
         if truth_or_none is not None:
-            yield Condition(MIN_AVAILABLE_BREACHED, truth_or_none, "Recorded", "as recorded", START - tape.pick(AGES))
+            yield Condition(MIN_AVAILABLE_BREACHED, truth_or_none, "Recorded", "as recorded", self.start - tape.pick(AGES))
 
     def _pod(self, owner_uid: str, name: str) -> None:
         placed, gated, ready, deleting, phase = self.tape.pick(POD_STATES[:2] * 4 + POD_STATES)

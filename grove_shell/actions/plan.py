@@ -248,7 +248,9 @@ def time_after(now: datetime, span: timedelta | None) -> datetime | None:
 def _exit_code(inputs: CommandInput, options: PlanOptions, plan: PlannedInput, results: Sequence[PolicyResult]) -> int:
     if inputs.problems:
         return ERROR
-    if objections := tuple(plan_objections(options, plan.document.forecasts, plan.until, results)):
+    is_incomplete = inputs.loaded.lacks_objects
+    forecasts, until = plan.document.forecasts, plan.until
+    if objections := tuple(plan_objections(options, forecasts, until, results, is_incomplete=is_incomplete)):
         for objection in objections:
             print_error(objection)
         return FAIL_ON

@@ -31,12 +31,18 @@ class PlanLimits(Protocol):
 
 
 def plan_objections(
-    limits: PlanLimits, planned: Sequence[Forecast], until: datetime | None, results: Sequence[PolicyResult]
+    limits: PlanLimits,
+    planned: Sequence[Forecast],
+    until: datetime | None,
+    results: Sequence[PolicyResult],
+    *,
+    is_incomplete: bool = False,
 ) -> Iterator[str]:
     """Yield what fails a plan: policies, classes of ``--fail-on``, and the GPUs that restart or are terminated.
 
     Args:
         until: the end of the forecast time; None without ``--until``.
+        is_incomplete: whether objects are missing that others of the input show to be there (IN-083).
     """
     if denied := denied_policy_names(results):
         yield f"failed by --policy: {', '.join(denied)}"
@@ -44,9 +50,10 @@ def plan_objections(
     if not limits.fail_on and most_restarted is None and most_terminated is None:
         return
     classes, unknown = fail_on_classes_in_forecasts(planned, until), fail_on_class_of_unknown_verdicts(planned)
+    unknown |= {"unknown"} if is_incomplete else set()
     if limits.fail_on and (met := set(limits.fail_on) & classes | unknown):
         yield fail_on_message(met)
-    if objection := restarted_gpus_objection(planned, most_restarted, is_unknown="unknown" in classes):
+    if objection := restarted_gpus_objection(planned, most_restarted, is_unknown="unknown" in classes or is_incomplete):
         yield f"failed by --max-restarted-gpus: {objection}"
     if objection := terminated_gpus_objection(planned, most_terminated, is_unknown="unknown" in classes | unknown):
         yield f"failed by --max-terminated-gpus: {objection}"

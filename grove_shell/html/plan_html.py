@@ -92,7 +92,7 @@ def plan_html(
         builder.view(forecast, story, by_root.get(forecast.root))
         for forecast, story in zip(document.forecasts, stories, strict=True)
     ]
-    verdicts = plan_verdicts(document, stories, context.nothing_judged)
+    verdicts = plan_verdicts(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
     values = {
         "command": "plan",
         "verdicts": [HtmlSpan(text, style_classes(style)) for text, style in verdicts],

@@ -42,7 +42,7 @@ class ReadInput:
     option: GivenRules | None
 
     def lost_objects(self, snapshots: Iterable[Snapshot]) -> Iterator[str]:
-        """Yield which objects of some sets a status counts and the input lacks (IN-040): they count as lost."""
+        """Yield which objects of some sets a status or a pod shows and the input lacks (IN-083): they count as lost."""
         loaded = self.inputs.loaded
         lacking = {*loaded.sets_without_cliques, *loaded.cliques_without_pods}
         for snapshot in snapshots if lacking else ():
@@ -51,6 +51,8 @@ class ReadInput:
                 if name in lacking:
                     what = "PodClique" if one is snapshot.root else "Pod"
                     yield f"{name}: its status counts {what}s, and the input has none of them; {_SELECTOR}"
+        for pod in loaded.pods_without_their_clique:
+            yield f"{pod}: the input lacks its PodClique, which counts as deleted; collect it again with all PodCliques"
 
     def choice(self) -> tuple[RuleSet, RuleSetSource, RecognisedOperator | None]:
         """Return the rule set, what chose it, and the operator that the cluster shows."""

@@ -58,7 +58,7 @@ class Plan:
     def verdict(self) -> str:
         """The first line of ``grove plan``."""
         page = StyledTextPage()
-        add_plan_headline(page, self.internals.document, self._stories)
+        add_plan_headline(page, self.internals.document, self._stories, is_incomplete=bool(self.lost_objects))
         return page.plain_text.partition("\n")[0]
 
     @property

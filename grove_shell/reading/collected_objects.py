@@ -158,6 +158,7 @@ class LoadedInput:
         warnings: of admission, about the manifests.
         cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-040).
         sets_without_cliques: the same of the sets whose status counts available replicas without PodCliques.
+        pods_without_their_clique: ``namespace/name`` of living pods of a set whose PodClique the input lacks (IN-083).
         lacks_kinds: whether a whole kind is missing that other objects refer to (IN-040).
         not_listed: kinds that a cluster did not list, with its message.
         foreign_objects: a sentence for each object of our kinds in a cluster that belongs to no set (IN-033).
@@ -182,6 +183,7 @@ class LoadedInput:
     warnings: tuple[str, ...] = ()
     cliques_without_pods: tuple[str, ...] = ()
     sets_without_cliques: tuple[str, ...] = ()
+    pods_without_their_clique: tuple[str, ...] = ()
     lacks_kinds: bool = False
     not_listed: Mapping[Gap, str] = field(default_factory=dict)
     foreign_objects: tuple[str, ...] = ()
@@ -195,6 +197,11 @@ class LoadedInput:
     new_sets: Mapping[str, NewSetManifest] = field(default_factory=dict)
     failed_writes: tuple[FailedWrite, ...] = ()
     topology_edits: tuple[TopologyEdit, ...] = ()
+
+    @property
+    def lacks_objects(self) -> bool:
+        """Whether other objects show that some are missing (IN-083)."""
+        return bool(self.cliques_without_pods or self.sets_without_cliques or self.pods_without_their_clique)
 
     @property
     def edited(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ file that cannot be read to its end makes every kind count so everywhere. Decisi
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from os import PathLike, fspath
@@ -28,6 +28,12 @@ from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_stream
 from grove_shell.reading.input_topologies import InputTopologies
+from grove_shell.reading.lost_objects import (
+    cliques_with_missing_pods,
+    pods_with_missing_clique,
+    reports_pods,
+    sets_with_missing_cliques,
+)
 from grove_shell.reading.manifest_admission import (
     AdmissionOptions,
     is_of_other_namespace,
@@ -68,7 +74,7 @@ def missing_referenced_kinds(
     gaps |= {(POD_GROUP_KIND, pod.namespace) for pod in pods if pod.pod_group and pod.namespace not in grouped}
     uids = {clique.uid for clique in cliques}
     with_pods = {pod.namespace for pod in pods if pod.owner_uid in uids}
-    without_pods = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
+    without_pods = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and reports_pods(c))
     for namespace, count in without_pods.items():
         if count > 1 or not with_pods:
             gaps.add(("Pod", namespace))
@@ -81,41 +87,10 @@ def completely_listed_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> fro
     return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
 
 
-def cliques_with_missing_pods(cluster: IndexedCluster) -> Iterator[str]:
-    """Yield ``namespace/name`` of PodCliques whose status counts pods that the input lacks; sorted (IN-040).
-
-    Namespaces whose pods were not collected at all are left out, since they are reported as such.
-    """
-    missed = {namespace for kind, namespace in cluster.gaps if kind == "Pod"}
-    if EVERYWHERE in missed:
-        return
-    cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
-    without_pods = (clique.ref for clique in cliques if _reports_pods(clique) and not cluster.pods_of.get(clique.uid))
-    yield from sorted(f"{ref.namespace}/{ref.name}" for ref in without_pods if ref.namespace not in missed)
-
-
-def sets_with_missing_cliques(cluster: IndexedCluster) -> Iterator[str]:
-    """Yield ``namespace/name`` of sets whose status counts available replicas without PodCliques in the input (IN-040).
-
-    Namespaces whose PodCliques were not collected at all are left out.
-    """
-    missed = {namespace for kind, namespace in cluster.gaps if kind in {"PodClique", GROUP_KIND}}
-    for root in cluster.sets if EVERYWHERE not in missed else ():
-        uids = (root.uid, *(group.uid for group in cluster.groups_of.get(root.uid, ())))
-        is_without = root.ref.namespace not in missed and not any(cluster.cliques_of.get(uid) for uid in uids)
-        if root.status.available and is_without:
-            yield f"{root.ref.namespace}/{root.ref.name}"
-
-
 def _wants_cliques(root: PodCliqueSet) -> bool:
     """Return whether a stored set has or needs PodCliques; those of a deleted set may be gone."""
     wants = root.spec.replicas > 0 and root.spec.template.cliques and not root.deleting
     return bool(root.uid and (wants or root.status.available))
-
-
-def _reports_pods(clique: PodClique) -> bool:
-    status = clique.status
-    return bool(status.replicas or status.ready or status.scheduled)
 
 
 def load(
@@ -213,8 +188,9 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         changes={f"{namespace}/{name}": found for (namespace, name), found in collector.changes.items()},
         kept=tuple(sorted(collector.kept)),
         warnings=tuple(collector.warnings),
-        cliques_without_pods=tuple(cliques_with_missing_pods(cluster)),
-        sets_without_cliques=tuple(sets_with_missing_cliques(cluster)),
+        cliques_without_pods=tuple(cliques_with_missing_pods(cluster, listed)),
+        sets_without_cliques=tuple(sets_with_missing_cliques(cluster, listed)),
+        pods_without_their_clique=tuple(pods_with_missing_clique(found.pods.values(), cluster, listed)),
         lacks_kinds=lacks_kinds,
         not_listed=collector.live.not_listed,
         foreign_objects=tuple(sorted(owners.warnings.values())),

@@ -29,28 +29,41 @@ from grove_shell.views.plan_round_lines import (
 
 
 def add_plan_headline(
-    page: StyledTextPage, document: PlanDocument, stories: Sequence[ForecastExplanation], nothing: str = ""
+    page: StyledTextPage,
+    document: PlanDocument,
+    stories: Sequence[ForecastExplanation],
+    nothing: str = "",
+    *,
+    is_incomplete: bool = False,
 ) -> None:
     """Add the counts of all terminations and steps, terminations first, and below them the time and the rule set.
 
     Args:
         nothing: why nothing was decided; empty where something was (CL-056).
+        is_incomplete: whether objects are missing that others of the input show to be there (IN-083).
     """
-    verdicts = plan_verdicts(document, stories, nothing)
+    verdicts = plan_verdicts(document, stories, nothing, is_incomplete=is_incomplete)
     page.add_line(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
     line = time_and_rules_line(document.as_of, document.rules, document.rules_from, document.as_of_from)
     page.add_line((line, "dim"))
 
 
-def plan_verdicts(document: PlanDocument, stories: Sequence[ForecastExplanation], nothing: str = "") -> Sequence[Span]:
+def plan_verdicts(
+    document: PlanDocument,
+    stories: Sequence[ForecastExplanation],
+    nothing: str = "",
+    *,
+    is_incomplete: bool = False,
+) -> Sequence[Span]:
     """Return the parts of the headline with their styles, terminations first; at least one.
 
     Args:
-        nothing: as for ``add_plan_headline``.
+        nothing, is_incomplete: as for ``add_plan_headline``.
     """
     if nothing:
         return [(nothing, "bold red")]
     verdicts = [
+        *([("objects are missing in the input", STYLES[ReplicaUrgency.UNKNOWN])] if is_incomplete else []),
         *_on_predictions(stories),
         *edit_verdicts(document.forecasts),
         *_on_terminations(document, stories),

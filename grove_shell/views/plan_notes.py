@@ -80,6 +80,10 @@ def add_plan_notes(
             page.add_line(
                 "  They count as lost. If the input was collected with a selector (-l), collect it again without."
             )
+    if orphans := loaded.pods_without_their_clique:
+        names = comma_separated_names(list(orphans), MAX_NAMES)
+        page.add_line(("note: ", "bold"), f"the input lacks the PodClique of {names}, so it counts as deleted.")
+        page.add_line("  If some PodCliques were left out, collect the input again, with all of them.")
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
         those = count_with_noun(unrecorded, "PodClique")

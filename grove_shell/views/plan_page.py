@@ -64,7 +64,10 @@ def plan_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPag
     page, now = StyledTextPage(), document.as_of
     entries = [(forecast, explanation_of_forecast(forecast)) for forecast in document.forecasts]
     add_policy_results(page, context.policies, full=context.verbose)
-    add_plan_headline(page, document, [story for _, story in entries], context.nothing_judged)
+    is_incomplete = context.loaded.lacks_objects
+    add_plan_headline(
+        page, document, [story for _, story in entries], context.nothing_judged, is_incomplete=is_incomplete
+    )
     add_plan_notes(page, document, [story for _, story in entries], context)
     calm = []
     for forecast, story in entries:
