@@ -30,6 +30,9 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         snapshot: of the PodCliqueSet; see :meth:`grove_core.snapshot.cluster.Cluster.snapshot_of`.
         rules: the operator that acts; others by name with :func:`grove_core.rule_sets.named.rule_set`.
 
+    Raises:
+        TypeError: ``rules`` is no rule set.
+
     Example:
         A set that was just applied to an empty cluster, of which every kind is known:
 
@@ -53,6 +56,8 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         Create Secret/llama-ic-sat PodAccess
         SetStatus PodCliqueSet/llama AvailableReplicas
     """
+    if not isinstance(rules, RuleSet):
+        raise TypeError(f"reconcile takes a RuleSet, as rule_set('field'); got {rules!r}")
     seen = with_unwritten_breach_changes(with_own_writes(snapshot))
     termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
     mnnvl, topology = rules.mnnvl.decide(seen), judge_topology(seen)  # MN and MS or NF, TP

@@ -51,8 +51,9 @@ def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
         spares: returns the replicas that are not terminated now; those of other sets have no effect.
 
     Raises:
-        ValueError: the name is empty, or has a line break. Later, when a plan is made, TypeError or ValueError where
-            ``spares`` returns something that is no replica.
+        ValueError: the name is empty, or has a line break.
+        TypeError: the base is no rule set, or ``spares`` no function. Later, when a plan is made, TypeError or
+            ValueError where ``spares`` returns something that is no replica.
 
     Example:
         >>> from grove_core import SparedReplica, rule_set, rule_set_that_spares
@@ -61,6 +62,11 @@ def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
         >>> rule_set_that_spares("demo", rule_set("field"), first_replica).name
         'demo'
     """
+    if not isinstance(base, RuleSet) or not callable(spares):
+        raise TypeError(
+            f"rule_set_that_spares takes a name, a RuleSet as rule_set('field'), and a function of a snapshot; "
+            f"got {base!r} and {spares!r}"
+        )
     if not is_one_line(name):
         raise ValueError(f"the name of a rule set is one line of text; got {name!r}")
     return replace(
@@ -94,7 +100,7 @@ def _spared_replicas(snapshot: Snapshot, name: str, spares: Spares) -> SparedRep
     left = {ref for clique in existing for ref in clique.enclosing_replicas(snapshot.root.ref)}
     reasons: dict[Ref, Reason] = {}
     ends: dict[Ref, datetime] = {}
-    for one in spares(snapshot):
+    for one in _called(spares, snapshot, name):
         _check(one)
         ref = one.replica
         if ref not in left:
@@ -103,6 +109,15 @@ def _spared_replicas(snapshot: Snapshot, name: str, spares: Spares) -> SparedRep
         if one.until is not None and one.until > snapshot.now:
             ends[ref] = min(one.until, ends.get(ref, one.until))
     return SparedReplicas(FrozenDict(reasons), FrozenDict(ends))
+
+
+def _called(spares: Spares, snapshot: Snapshot, name: str) -> Iterable[SparedReplica]:
+    """Return what a function of a user yields; an error of it names the rule set and the PodCliqueSet."""
+    try:
+        return tuple(spares(snapshot))
+    except Exception as fault:
+        fault.add_note(f"raised by the function of the rule set {name!r} for {snapshot.root.ref.short}")
+        raise
 
 
 def _check(given: object) -> None:

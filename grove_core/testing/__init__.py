@@ -20,7 +20,7 @@ from grove_core.testing.invariants.invariant import History, Invariant, Invarian
 from grove_core.testing.invariants.lists import FIELD_INVARIANTS, INVARIANTS
 from grove_core.testing.played_cluster import PlayedCluster
 from grove_core.testing.random_cluster import RandomCluster, stormy
-from grove_core.testing.removed_pods import breached_cliques, removed_pods
+from grove_core.testing.removed_pods import breached_cliques, breached_since, removed_pods
 from grove_core.testing.strategies import (
     any_clusters,
     busy_clusters,
@@ -55,6 +55,7 @@ __all__ = (
     "Violation",
     "any_clusters",
     "breached_cliques",
+    "breached_since",
     "busy_clusters",
     "check_all",
     "check_history",

@@ -38,6 +38,9 @@ class Effort:
         kinds: the kinds of events that are drawn.
         seed: of the drawing; None draws others in every run.
         shrink: whether the smallest history is searched for, which takes up to a few minutes.
+
+    Raises:
+        ValueError: a number is below 0, or nothing would be drawn.
     """
 
     snapshots: int = 500
@@ -47,6 +50,11 @@ class Effort:
     kinds: frozenset[EventKind] = _EVERY_EVENT
     seed: int | None = 0
     shrink: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if min(self.snapshots, self.histories, self.events) < 0 or not self.snapshots + self.histories:
+            raise ValueError(f"an effort draws at least one snapshot or history, and no number is below 0; got {self}")
 
 
 def invariants_for(controller: Controller) -> tuple[Invariant, ...]:
@@ -60,7 +68,10 @@ def invariants_for(controller: Controller) -> tuple[Invariant, ...]:
 
 
 def check_all(
-    controller: Controller = DESIGN, *, invariants: Sequence[Invariant] | None = None, effort: Effort | None = None
+    controller: Controller = DESIGN,
+    *,
+    invariants: Sequence[Invariant | str] | None = None,
+    effort: Effort | None = None,
 ) -> None:
     """Hold a controller against the invariants, on single snapshots and in histories of a cluster in memory.
 
@@ -70,15 +81,18 @@ def check_all(
 
     Args:
         controller: a rule set, or a function of a snapshot that returns a plan or what it deletes.
-        invariants: those to check; None for :func:`invariants_for` the controller.
+        invariants: those to check, or their ids; None for :func:`invariants_for` the controller.
         effort: how much is drawn; None for the default.
 
     Raises:
         InvariantViolated: with the rule, what it requires, what there is, and what happened before.
-        ValueError: the controller deletes an object that the set does not have.
+        ValueError: the controller deletes an object that the set does not have, or no invariant has such an id.
+        TypeError: an argument, or what the controller returns, is of another type.
     """
-    listed = invariants_for(controller) if invariants is None else tuple(invariants)
-    how = effort or Effort()
+    __tracebackhide__ = True
+    listed, how = _listed(controller, invariants), Effort() if effort is None else effort
+    if not isinstance(how, Effort):
+        raise TypeError(f"effort is an Effort, as Effort(histories=1000); got {effort!r}")
 
     @given(any_clusters(how.sizes), st.sampled_from(_LEFT_OUT))
     def on_snapshots(start: RandomCluster, kind: str) -> None:
@@ -94,8 +108,22 @@ def check_all(
             _run(run, how, count)
 
 
+def _listed(controller: Controller, invariants: Sequence[Invariant | str] | None) -> tuple[Invariant, ...]:
+    """Return the invariants to check, of which some are given by their ids."""
+    of_controller = invariants_for(controller)
+    if invariants is None:
+        return of_controller
+    known = {one.id: one for one in of_controller}
+    unknown = [one for one in invariants if not isinstance(one, Invariant) and one not in known]
+    if unknown or not invariants:
+        got = ", ".join(map(repr, unknown)) or "none"
+        raise ValueError(f"invariants are those of {', '.join(known)}, or left out for all of them; got {got}")
+    return tuple(one if isinstance(one, Invariant) else known[one] for one in invariants)
+
+
 def _run(test: Callable[[], None], how: Effort, count: int) -> None:
     """Run a test of Hypothesis; raise what it found without the notes about its drawing."""
+    __tracebackhide__ = True
     phases = (Phase.generate, Phase.shrink) if how.shrink else (Phase.generate,)
     limited = settings(
         max_examples=count,
@@ -118,20 +146,22 @@ def _run(test: Callable[[], None], how: Effort, count: int) -> None:
         raise InvariantViolated(violated.invariant, violated.violation, violated.history)
 
 
-def check_snapshot(controller: Controller, snapshot: Snapshot, *, invariants: Sequence[Invariant] = INVARIANTS) -> None:
+def check_snapshot(
+    controller: Controller, snapshot: Snapshot, *, invariants: Sequence[Invariant | str] | None = None
+) -> None:
     """Hold one decision of a controller against the invariants.
 
     Args:
         controller: what is tested.
         snapshot: what it decides on.
-        invariants: those to check.
+        invariants: as for :func:`check_all`.
 
     Raises:
         InvariantViolated: as above.
     """
     decision = decide(controller, snapshot)
     found = Round(snapshot, decision.plan)
-    for invariant in invariants:
+    for invariant in _listed(controller, invariants):
         for violation in invariant.check((found,)) if decision.judges(invariant) else ():
             lines = (*lines_of_snapshot(snapshot), *lines_of_round(snapshot.now, found))
             raise InvariantViolated(invariant, violation, lines)
@@ -142,7 +172,7 @@ def check_history(
     start: RandomCluster,
     events: Sequence[Event],
     *,
-    invariants: Sequence[Invariant] = INVARIANTS,
+    invariants: Sequence[Invariant | str] | None = None,
 ) -> None:
     """Play a controller on a cluster, event by event and then until it rests, and check every round.
 
@@ -150,12 +180,12 @@ def check_history(
         controller: what is tested.
         start: the objects at the beginning.
         events: what happens; after each the controller decides once.
-        invariants: those to check.
+        invariants: as for :func:`check_all`.
 
     Raises:
         InvariantViolated: as above.
     """
-    played = PlayedCluster(start, controller, invariants)
+    played = PlayedCluster(start, controller, _listed(controller, invariants))
     for event in events:
         played.happen(event)
     played.settle()

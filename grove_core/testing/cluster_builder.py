@@ -34,6 +34,8 @@ from grove_core.testing.random_cluster import RandomCluster
 from grove_core.testing.tape import Tape
 
 START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
+STARTS: Final = (START, *(START + timedelta(hours=hours) for hours in (6, 12, 18, 27)))
+"""Morning, afternoon, evening and night of a working day, and noon of a weekend: for rules about the time of day."""
 DELAYS: Final = (timedelta(minutes=5), None, timedelta(minutes=1), timedelta(hours=1), timedelta(seconds=1))
 AGES: Final = tuple(timedelta(seconds=seconds) for seconds in (600, 0, 1, 59, 60, 61, 299, 300, 301, 3600, 7200, -30))
 NAMES: Final = ("router", "leader", "worker", "decode", "prefill")
@@ -75,8 +77,9 @@ class Sizes:
 class ClusterBuilder:
     """Decodes a tape into a cluster."""
 
-    def __init__(self, tape: Tape, name: str = "llm", sizes: Sizes = Sizes()) -> None:
+    def __init__(self, tape: Tape, name: str = "llm", sizes: Sizes = Sizes(), start: datetime = START) -> None:
         self.tape = tape
+        self.start = start
         self.name = name
         self.sizes = sizes
         self.serial = 0
@@ -207,7 +210,9 @@ class ClusterBuilder:
             yield Condition(CLIQUE_SCHEDULED, truth, "Recorded", "as recorded", self.start - tape.pick(AGES))
         truth_or_none = tape.pick((ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN, None))
         if truth_or_none is not None:
-            yield Condition(MIN_AVAILABLE_BREACHED, truth_or_none, "Recorded", "as recorded", self.start - tape.pick(AGES))
+            yield Condition(
+                MIN_AVAILABLE_BREACHED, truth_or_none, "Recorded", "as recorded", self.start - tape.pick(AGES)
+            )
 
     def _pod(self, owner_uid: str, name: str) -> None:
         placed, gated, ready, deleting, phase = self.tape.pick(POD_STATES[:2] * 4 + POD_STATES)
@@ -231,6 +236,13 @@ class ClusterBuilder:
         )
 
 
-def cluster_of(data: bytes, name: str = "llm", sizes: Sizes = Sizes()) -> RandomCluster:
-    """Decode a byte string; every byte string is a cluster, and the empty one is the plainest."""
-    return ClusterBuilder(Tape(data), name, sizes).cluster()
+def cluster_of(data: bytes, name: str = "llm", sizes: Sizes = Sizes(), start: datetime = START) -> RandomCluster:
+    """Decode a byte string; every byte string is a cluster, and the empty one is the plainest.
+
+    Args:
+        data: what is drawn.
+        name: of the set.
+        sizes: the largest sizes.
+        start: the time of the cluster, from which every stored time counts; aware UTC.
+    """
+    return ClusterBuilder(Tape(data), name, sizes, start).cluster()

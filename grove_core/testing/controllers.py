@@ -44,12 +44,17 @@ def decide(controller: Controller, snapshot: Snapshot) -> Decision:
 
     Raises:
         ValueError: it deletes an object that the set does not have.
+        TypeError: it is no controller, or returns something else.
     """
     if isinstance(controller, RuleSet):
         return Decision(reconcile(snapshot, controller), only_deletions=False)
+    if not callable(controller):
+        raise TypeError(f"a controller is a RuleSet or a function of a snapshot; got {controller!r}")
     answer = controller(snapshot)
     if isinstance(answer, Plan):
         return Decision(answer, only_deletions=False)
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        raise TypeError(f"a controller returns a Plan, or a list of what it deletes; got {answer!r}")
     return Decision(plan_with_deletions(snapshot, answer), only_deletions=True)
 
 
@@ -77,6 +82,7 @@ def deleted_objects(snapshot: Snapshot, deletions: Deletions) -> tuple[Resource 
 
     Raises:
         ValueError: the set has no such object.
+        TypeError: something is no object.
     """
     known = snapshot.objects_by_ref()
     by_name: Mapping[str, Resource | Pod] = {
@@ -85,6 +91,8 @@ def deleted_objects(snapshot: Snapshot, deletions: Deletions) -> tuple[Resource 
     }
     found: dict[Ref, Resource | Pod] = {}
     for one in deletions:
+        if not isinstance(one, str | Ref | PodClique | Pod):
+            raise TypeError(f"what is deleted is a name, a Ref, a PodClique or a Pod; got {one!r}")
         name = one if isinstance(one, str | Ref) else one.ref
         there = by_name.get(name) if isinstance(name, str) else known.get(name)
         if there is None:

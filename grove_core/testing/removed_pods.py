@@ -1,6 +1,7 @@
 """What a decision does to pods, for invariants of a user's own."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from grove_core.kernel.steps import Delete
 from grove_core.plan.plan import Plan
@@ -20,7 +21,10 @@ def removed_pods(snapshot: Snapshot, decision: Plan | Deletions) -> Iterator[tup
 
     Raises:
         ValueError: the set has no such object.
+        TypeError: something is no object.
     """
+    if isinstance(decision, str):
+        raise TypeError(f"what is deleted is a list of names or objects; got {decision!r}")
     if isinstance(decision, Plan):
         gone = {step.target for step in decision.steps if isinstance(step.action, Delete)}
     else:
@@ -35,6 +39,23 @@ def breached_cliques(snapshot: Snapshot) -> frozenset[str]:
 
     Args:
         snapshot: with all pods, PodCliques and scaling groups of the set; without them none is breached (GT-024).
+
+    Raises:
+        TypeError: it is no snapshot.
     """
+    return frozenset(breached_since(snapshot))
+
+
+def breached_since(snapshot: Snapshot) -> dict[str, datetime]:
+    """Return since when each breached PodClique has been breached, by its name (GT-014, GT-019); aware UTC.
+
+    Args:
+        snapshot: as above.
+
+    Raises:
+        TypeError: it is no snapshot.
+    """
+    if not isinstance(snapshot, Snapshot):
+        raise TypeError(f"a Snapshot is needed, as cluster.snapshot; got {type(snapshot).__name__}")
     required = required_verdicts(snapshot)
-    return frozenset(one.ref.name for one in snapshot.cliques if required.is_breached(one.ref))
+    return {one.ref.name: required.since[one.ref] for one in snapshot.cliques if required.is_breached(one.ref)}

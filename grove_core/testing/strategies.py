@@ -1,6 +1,8 @@
 """Hypothesis strategies: sets, clusters in any state, snapshots of them, and what happens to them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from hypothesis import strategies as st
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.cluster_builder import ClusterBuilder, Sizes, cluster_of
+from grove_core.testing.cluster_builder import STARTS, ClusterBuilder, Sizes, cluster_of
 from grove_core.testing.events import Event, EventKind
 from grove_core.testing.random_cluster import RandomCluster, drawn, stormy
 from grove_core.testing.tape import Tape
@@ -33,7 +35,7 @@ def clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
     Args:
         sizes: the largest sizes that are drawn.
     """
-    return st.binary(max_size=_LONG).map(lambda data: cluster_of(data, sizes=sizes))
+    return _drawn_clusters(sizes, 0, STARTS[:1])
 
 
 def busy_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
@@ -42,7 +44,7 @@ def busy_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
     Args:
         sizes: the largest sizes that are drawn.
     """
-    return st.binary(min_size=_SHORT, max_size=_LONG).map(lambda data: cluster_of(data, sizes=sizes))
+    return _drawn_clusters(sizes, _SHORT, STARTS[:1])
 
 
 def storms(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
@@ -55,12 +57,19 @@ def storms(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
 
 
 def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
-    """Clusters of the three strategies above, and storms in a set that is being deleted.
+    """Clusters of the three strategies above at several times of the day, and storms in a set that is being deleted.
 
     Args:
         sizes: the largest sizes that are drawn.
     """
-    return st.one_of(busy_clusters(sizes), storms(sizes), clusters(sizes), storms(sizes).map(_being_deleted))
+    busy, any_size = _drawn_clusters(sizes, _SHORT, STARTS), _drawn_clusters(sizes, 0, STARTS)
+    stormy_ones = st.one_of(any_size, busy).map(stormy)
+    return st.one_of(busy, stormy_ones, any_size, stormy_ones.map(_being_deleted))
+
+
+def _drawn_clusters(sizes: Sizes, least: int, starts: Sequence[datetime]) -> st.SearchStrategy[RandomCluster]:
+    data = st.binary(min_size=least, max_size=_LONG)
+    return st.builds(cluster_of, data, sizes=st.just(sizes), start=st.sampled_from(starts))
 
 
 def _being_deleted(start: RandomCluster) -> RandomCluster:

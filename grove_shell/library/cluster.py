@@ -11,6 +11,7 @@ from grove_core.operator_recognition import RecognisedOperator
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource
+from grove_shell.actions.plan import operator_rule_set_note
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
 from grove_shell.library.arguments import set_names
@@ -113,13 +114,21 @@ class Cluster:
         """What was read and may not be what was meant, a sentence each."""
         loaded = self.internals.inputs.loaded
         note = self.internals.inputs.note
-        return (*loaded.warnings, *loaded.foreign_objects, *((note,) if note else ()))
+        chosen, _, recognition = self.internals.choice()
+        other = operator_rule_set_note(recognition, chosen.name)
+        if recognition is not None:
+            other = other.replace(f"--rules {recognition.rules}", f"rules={recognition.rules!r}")
+        return (*loaded.warnings, *loaded.foreign_objects, *filter(None, (note, other)))
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        """One for each PodCliqueSet, as ``grove_core.reconcile`` and ``grove_core.testing`` take them (LB-025)."""
+        return tuple(self.internals.inputs.snapshots_of_selected_sets(self.internals.source.namespace))
 
     @property
     def sets(self) -> tuple[SetState, ...]:
         """The PodCliqueSets, sorted by namespace and name, with their replicas, PodCliques and pods."""
-        snapshots = self.internals.inputs.snapshots_of_selected_sets(self.internals.source.namespace)
-        return set_states(snapshots, self.internals.choice()[0])
+        return set_states(self.snapshots, self.internals.choice()[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was read and chosen, and the sets with their parts, as JSON with the names of the attributes."""

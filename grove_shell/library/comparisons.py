@@ -1,12 +1,13 @@
 """Two rule sets on one cluster: which gangs only one of them terminates, or at another time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from grove_core.areas.workload.field.upgrade_restart import UpgradeRestart
 from grove_core.compare import FirstTermination
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
@@ -31,7 +32,7 @@ class Difference(NamedTuple):
             (less often) where both do.
         cliques: names of the PodCliques.
         before, after: when the first and the second terminate them first; None where they do not.
-        because: why one of them terminates them then, and why the other one does not; sentences.
+        because: why one of them terminates them then, and why the other one does not; each after its rule set.
         pods, ready, gpus: of everything that is deleted in that first termination; None where the pods are not known.
     """
 
@@ -87,14 +88,16 @@ class Comparison:
         for one in self.internals.comparisons:
             for found in one.differences:
                 ends = found.after or found.before
-                because = (*(ends.because if ends is not None else ()), *found.spared_because)
+                first, second = self.rules
+                by, other = (second, first) if found.after is not None else (first, second)
+                sides = ((by, ends.because if ends is not None else ()), (other, found.spared_because))
                 yield Difference(
                     qualified_name(one.root),
                     found.change.value,
                     tuple(clique.name for clique in found.cliques),
                     _time_of(found.before),
                     _time_of(found.after),
-                    "; ".join(dict.fromkeys(f"{why.subject.name}: {why.sentence}" for why in because)),
+                    "; ".join(f"by {rules}: {_sentences(reasons)}" for rules, reasons in sides if reasons),
                     *_counts(ends.takes if ends is not None else None),
                 )
 
@@ -181,6 +184,10 @@ def _upgrade(name: str, restart: UpgradeRestart) -> OperatorUpgrade:
 def _counts(takes: DeletionImpact | None) -> tuple[int | None, int | None, int | None]:
     """Return pods, ready pods and GPUs."""
     return (None, None, None) if takes is None else (takes.pods, takes.ready, takes.gpus)
+
+
+def _sentences(reasons: Iterable[Reason]) -> str:
+    return "; ".join(dict.fromkeys(f"{why.subject.name}: {why.sentence}" for why in reasons))
 
 
 def _time_of(found: FirstTermination | None) -> datetime | None:

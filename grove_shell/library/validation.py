@@ -179,7 +179,8 @@ def _remarks(item: InputItem, found: Iterable[FieldRemark], positions: FieldPosi
 
 
 def _fault(fault: InputFault) -> Remark:
-    message, got = (fault.expected, fault.got) if fault.expected else (fault.got, "")
+    expected, got = (fault.expected, fault.got) if fault.expected else (fault.got, "")
+    message = expected if not got or expected.startswith(("may ", "unknown ")) else f"expected {expected}"
     return Remark(fault.file, fault.line, fault.object, fault.path, message, got, "")
 
 

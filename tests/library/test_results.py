@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 import grove_shell as grove
+from grove_core import reconcile, rule_set
 from grove_core.compare import TerminationChangeKind
 from grove_core.kernel.time_formats import parse_time
 from tests.library.test_reading import EXAMPLES, RECORDED, objects, printed
@@ -205,3 +206,21 @@ class TestLB023:
             (True, "its gang chat-0 refers to it")
         }
         assert not grove.plan(grove.read(RECORDED)).gated
+
+
+@pytest.mark.req("LB-025")
+class TestFromAClusterToTheCore:
+    def test_the_snapshots_are_those_of_its_sets(self) -> None:
+        cluster = grove.read(RECORDED)
+        assert [one.root.ref.name for one in cluster.snapshots] == [one.name for one in cluster.sets]
+        planned = [reconcile(one, rule_set("field")) for one in cluster.snapshots]
+        steps = [step.target.name for plan in planned for step in plan.steps]
+        assert steps == [
+            step.target.name for one in grove.plan(cluster).internals.document.forecasts for step in one.rounds[0].steps
+        ]
+
+    def test_rules_of_another_operator_are_named(self) -> None:
+        (note,) = grove.read(RECORDED, rules="design").warnings
+        assert note.startswith("the Go operator runs there")
+        assert note.endswith("rules='field@v0.1.0-alpha.12-rc1' predicts it")
+        assert grove.read(RECORDED).warnings == ()

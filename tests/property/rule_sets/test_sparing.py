@@ -220,6 +220,19 @@ class TestLB007:
         with pytest.raises((TypeError, ValueError), match=words):
             reconcile(cluster_of(ENDING).snapshot, careful)
 
+    @pytest.mark.parametrize(("base", "spares"), [("field", list), (rule_set("field"), "worker")])
+    def test_a_base_is_a_rule_set(self, base: RuleSet, spares: Spares) -> None:
+        with pytest.raises(TypeError, match=r"takes a name, a RuleSet as rule_set\('field'\), and a function"):
+            rule_set_that_spares(NAME, base, spares)
+        with pytest.raises(TypeError, match="reconcile takes a RuleSet"):
+            reconcile(cluster_of(ENDING).snapshot, "field")  # type: ignore[arg-type]  # what a user may write
+
+    def test_an_error_of_the_function_names_the_rule_set(self) -> None:
+        broken = rule_set_that_spares(NAME, rule_set("design"), lambda _: [1 // 0])  # type: ignore[list-item]  # never
+        with pytest.raises(ZeroDivisionError) as caught:
+            reconcile(cluster_of(ENDING).snapshot, broken)
+        assert caught.value.__notes__ == ["raised by the function of the rule set 'careful' for PodCliqueSet/llm"]
+
     @pytest.mark.parametrize("name", ["", " ", "a\nb"])
     def test_a_name_is_one_line(self, name: str) -> None:
         with pytest.raises(ValueError, match="the name of a rule set is one line of text"):

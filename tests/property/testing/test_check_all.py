@@ -1,5 +1,8 @@
 """What ``check_all`` reports, and what happens in its histories."""
 
+from collections.abc import Callable
+from typing import Any, Final
+
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -18,6 +21,7 @@ from grove_core.testing import (
     Snapshot,
     any_clusters,
     breached_cliques,
+    breached_since,
     busy_clusters,
     check_all,
     check_history,
@@ -137,6 +141,56 @@ def test_lt005_sizes_are_kept(seen: Snapshot, root: object, events: tuple[Event,
     assert len(events) <= 2
     assert repr(seen).count("\n") <= 9
     assert root
+
+
+ONE: Final[Any] = cluster_of(b"")  # of any type, as what a user may write
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: check_all(ONE), "a controller is a RuleSet or a function of a snapshot; got"),
+        (lambda: check_all(lambda _: ONE), "a controller returns a Plan, or a list of what it deletes; got"),
+        (lambda: check_all(lambda _: "llm-0"), "or a list of what it deletes; got 'llm-0'"),
+        (lambda: check_all(lambda _: [ONE]), "what is deleted is a name, a Ref, a PodClique or a Pod; got"),
+        (lambda: check_all(invariants=["GT-999"]), "invariants are those of GT-031, .*; got 'GT-999'"),
+        (lambda: check_all(invariants=[]), "or left out for all of them; got none"),
+        (lambda: check_all(effort=ONE), r"effort is an Effort, as Effort\(histories=1000\); got"),
+        (lambda: Effort(snapshots=0, histories=0), "at least one snapshot or history"),
+        (lambda: Effort(events=-1), "no number is below 0"),
+        (lambda: breached_cliques(ONE), "a Snapshot is needed, as cluster.snapshot; got RandomCluster"),
+        (lambda: list(removed_pods(ONE.snapshot, "llm-0")), "a list of names or objects; got 'llm-0'"),
+    ],
+)
+def test_lt003_wrong_arguments_get_one_sentence(wrong: Callable[[], object], words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        wrong()
+
+
+def test_lt003_invariants_are_also_named_by_their_ids() -> None:
+    with pytest.raises(InvariantViolated) as caught:
+        check_all(deletes_breached, invariants=["GT-034"], effort=Effort(histories=0, shrink=False))
+    assert caught.value.invariant.id == "GT-034"
+
+
+def test_lt005_clusters_are_drawn_at_all_times_of_the_day() -> None:
+    hours = set[int]()
+
+    @settings(max_examples=100, database=None, phases=(Phase.generate,))
+    @given(any_clusters())
+    def note(start: RandomCluster) -> None:
+        hours.add(start.now.hour)
+
+    note()
+    assert hours == {9, 15, 21, 3, 12}
+
+
+@given(any_clusters())
+def test_lt005_a_breach_has_the_time_that_is_stored(start: RandomCluster) -> None:
+    seen = start.snapshot
+    since = breached_since(seen)
+    assert set(since) == breached_cliques(seen)
+    assert all(at.tzinfo is not None for at in since.values())
 
 
 def test_lt005_sizes_have_limits() -> None:
