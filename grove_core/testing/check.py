@@ -62,6 +62,11 @@ def invariants_for(controller: Controller) -> tuple[Invariant, ...]:
 
     Args:
         controller: what is tested.
+
+    Example:
+        >>> from grove_core import rule_set
+        >>> [one.id for one in invariants_for(rule_set("field"))][:3]
+        ['GF-002', 'GF-009', 'GF-077']
     """
     is_field = isinstance(controller, RuleSet) and controller.name.startswith("field")
     return FIELD_INVARIANTS if is_field else INVARIANTS
@@ -88,6 +93,15 @@ def check_all(
         InvariantViolated: with the rule, what it requires, what there is, and what happened before.
         ValueError: the controller deletes an object that the set does not have, or no invariant has such an id.
         TypeError: an argument, or what the controller returns, is of another type.
+
+    Example:
+        >>> def deletes_everything(snapshot):
+        ...     return list(snapshot.cliques)
+        >>> try:
+        ...     check_all(deletes_everything, invariants=["GT-035"], effort=Effort(histories=0))
+        ... except InvariantViolated as found:
+        ...     print(found.violation.expected)
+        the replica to be kept: nothing in it is breached
     """
     __tracebackhide__ = True
     listed, how = _listed(controller, invariants), Effort() if effort is None else effort
@@ -158,6 +172,10 @@ def check_snapshot(
 
     Raises:
         InvariantViolated: as above.
+
+    Example:
+        >>> from grove_core.testing import cluster_of
+        >>> check_snapshot(DESIGN, cluster_of(b"").snapshot)
     """
     decision = decide(controller, snapshot)
     found = Round(snapshot, decision.plan)
@@ -184,6 +202,10 @@ def check_history(
 
     Raises:
         InvariantViolated: as above.
+
+    Example:
+        >>> from grove_core.testing import cluster_of
+        >>> check_history(DESIGN, cluster_of(b""), [Event(EventKind.POD_FAILS), Event(EventKind.DELAY_PASSES)])
     """
     played = PlayedCluster(start, controller, _listed(controller, invariants))
     for event in events:

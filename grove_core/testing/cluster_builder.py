@@ -244,5 +244,9 @@ def cluster_of(data: bytes, name: str = "llm", sizes: Sizes = Sizes(), start: da
         name: of the set.
         sizes: the largest sizes.
         start: the time of the cluster, from which every stored time counts; aware UTC.
+
+    Example:
+        >>> [clique.ref.name for clique in cluster_of(b"", "llama").cliques]
+        ['llama-0-router']
     """
     return ClusterBuilder(Tape(data), name, sizes, start).cluster()

@@ -63,7 +63,16 @@ def drawn(snapshot: Snapshot) -> DrawnSnapshot:
 
 
 def stormy(generated: RandomCluster) -> RandomCluster:
-    """Return the cluster with every pod lost, everything once available, and stored conditions as breaches."""
+    """Return the cluster with every pod lost, everything once available, and stored conditions as breaches.
+
+    Args:
+        generated: any cluster; one that is being deleted is not afterwards.
+
+    Example:
+        >>> from grove_core.testing import cluster_of
+        >>> [pod.ready for pod in stormy(cluster_of(b"")).pods]
+        [False]
+    """
     conditions = {clique.ref: clique.status.conditions for clique in generated.cliques}
     conditions |= {group.ref: group.status.conditions for group in generated.groups}
     breached = {

@@ -22,6 +22,11 @@ def removed_pods(snapshot: Snapshot, decision: Plan | Deletions) -> Iterator[tup
     Raises:
         ValueError: the set has no such object.
         TypeError: something is no object.
+
+    Example:
+        >>> from grove_core.testing import cluster_of
+        >>> [pod.name for _, pod in removed_pods(cluster_of(b"").snapshot, ["llm-0-router"])]
+        ['llm-0-router-0']
     """
     if isinstance(decision, str):
         raise TypeError(f"what is deleted is a list of names or objects; got {decision!r}")
@@ -42,6 +47,11 @@ def breached_cliques(snapshot: Snapshot) -> frozenset[str]:
 
     Raises:
         TypeError: it is no snapshot.
+
+    Example:
+        >>> from grove_core.testing import cluster_of, stormy
+        >>> breached_cliques(stormy(cluster_of(b"")).snapshot)
+        frozenset({'llm-0-router'})
     """
     return frozenset(breached_since(snapshot))
 
@@ -54,6 +64,12 @@ def breached_since(snapshot: Snapshot) -> dict[str, datetime]:
 
     Raises:
         TypeError: it is no snapshot.
+
+    Example:
+        >>> from grove_core.testing import cluster_of, stormy
+        >>> for name, since in breached_since(stormy(cluster_of(b"")).snapshot).items():
+        ...     print(name, since)
+        llm-0-router 2026-11-20 08:50:00+00:00
     """
     if not isinstance(snapshot, Snapshot):
         raise TypeError(f"a Snapshot is needed, as cluster.snapshot; got {type(snapshot).__name__}")

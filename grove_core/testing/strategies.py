@@ -25,6 +25,14 @@ def sets(sizes: Sizes = _SIZES) -> st.SearchStrategy[PodCliqueSet]:
 
     Args:
         sizes: the largest sizes that are drawn.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=5, database=None)
+        ... @given(sets(Sizes(cliques=1)))
+        ... def test(root):
+        ...     assert len(root.spec.template.cliques) == 1
+        >>> test()
     """
     return st.binary(max_size=_LONG).map(lambda data: ClusterBuilder(Tape(data), sizes=sizes).root())
 
@@ -34,6 +42,14 @@ def clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
 
     Args:
         sizes: the largest sizes that are drawn.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=5, database=None)
+        ... @given(clusters())
+        ... def test(cluster):
+        ...     assert cluster.snapshot.root == cluster.root
+        >>> test()
     """
     return _drawn_clusters(sizes, 0, STARTS[:1])
 
@@ -43,6 +59,14 @@ def busy_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
 
     Args:
         sizes: the largest sizes that are drawn.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=5, database=None)
+        ... @given(busy_clusters())
+        ... def test(cluster):
+        ...     assert cluster.snapshot.root == cluster.root
+        >>> test()
     """
     return _drawn_clusters(sizes, _SHORT, STARTS[:1])
 
@@ -52,6 +76,14 @@ def storms(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
 
     Args:
         sizes: the largest sizes that are drawn.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=5, database=None)
+        ... @given(storms())
+        ... def test(cluster):
+        ...     assert not any(pod.ready for pod in cluster.pods)
+        >>> test()
     """
     return st.one_of(clusters(sizes), busy_clusters(sizes)).map(stormy)
 
@@ -61,6 +93,14 @@ def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
 
     Args:
         sizes: the largest sizes that are drawn.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=5, database=None)
+        ... @given(any_clusters(Sizes(set_replicas=1)))
+        ... def test(cluster):
+        ...     assert cluster.root.spec.replicas <= 1
+        >>> test()
     """
     busy, any_size = _drawn_clusters(sizes, _SHORT, STARTS), _drawn_clusters(sizes, 0, STARTS)
     stormy_ones = st.one_of(any_size, busy).map(stormy)
@@ -82,6 +122,14 @@ def snapshots(sizes: Sizes = _SIZES, *, incomplete: bool = False) -> st.SearchSt
     Args:
         sizes: the largest sizes that are drawn.
         incomplete: whether in some of them a kind was not collected.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=5, database=None)
+        ... @given(snapshots())
+        ... def test(snapshot):
+        ...     assert not snapshot.not_collected
+        >>> test()
     """
     complete = any_clusters(sizes).map(lambda generated: drawn(generated.snapshot))
     if not incomplete:
@@ -102,6 +150,14 @@ def events(kinds: frozenset[EventKind] = frozenset(EventKind)) -> st.SearchStrat
 
     Args:
         kinds: those that are drawn.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=5, database=None)
+        ... @given(events(frozenset({EventKind.TIME_PASSES})))
+        ... def test(event):
+        ...     assert event.kind is EventKind.TIME_PASSES
+        >>> test()
     """
     number = st.integers(0, _NUMBER)
     return st.builds(Event, st.sampled_from([kind for kind in EventKind if kind in kinds]), number, number)
@@ -115,5 +171,13 @@ def event_sequences(
     Args:
         most: the largest number of events.
         kinds: those that are drawn.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=5, database=None)
+        ... @given(event_sequences(most=3))
+        ... def test(sequence):
+        ...     assert len(sequence) <= 3
+        >>> test()
     """
     return st.lists(events(kinds), max_size=most).map(tuple)

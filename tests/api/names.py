@@ -8,15 +8,16 @@ from types import ModuleType
 from typing import Any, Final, get_type_hints
 
 import grove_core
+import grove_core.testing
 import grove_shell
 
 _INDENT: Final = "    "
 _MODULES: Final = re.compile(r"(?:\w+\.)+(?=\w)")
 INTERNALS: Final = "internals"
 """A field of results that programs do not use."""
-PACKAGES: Final = (grove_core, grove_shell)
+PACKAGES: Final = (grove_core, grove_core.testing, grove_shell)
 HEADER: Final = """\
-# What `import grove_core` and `import grove_shell` give, with the types that their signatures name.
+# What `grove_core`, `grove_core.testing` and `grove_shell` give, with the types that their signatures name.
 # Written by: pytest --bless tests/api
 # A line that goes or changes breaks a user's program: say so in CHANGELOG.md.
 """
