@@ -1,6 +1,7 @@
 """What edits do: the manifests among an input, compared with the sets that are stored."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from grove_core.document.edit_format import edit_as_json
@@ -32,7 +33,7 @@ class ServingDuringEdit(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """What an edit does to one set.
+    """What an edit does to one set, if every new pod is placed and is ready before the next stage.
 
     Attributes:
         set: ``namespace/name``.
@@ -43,6 +44,8 @@ class Edit(NamedTuple):
         serving: of each part, the lowest number that serves on the way.
         waits: what it waits for at its end; empty where it ends.
         document: the edit as in the JSON of ``grove plan``.
+        stages: the same pods, stage by stage: those of one go together, those of the next once their successors are
+            ready. Empty where no pod goes.
     """
 
     set: str
@@ -55,6 +58,7 @@ class Edit(NamedTuple):
     serving: tuple[ServingDuringEdit, ...]
     waits: tuple[str, ...]
     document: dict[str, Any]
+    stages: tuple[tuple[str, ...], ...]
 
 
 class NewSet(NamedTuple):
@@ -91,10 +95,11 @@ def _edits(forecasts: Iterable[Forecast]) -> Iterator[Edit]:
                 removes=None if update is None else update.removed,
                 terminates=None if update is None else _terminated(update),
                 adds=None if update is None else update.added,
-                pods=_deleted_pod_names(update),
+                pods=tuple(chain.from_iterable(_deleted_pod_names(update))),
                 serving=_serving(update),
                 waits=tuple(held.because[0].sentence for held in update.waits) if update is not None else (),
                 document=dict(edit_as_json(forecast.edit)),
+                stages=tuple(filter(None, _deleted_pod_names(update))),
             )
 
 
@@ -102,9 +107,9 @@ def _terminated(update: UpdateForecast) -> PodsAndGpus:
     return PodsAndGpus.of_pods(update.deleted(DeletedPodFate.TERMINATED))
 
 
-def _deleted_pod_names(update: UpdateForecast | None) -> tuple[str, ...]:
-    stages = () if update is None else update.stages
-    return tuple(pod.pod.name for stage in stages for pod in stage.deleted)
+def _deleted_pod_names(update: UpdateForecast | None) -> Iterator[tuple[str, ...]]:
+    for stage in () if update is None else update.stages:
+        yield tuple(pod.pod.name for pod in stage.deleted)
 
 
 def _serving(update: UpdateForecast | None) -> tuple[ServingDuringEdit, ...]:

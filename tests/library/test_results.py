@@ -117,6 +117,11 @@ class TestLB005:
         assert grove.validate(qwen, engine, old=qwen).judged_as_new == ("inference/llama",)
         assert grove.validate(qwen, engine).judged_as_new == ()
 
+    def test_the_pods_of_an_edit_go_stage_by_stage(self) -> None:
+        (edit,) = grove.plan(grove.read(RECORDED, EXAMPLES / "edits" / "qwen-new-image.yaml")).edits
+        assert [len(stage) for stage in edit.stages] == [2, 2, 1, 1, 1, 1]
+        assert tuple(name for stage in edit.stages for name in stage) == edit.pods
+
     def test_what_a_configuration_is_read_for_is_a_warning(self, tmp_path: Path) -> None:
         path = tmp_path / "operator.yaml"
         path.write_text(
