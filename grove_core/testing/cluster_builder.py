@@ -34,7 +34,13 @@ from grove_core.testing.random_cluster import RandomCluster
 from grove_core.testing.tape import Tape
 
 START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
-STARTS: Final = (START, *(START + timedelta(hours=hours) for hours in (6, 12, 18, 27)))
+STARTS: Final = (
+    START,
+    START + timedelta(hours=6),
+    START + timedelta(hours=12),
+    START + timedelta(hours=18),
+    START + timedelta(hours=27),
+)
 """Morning, afternoon, evening and night of a working day, and noon of a weekend: for rules about the time of day."""
 DELAYS: Final = (timedelta(minutes=5), None, timedelta(minutes=1), timedelta(hours=1), timedelta(seconds=1))
 AGES: Final = tuple(timedelta(seconds=seconds) for seconds in (600, 0, 1, 59, 60, 61, 299, 300, 301, 3600, 7200, -30))

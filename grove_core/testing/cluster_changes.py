@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final, TypeVar
+from typing import Final, TypeVar, assert_never
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.events import EVENTS_OF_WRITES, Event, EventKind
+from grove_core.testing.events import Event, EventKind
 from grove_core.testing.missing_parts import PartCreation
 from grove_core.testing.random_cluster import RandomCluster
 
@@ -76,13 +76,21 @@ class ChangingCluster(PartCreation):
             case EventKind.UPDATE_BEGINS:
                 return self._begin_update(event)
             case EventKind.UPDATE_ENDS:
-                for one in self._parts:
-                    self._put_updating(one, updating=False)
+                self._end_updates()
             case EventKind.CLIQUE_SCALED | EventKind.GROUP_SCALED | EventKind.SET_SCALED:
                 return self._scale(event)
-            case kind if kind in EVENTS_OF_WRITES and event.which >= _AFTER_DELAY:
-                self.now += self.longest_delay
-                return "after the longest termination delay"
+            case (
+                EventKind.OPERATOR_CRASHES
+                | EventKind.WRITE_REFUSED
+                | EventKind.WRITES_FAIL
+                | EventKind.RESPONSES_LOST
+                | EventKind.FRESH_READ_FAILS
+            ):
+                if event.which >= _AFTER_DELAY:
+                    self.now += self.longest_delay
+                    return "after the longest termination delay"
+            case _:
+                assert_never(event.kind)
         return ""
 
     @property
@@ -119,6 +127,10 @@ class ChangingCluster(PartCreation):
         for one in picked:
             self._put_updating(one, updating=True)
         return ", ".join(one.ref.short for one in picked)
+
+    def _end_updates(self) -> None:
+        for one in self._parts:
+            self._put_updating(one, updating=False)
 
     def _put_updating(self, one: PodClique | ScalingGroup, *, updating: bool) -> None:
         if isinstance(one, PodClique) and one.status.updating is not updating:

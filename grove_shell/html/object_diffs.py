@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
@@ -69,6 +69,8 @@ class StoredValues:
             case Delete():
                 self._written.pop(step.target, None)
                 return ()
+            case _:
+                assert_never(step.action)
 
     def _changed(self, target: Ref, fields: Json) -> Difference:
         stored = self._written.get(target)

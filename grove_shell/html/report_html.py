@@ -33,8 +33,8 @@ def report_html(command: str, page: StyledTextPage, *, title: str = "", lanes: S
     for section in sections:
         for line in section:
             for span in line.spans:
-                if span.rule:
-                    cited.cite_number(span.rule, span.code)
+                if span.number:
+                    cited.cite_number(span.number, span.code)
     first, *rest = sections or ((),)
     lines = list(first)
     verdict = lines.pop(0) if lines and not title else None

@@ -19,13 +19,13 @@ class HtmlSpan:
     """A text and the classes of its style; empty for plain text.
 
     Attributes:
-        code, rule: the reason code and the number of the rule, where the text is such a citation; else empty.
+        code, number: the reason code and the number of the rule, where the text is such a citation; else empty.
     """
 
     text: str
     classes: str
     code: str = ""
-    rule: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class HtmlLine:
     @property
     def has_columns(self) -> bool:
         """Whether spaces inside the line align it with others."""
-        return "  " in "".join(span.text for span in self.spans if not span.rule).strip()
+        return "  " in "".join(span.text for span in self.spans if not span.number).strip()
 
 
 def html_sections(page: StyledTextPage) -> tuple[tuple[HtmlLine, ...], ...]:

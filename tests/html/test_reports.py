@@ -91,5 +91,5 @@ def test_hp011_lines_keep_their_labels_levels_and_headings() -> None:
     assert heading.text == "ml/llama  1 of 2"
     assert entry.label is not None
     assert (entry.label.text, entry.label.classes, entry.text) == ("WAIT", "s-bold s-yellow", "replica 1 until then")
-    assert (reason.level, reason.spans[1].code, reason.spans[1].rule) == (1, "DelayRunning", "GF-076")
+    assert (reason.level, reason.spans[1].code, reason.spans[1].number) == (1, "DelayRunning", "GF-076")
     assert (plain.level, plain.is_heading, plain.label) == (1, False, None)

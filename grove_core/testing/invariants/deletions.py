@@ -87,10 +87,8 @@ def _words(causes: list[Cause]) -> str:
 def _due(found: Round, ref: Ref) -> str:
     clique = found.cliques[ref]
     causes = found.required.of_set.get(clique.replica_index, []) if clique.replica_index in found.required.ends else []
-    for (group, index), members in found.required.of_groups.items():
-        if not causes and (group.name, index) == (clique.owner_name, clique.group_replica_index):
-            causes = members
-    return _words(causes)
+    of_groups = {(group.name, index): members for (group, index), members in found.required.of_groups.items()}
+    return _words(causes or of_groups.get((clique.owner_name, clique.group_replica_index), []))
 
 
 def violations_of_order(history: History) -> Iterator[Violation]:

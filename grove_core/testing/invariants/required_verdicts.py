@@ -35,7 +35,7 @@ class RequiredVerdicts:
 
     Attributes:
         breach: the status of MinAvailableBreached, by PodClique and scaling group.
-        rule: the number of the rule that gives that status.
+        rule_ids: the number of the rule that gives that status.
         since: the transition time of that status.
         available: ``wasAvailable`` of each PodClique.
         deletes: the PodCliques that are deleted.
@@ -46,7 +46,7 @@ class RequiredVerdicts:
     """
 
     breach: dict[Ref, ConditionStatus] = field(default_factory=dict)
-    rule: dict[Ref, str] = field(default_factory=dict)
+    rule_ids: dict[Ref, str] = field(default_factory=dict)
     since: dict[Ref, datetime] = field(default_factory=dict)
     available: dict[Ref, bool | None] = field(default_factory=dict)
     deletes: set[Ref] = field(default_factory=set)
@@ -112,7 +112,7 @@ def _judge_clique(snapshot: Snapshot, clique: PodClique, verdicts: RequiredVerdi
     elif status.updating:
         truth, rule = ConditionStatus.UNKNOWN, "GT-013"
     verdicts.available[clique.ref] = was
-    verdicts.breach[clique.ref], verdicts.rule[clique.ref] = truth, rule
+    verdicts.breach[clique.ref], verdicts.rule_ids[clique.ref] = truth, rule
     verdicts.since[clique.ref] = _since(status.conditions, truth, snapshot.now)
 
 
@@ -157,7 +157,7 @@ def _judge_group(snapshot: Snapshot, group: ScalingGroup, verdicts: RequiredVerd
         truth, rule = ConditionStatus.UNKNOWN, "GT-041"
     elif _can_spare(snapshot, group, verdicts):
         truth, rule = ConditionStatus.FALSE, "GT-043"
-    verdicts.breach[group.ref], verdicts.rule[group.ref] = truth, rule
+    verdicts.breach[group.ref], verdicts.rule_ids[group.ref] = truth, rule
     verdicts.since[group.ref] = _since(group.status.conditions, truth, snapshot.now)
 
 

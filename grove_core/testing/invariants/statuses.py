@@ -53,7 +53,7 @@ def violations_of_breach_rule(rule: str, history: History) -> Iterator[Violation
     """Yield the parts to which a rule applies and whose MinAvailableBreached has another status or reason."""
     found = history[-1]
     for one, after in _judged(found):
-        if found.required.rule[one.ref] != rule:
+        if found.required.rule_ids[one.ref] != rule:
             continue
         condition, truth = condition_of(after.status.conditions, _BREACHED), found.required.breach[one.ref]
         reasons = {_REASONS[rule], _PREEMPTED} if rule in {"GT-011", "GT-014"} else {_REASONS[rule]}

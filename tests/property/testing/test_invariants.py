@@ -28,6 +28,7 @@ from grove_core.testing import (
     INVARIANTS,
     Controller,
     Effort,
+    Event,
     EventKind,
     Invariant,
     InvariantViolated,
@@ -39,6 +40,7 @@ from grove_core.testing import (
     Snapshot,
     breached_cliques,
     check_all,
+    check_history,
     check_snapshot,
     cluster_of,
     invariants_for,
@@ -52,14 +54,6 @@ FEW: Final = Effort(snapshots=60, histories=25)
 UNSHRUNK: Final = Effort(shrink=False)
 FAILURES: Final = frozenset(
     {EventKind.UPDATE_BEGINS, EventKind.WRITE_REFUSED, EventKind.FRESH_READ_FAILS, EventKind.PODS_FAIL}
-)
-UNWRITTEN: Final = Effort(
-    snapshots=0,
-    histories=500,
-    events=6,
-    kinds=frozenset({EventKind.ALL_PODS_BECOME_READY, EventKind.WRITES_FAIL, EventKind.PODS_FAIL}),
-    sizes=Sizes(1, 1, 1, 0),
-    shrink=False,
 )
 FAILING: Final = Effort(snapshots=0, histories=500, events=5, kinds=FAILURES, sizes=Sizes(2, 1, 1, 2), shrink=False)
 
@@ -163,7 +157,6 @@ BROKEN: Final[dict[str, Controller]] = {
     "GT-053": terminates_last_cliques,
     "GT-055": terminates_last_cliques,
     "GT-065": of("scaled_in_replica_is_terminated"),
-    "GT-032": forgets_unwritten_recoveries,
     "GT-063": of("cause_goes_first"),
     "PL-029": of("terminates_without_fresh_read"),
     "GT-024": of("what_was_not_collected_is_zero"),
@@ -193,15 +186,23 @@ SCALED: Final = replace(
     sizes=Sizes(2, 1, 3, 2),
 )
 EFFORTS: Final = {
-    "GT-032": UNWRITTEN,
     "GT-065": SCALED,
     **dict.fromkeys(("GT-053", "PL-012", "PL-027", "PL-029"), FAILING),
 }
 EVERY: Final = {one.id: one for one in (*INVARIANTS, *FIELD_INVARIANTS)}
+assert EVERY.keys() == BROKEN.keys() | {"GT-032"}
 
 
 @pytest.mark.req("LT-002")
-@pytest.mark.parametrize("rule", EVERY)
+def test_lt002_a_recovery_that_could_not_be_written_is_forgotten() -> None:
+    events = [Event(EventKind.WRITES_FAIL, which=1), Event(EventKind.PODS_FAIL)]
+    with pytest.raises(InvariantViolated, match="GT-032 is violated"):
+        check_history(forgets_unwritten_recoveries, cluster_of(b""), events, invariants=["GT-032"])
+    check_history(reconcile, cluster_of(b""), events)
+
+
+@pytest.mark.req("LT-002")
+@pytest.mark.parametrize("rule", BROKEN)
 def test_lt002_a_mistake_violates_the_invariant(rule: str) -> None:
     with pytest.raises(InvariantViolated) as caught:
         check_all(BROKEN[rule], invariants=(EVERY[rule],), effort=EFFORTS.get(rule, UNSHRUNK))
