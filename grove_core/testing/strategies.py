@@ -85,7 +85,7 @@ def storms(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
         ...     assert not any(pod.ready for pod in cluster.pods)
         >>> test()
     """
-    return st.one_of(clusters(sizes), busy_clusters(sizes)).map(stormy)
+    return _drawn_storms(sizes, STARTS[:1])
 
 
 def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
@@ -103,13 +103,17 @@ def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
         >>> test()
     """
     busy, any_size = _drawn_clusters(sizes, _SHORT, STARTS), _drawn_clusters(sizes, 0, STARTS)
-    stormy_ones = st.one_of(any_size, busy).map(stormy)
-    return st.one_of(busy, stormy_ones, any_size, stormy_ones.map(_being_deleted))
+    lost = _drawn_storms(sizes, STARTS)
+    return st.one_of(busy, lost, any_size, lost.map(_being_deleted))
 
 
 def _drawn_clusters(sizes: Sizes, least: int, starts: Sequence[datetime]) -> st.SearchStrategy[RandomCluster]:
     data = st.binary(min_size=least, max_size=_LONG)
     return st.builds(cluster_of, data, sizes=st.just(sizes), start=st.sampled_from(starts))
+
+
+def _drawn_storms(sizes: Sizes, starts: Sequence[datetime]) -> st.SearchStrategy[RandomCluster]:
+    return st.one_of(_drawn_clusters(sizes, 0, starts), _drawn_clusters(sizes, _SHORT, starts)).map(stormy)
 
 
 def _being_deleted(start: RandomCluster) -> RandomCluster:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from itertools import starmap
 from typing import Any
 
@@ -58,10 +59,9 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         return USAGE
     print_warnings(inputs.loaded.foreign_objects)
     renderer = RENDERERS[options.output]
-    renderer.print_result(
-        page=lambda: rule_set_comparison_page(report, full=options.verbose), document=lambda: report_as_json(report)
-    )
-    save_report(options.html, "compare", rule_set_comparison_page(report, full=options.verbose))
+    page = partial(rule_set_comparison_page, report, full=options.verbose)
+    renderer.print_result(page=page, document=lambda: report_as_json(report))
+    save_report(options.html, "compare", page)
     if report.nothing_judged and not inputs.problems:
         if not renderer.shows_page:
             print_error(report.nothing_judged)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
@@ -110,17 +111,9 @@ def explain_object(
         print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{explained.hint}")
         return USAGE
     only_guards = why_not is not None
-    RENDERERS[output].print_result(
-        page=lambda: explain_page(explained.objects, explained.header, only_guards=only_guards),
-        document=lambda: explained_as_json(explained, only_guards=only_guards),
-    )
-    if html is not None:
-        save_report(
-            html,
-            "explain",
-            explain_page(explained.objects, explained.header, only_guards=only_guards),
-            f"{kind} {name}",
-        )
+    page = partial(explain_page, explained.objects, explained.header, only_guards=only_guards)
+    RENDERERS[output].print_result(page=page, document=lambda: explained_as_json(explained, only_guards=only_guards))
+    save_report(html, "explain", page, f"{kind} {name}")
     return ERROR if inputs.problems else DONE
 
 

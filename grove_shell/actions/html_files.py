@@ -1,14 +1,16 @@
 """Saves results as HTML files (``--html``); the templates and their engine load only then (HP-010)."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from grove_shell.styled_text_page import StyledTextPage
 
 
-def save_report(path: str | None, command: str, page: StyledTextPage, title: str = "") -> None:
+def save_report(path: str | None, command: str, page: Callable[[], StyledTextPage], title: str = "") -> None:
     """Save the page of a command as an HTML file; nothing without a path.
 
     Args:
+        page: called only with a path.
         title: what stands above; the first line of the page where it is empty.
 
     Raises:
@@ -18,7 +20,7 @@ def save_report(path: str | None, command: str, page: StyledTextPage, title: str
         return
     from grove_shell.html.report_html import report_html  # noqa: PLC0415 - few results are saved as a page
 
-    save_html_file(path, report_html(command, page, title=title))
+    save_html_file(path, report_html(command, page(), title=title))
 
 
 def save_html_file(path: str, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,9 @@ def replay_decision_log(
     except DamagedDecisionLog as flaw:
         problem = InputFault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got)
         raise CommandFailed(input_problems_page((problem,), NOTHING_REPLAYED)) from flaw
-    RENDERERS[output].print_result(
-        page=lambda: replay_page(replayed, full=verbose), document=lambda: _as_json(replayed)
-    )
-    save_report(html, "replay", replay_page(replayed, full=verbose))
+    page = partial(replay_page, replayed, full=verbose)
+    RENDERERS[output].print_result(page=page, document=lambda: _as_json(replayed))
+    save_report(html, "replay", page)
     if replayed.changed:
         return FAIL_ON
     return CHANGES if detailed_exitcode and replayed.rule_differences else DONE

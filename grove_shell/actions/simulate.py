@@ -174,7 +174,7 @@ def _run_seeds(read: ScenarioReadResult, scenario: Scenario, options: SimulateOp
             runs.count, runs.terminations, runs.events, options.first, runs.broken
         ),
     )
-    save_report(options.html, "simulate", page)
+    save_report(options.html, "simulate", lambda: page)
     if runs.count < wanted and runs.broken is None:
         raise KeyboardInterrupt
     smallest = _report_smallest(read, runs.broken, options) if runs.broken is not None else None

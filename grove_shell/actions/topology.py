@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.pod_placement import NodeLabels
@@ -79,15 +80,12 @@ def check_gangs_fit_on_nodes(
     checks = [
         check_gang_fit(snapshot, found.capacity.nodes.values(), found.capacity.pods_on_nodes) for snapshot in snapshots
     ]
-    RENDERERS[output].print_result(
-        page=lambda: topology_check_page(checks, found.capacity, verbose=verbose),
-        document=lambda: topology_check_as_json(checks, found.capacity),
-    )
-    if html is not None:
-        fit = sum(check.all_gangs_fit for check in checks)
-        title = f"{fit:,} of {count_with_noun(len(checks), 'PodCliqueSet')} fit under their own topology"
-        save_report(html, "topology check", topology_check_page(checks, found.capacity, verbose=verbose), title)
-    return DONE if all(check.all_gangs_fit for check in checks) else FAIL_ON
+    page = partial(topology_check_page, checks, found.capacity, verbose=verbose)
+    RENDERERS[output].print_result(page=page, document=lambda: topology_check_as_json(checks, found.capacity))
+    fit = sum(check.all_gangs_fit for check in checks)
+    title = f"{fit:,} of {count_with_noun(len(checks), 'PodCliqueSet')} fit under their own topology"
+    save_report(html, "topology check", page, title)
+    return DONE if fit == len(checks) else FAIL_ON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

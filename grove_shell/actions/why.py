@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.resources.configuration import Configuration
@@ -92,10 +93,9 @@ def explain_deletions(options: WhyOptions) -> int:
     if outside := _times_not_on_record(options, story):
         print_error(f"not in the record: {outside}")
         return USAGE
-    RENDERERS[options.output].print_result(
-        page=lambda: why_page(story, full=options.verbose), document=lambda: story_as_json(story)
-    )
-    save_report(options.html, "why", why_page(story, full=options.verbose))
+    answer = partial(why_page, story, full=options.verbose)
+    RENDERERS[options.output].print_result(page=answer, document=lambda: story_as_json(story))
+    save_report(options.html, "why", answer)
     if met := _classes_met(story) & set(options.fail_on):
         print_error(fail_on_message(met))
         return FAIL_ON

@@ -1,7 +1,6 @@
 """One operator process: caches, leader election, reconcile loop, and an orderly shutdown."""
 
 import asyncio
-import gc
 import os
 import socket
 from collections.abc import Coroutine, Iterator
@@ -34,6 +33,7 @@ from grove_shell.operator.leader_elector import LeaderElector, LeadershipLost
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.prediction_check import DeletionPredictionChecker
 from grove_shell.operator.reconcile_loop import ReconcileLoop
+from grove_shell.python_gc import exempt_existing_objects_from_gc
 from grove_shell.replay.decision_log_format import DecisionLog
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.settings.operator_settings import OperatorSettings
@@ -203,8 +203,7 @@ class _Running:
         """Start the loop once every kind was listed (OP-034); Python's collector skips the objects of these lists."""
         for reflector in self._reflectors:
             await reflector.synced.wait()
-        gc.collect()
-        gc.freeze()
+        exempt_existing_objects_from_gc()
         self._synced.set()
         self._log.write_line("info", "caches are filled")
         if self._leader is None or self._leader.is_leader:

@@ -1,7 +1,6 @@
 """One process of the webhooks. Several replicas run side by side without a leader."""
 
 import asyncio
-import gc
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -15,6 +14,7 @@ from grove_shell.exit_codes import DONE
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.health_server import CannotListen, HealthServer
 from grove_shell.operator.json_log import OperatorJsonLog
+from grove_shell.python_gc import exempt_existing_objects_from_gc
 from grove_shell.settings.webhook_settings import PREVIEW, WebhookSettings
 from grove_shell.until_stopped import run_until_stopped
 from grove_shell.webhooks.admission_cache import AdmissionCache
@@ -189,8 +189,7 @@ class WebhookProcess:
             if self._secret is not None:
                 self._secret.listening.set()
             self._log.write_line("info", "listening", port=port)
-            gc.collect()
-            gc.freeze()  # the modules: a collection that visits them takes longer than most responses
+            exempt_existing_objects_from_gc()
             await asyncio.Event().wait()
 
     def _dns_names(self) -> tuple[str, ...]:

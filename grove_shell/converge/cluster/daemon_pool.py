@@ -1,7 +1,6 @@
 """Some of the daemons of a run, in one process: each with its own watch, rate limiter and state."""
 
 import asyncio
-import gc
 import random
 import signal
 import time
@@ -34,6 +33,7 @@ from grove_shell.converge.run_parameters_and_results import ConvergenceRunParame
 from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, REQUEST_TIMEOUT_S, DaemonRequestSender
 from grove_shell.domain_daemon.domain_daemon_loop import DomainDaemon, MonotonicClock
+from grove_shell.python_gc import exempt_existing_objects_from_gc
 
 IN_FLIGHT: Final = 10_000
 _INDEX_CHANGES: Final = frozenset(
@@ -217,8 +217,7 @@ def run_experiment_daemon_pool(pipe: Pipe) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipe.send("ready")
     task: DaemonPoolTask = pipe.recv()
-    gc.collect()
-    gc.freeze()
+    exempt_existing_objects_from_gc()
     pipe.send(asyncio.run(_run_task(task, pipe)))
 
 
