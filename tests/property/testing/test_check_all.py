@@ -36,7 +36,7 @@ from tests.property.gang_termination.hand_mutants import HAND_MUTANTS
 
 SMALL = Sizes(cliques=1, pods=1, set_replicas=1, group_replicas=0)
 UNSHRUNK = settings(max_examples=100, deadline=None, database=None, phases=(Phase.generate,))
-REFUSALS = frozenset({EventKind.WRITE_REFUSED, EventKind.PODS_FAIL, EventKind.DELAY_PASSES})
+REFUSALS = frozenset({EventKind.WRITES_FAIL, EventKind.PODS_FAIL, EventKind.DELAY_PASSES})
 
 
 def deletes_breached(snapshot: Snapshot) -> list[str]:
@@ -57,7 +57,7 @@ def test_lt003_a_violation_has_rule_and_history() -> None:
 def test_lt003_the_smallest_history_is_short() -> None:
     make = HAND_MUTANTS["refused_deletion_is_repeated"]
     with pytest.raises(InvariantViolated) as caught:
-        check_all(make(), effort=Effort(snapshots=0, events=4, kinds=REFUSALS, sizes=Sizes(1, 1, 1, 0)))
+        check_all(make(), effort=Effort(snapshots=0, histories=1000, events=4, kinds=REFUSALS, sizes=Sizes(1, 1, 1, 0)))
     assert any("failed: " in line for line in caught.value.history)
     assert len(caught.value.history) <= 12
 
