@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
@@ -61,6 +61,7 @@ URGENCY_BY_VERDICT: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
 )
 """The urgency of each verdict on a termination."""
 
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 _TERMINATED: Final = frozenset({ReplicaUrgency.ENDS, ReplicaUrgency.WAITS})
 _RANK_OF_URGENCY: Final[Mapping[ReplicaUrgency, int]] = MappingProxyType(
     {urgency: place for place, urgency in enumerate(ReplicaUrgency)}
@@ -154,6 +155,13 @@ class ForecastExplanation:
     def entries_of_urgency(self, urgency: ReplicaUrgency) -> tuple[ExplainedReplica, ...]:
         """Return the entries of one urgency."""
         return tuple(entry for entry in self.entries if entry.urgency is urgency)
+
+    @property
+    def urgency_rank(self) -> tuple[int, datetime]:
+        """Return a sort key: its most urgent entry, the earliest end of a delay among equals (CL-115)."""
+        first = min((_RANK_OF_URGENCY[entry.urgency] for entry in self.entries), default=len(_RANK_OF_URGENCY))
+        ends = (entry.until for entry in self.entries if entry.until is not None)
+        return first, min(ends, default=_NEVER)
 
 
 def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:

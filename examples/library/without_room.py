@@ -7,4 +7,4 @@ import grove_shell as grove
 plan = grove.plan(grove.read(sys.argv[1]))
 for one in plan.terminations + plan.waiting:
     if one.finds_room is not True:
-        print(one.set, one.replica, "finds no room again" if one.finds_room is False else "room is not known")
+        print(one.set, f"{one.replica}:", "finds no room again" if one.finds_room is False else one.room_unknown)

@@ -39,7 +39,7 @@ def hints_as_json(hints: TerminationHints) -> Json:
         shown["lostNodes"] = [_node_as_json(one) for one in hints.nodes]
     if hints.messages:
         shown["schedulerMessages"] = [one._asdict() for one in hints.messages]
-    if hints.room is not Room.UNKNOWN:
+    if hints.room is not Room.NODES_MISSING:
         shown["room"] = hints.room.value
     return shown
 
@@ -74,7 +74,7 @@ def hints_from_json(raw: Json) -> TerminationHints:
             SchedulerMessage(require_text(one["message"]), require_integer(one["pods"]))
             for one in require_list(raw.get("schedulerMessages", []))
         ),
-        room=Room(raw.get("room", Room.UNKNOWN.value)),
+        room=Room(raw.get("room", Room.NODES_MISSING.value)),
     )
 
 

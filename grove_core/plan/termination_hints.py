@@ -63,8 +63,12 @@ class SchedulerMessage(NamedTuple):
 class Room(Enum):
     """Whether the gangs of a terminated replica find room again (PL-045)."""
 
-    UNKNOWN = "Unknown"
-    """The input has no Nodes, or the search ended without an answer."""
+    NODES_MISSING = "NodesMissing"
+    """The input lacks Nodes, or a pod on them has requests that cannot be read."""
+    PODS_MISSING = "PodsMissing"
+    """They fit on the nodes of the input, which lacks pods (PL-050)."""
+    UNDECIDED = "Undecided"
+    """No placement of every pod was found, and no proof that the gangs cannot start."""
     FITS = "Fits"
     """Its gangs fit on the nodes together."""
     CANNOT = "Cannot"
@@ -93,7 +97,7 @@ class TerminationHints:
     unready: int = 0
     nodes: tuple[LostNodeOfPods, ...] = ()
     messages: tuple[SchedulerMessage, ...] = ()
-    room: Room = Room.UNKNOWN
+    room: Room = Room.NODES_MISSING
 
 
 def hints_by_replica(hints: Iterable[TerminationHints]) -> dict[Ref, TerminationHints]:

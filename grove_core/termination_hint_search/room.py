@@ -22,13 +22,16 @@ def room_for_replica(snapshot: Snapshot, subject: Ref, pods: Iterable[Pod], capa
         capacity: of the nodes of the input.
     """
     nodes = capacity.without_pods(pods)
-    fit = check_replica_fit(snapshot, subject, nodes) if nodes else None
+    if not nodes:
+        return Room.NODES_MISSING
+    fit = check_replica_fit(snapshot, subject, nodes)
     if fit is None:
-        return Room.UNKNOWN
+        return Room.UNDECIDED
     if any(_cannot_start(gang) for gang in fit.gangs):
         return Room.CANNOT
-    is_certain = fit.result.verdict is FitVerdict.FITS and capacity.lists_other_pods
-    return Room.FITS if is_certain else Room.UNKNOWN
+    if fit.result.verdict is not FitVerdict.FITS:
+        return Room.UNDECIDED
+    return Room.FITS if capacity.lists_other_pods else Room.PODS_MISSING
 
 
 def _cannot_start(gang: GangFit) -> bool:

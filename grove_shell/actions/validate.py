@@ -60,6 +60,7 @@ class Validation(NamedTuple):
         rules: the name of the rule set that judged.
         new: names of the sets that have no earlier version among the old manifests; none without old manifests.
         note: on the configuration file; empty without one.
+        files: the files and folders that were given.
     """
 
     judged: tuple[JudgedManifest, ...]
@@ -69,6 +70,7 @@ class Validation(NamedTuple):
     rules: str
     new: tuple[str, ...] = ()
     note: str = ""
+    files: tuple[str, ...] = ()
 
 
 def judge_manifests(
@@ -114,7 +116,7 @@ def judge_manifests(
     unknown = Counter(str(item.value["kind"]) for item in given.autoscalers if id(item) not in autoscalers)
     others = dict(sorted((given.others + unknown).items()))
     warned = tuple(filter(None, autoscalers.values()))
-    return Validation(tuple(judged), warned, tuple(faults), others, chosen.name, tuple(new), settings.note)
+    return Validation(tuple(judged), warned, tuple(faults), others, chosen.name, tuple(new), settings.note, filenames)
 
 
 def validate_manifests(

@@ -88,10 +88,8 @@ def plan_html(
     by_root = {snapshot.root_ref: snapshot for snapshot in snapshots}
     _name_objects(document, by_root, anchors)
     builder = _SetViews(document, context, anchors, cited)
-    sets = [
-        builder.view(forecast, story, by_root.get(forecast.root))
-        for forecast, story in zip(document.forecasts, stories, strict=True)
-    ]
+    by_urgency = sorted(zip(document.forecasts, stories, strict=True), key=lambda both: both[1].urgency_rank)
+    sets = [builder.view(forecast, story, by_root.get(forecast.root)) for forecast, story in by_urgency]
     verdicts = plan_verdicts(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
     values = {
         "command": "plan",

@@ -18,7 +18,7 @@ class Table(tuple[RowT, ...]):  # noqa: SLOT001 - a tuple has no slots with valu
         >>> import grove_shell as grove
         >>> waiting = grove.plan(grove.read("examples/real-cluster.yaml")).waiting
         >>> waiting.columns
-        ('until', 'set', 'replica', 'because', 'pods_needed', 'finds_room')
+        ('until', 'set', 'replica', 'because', 'pods_needed', 'finds_room', 'room_unknown')
         >>> waiting.to_columns()["replica"]
         ['qwen replica 1', 'deepseek-0-prefill replica 0']
     """

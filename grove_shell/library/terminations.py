@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.explain import ForecastExplanation, ReplicaUrgency
@@ -24,8 +24,8 @@ class Termination(NamedTuple):
         pods, ready, gpus: of these PodCliques, each time; None where their pods are not known.
         times: how often it happens within the forecast; ``at`` is the first time.
         rule: id of the rule.
-        finds_room: whether its gangs fit on the nodes again; None where it comes later, or that is not known, as
-            without the Nodes of the cluster in the input.
+        finds_room: whether its gangs fit on the nodes again; None where that is not known.
+        room_unknown: why ``finds_room`` is None; empty where it is known.
     """
 
     at: datetime
@@ -39,6 +39,7 @@ class Termination(NamedTuple):
     times: int
     rule: str
     finds_room: bool | None
+    room_unknown: str
 
 
 class Waiting(NamedTuple):
@@ -48,7 +49,7 @@ class Waiting(NamedTuple):
         until: when its delay ends; None where it never does.
         set, replica, because: as of a termination.
         pods_needed: PodClique -> ready pods it needs more, if that alone averts the termination; empty otherwise.
-        finds_room: whether its gangs fit on the nodes again; None where that is not known.
+        finds_room, room_unknown: as of a termination.
     """
 
     until: datetime | None
@@ -57,6 +58,7 @@ class Waiting(NamedTuple):
     because: str
     pods_needed: Mapping[str, int]
     finds_room: bool | None
+    room_unknown: str
 
 
 def terminations_in(forecast: Forecast) -> Iterator[Termination]:
@@ -78,7 +80,8 @@ def terminations_in(forecast: Forecast) -> Iterator[Termination]:
                 gpus=None if impact is None else impact.gpus,
                 times=forecast.round_occurrence_count(round_),
                 rule=reason.rule.requirement,
-                finds_room=_finds_room(rooms.get(replica)) if round_.number == 1 else None,
+                finds_room=_finds_room(room := rooms.get(replica) if round_.number == 1 else None),
+                room_unknown=_room_unknown(room),
             )
 
 
@@ -89,9 +92,27 @@ def waiting_in(story: ForecastExplanation) -> Iterator[Waiting]:
         if entry.urgency is ReplicaUrgency.WAITS:
             needed = {one.clique.name: one.pods for one in entry.hints.ready_pods} if entry.hints is not None else {}
             because = "; ".join(sentences_of(entry))
-            room = _finds_room(entry.hints.room if entry.hints is not None else None)
-            yield Waiting(entry.until, name, replica_name(entry.subject), because, needed, room)
+            room = entry.hints.room if entry.hints is not None else None
+            reason, subject = _room_unknown(room), replica_name(entry.subject)
+            yield Waiting(entry.until, name, subject, because, needed, _finds_room(room), reason)
 
 
 def _finds_room(room: Room | None) -> bool | None:
-    return None if room in {None, Room.UNKNOWN} else room is Room.FITS
+    return True if room is Room.FITS else False if room is Room.CANNOT else None
+
+
+def _room_unknown(room: Room | None) -> str:
+    """Return why it is not known whether the gangs of a replica fit again; an empty text where it is known."""
+    match room:
+        case Room.FITS | Room.CANNOT:
+            return ""
+        case Room.NODES_MISSING:
+            return "the input lacks Nodes, or requests of a pod on them cannot be read"
+        case Room.PODS_MISSING:
+            return "the input lacks pods: a node of it has none outside of gangs"
+        case Room.UNDECIDED:
+            return "no placement of every pod was found, and no proof that the gangs cannot start"
+        case None:
+            return "it is known only for what is due now or waits now"
+        case _:
+            assert_never(room)

@@ -76,9 +76,16 @@ class ValidationResult:
 
     @property
     def problems(self) -> Table[Remark]:
-        """Why manifests are refused, and what cannot be read; the latter belongs to no verdict of ``manifests``."""
-        refusals = (one for verdict in self.manifests for one in verdict.problems)
-        return table_of(Remark, chain(map(_fault, self.internals.faults), refusals))
+        """What cannot be read or judged, which is of no verdict in ``manifests``, and why manifests are refused."""
+        refusals = [one for verdict in self.manifests for one in verdict.problems]
+        faults = [_fault(one) for one in self.internals.faults]
+        is_empty = not (self.internals.judged or faults)
+        return table_of(Remark, [*faults, *([self._nothing_judged()] if is_empty else []), *refusals])
+
+    @property
+    def faulty_files(self) -> tuple[str, ...]:
+        """The files with a problem of the input, such as a syntax error."""
+        return tuple(dict.fromkeys(one.file for one in self.internals.faults))
 
     @property
     def warnings(self) -> Table[Remark]:
@@ -114,6 +121,11 @@ class ValidationResult:
     def to_json(self) -> str:
         """Return it as text."""
         return format_json_document(self.to_dict())
+
+    def _nothing_judged(self) -> Remark:
+        found = ", ".join(f"{count} {kind}" for kind, count in self.internals.others.items()) or "no object"
+        message = "nothing was judged: expected a PodCliqueSet or a ClusterTopology"
+        return Remark(", ".join(self.internals.files), None, "", "", message, found, "")
 
     @cached_property
     def _positions(self) -> FieldPositions:

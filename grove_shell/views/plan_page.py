@@ -63,6 +63,7 @@ def plan_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPag
     """Return the page of a plan."""
     page, now = StyledTextPage(), document.as_of
     entries = [(forecast, explanation_of_forecast(forecast)) for forecast in document.forecasts]
+    by_urgency = sorted(entries, key=lambda entry: entry[1].urgency_rank)
     add_policy_results(page, context.policies, full=context.verbose)
     is_incomplete = context.loaded.lacks_objects
     add_plan_headline(
@@ -70,7 +71,7 @@ def plan_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPag
     )
     add_plan_notes(page, document, [story for _, story in entries], context)
     calm = []
-    for forecast, story in entries:
+    for forecast, story in by_urgency:
         if not (context.verbose or context.decisions) and story.needs_no_attention and not _is_eventful(forecast):
             calm.append((forecast, story))
             continue

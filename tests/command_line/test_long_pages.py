@@ -85,3 +85,21 @@ class TestLongLists:
         assert "lists all" not in story
         assert "more such" not in story
         assert "llm-49-pool-0-worker11" in story
+
+
+class TestCL115:
+    """The page of a plan MUST order sets by their most urgent entry: terminations now, then delays by their end, then
+    the rest; equal ones by name. The JSON document is ordered by name.
+    """
+
+    def test_pages(self, tmp_path: Path) -> None:
+        recorded = Path(__file__).parents[2] / "examples/real-cluster.yaml"
+        shown = grove("plan", "-f", str(recorded), "--until", "30m")
+        lines = [line for line in shown.stdout.decode().splitlines() if line.startswith("llm-serving/")]
+        assert [line.split()[0] for line in lines] == ["llm-serving/qwen", "llm-serving/deepseek"]
+        page = tmp_path / "plan.html"
+        assert grove("plan", "-f", str(recorded), "--until", "30m", "--html", str(page)).returncode == 0
+        text = page.read_text(encoding="utf-8")
+        assert text.index('id="qwen"') < text.index('id="deepseek"')
+        document = json.loads(grove("plan", "-f", str(recorded), "-o", "json").stdout)
+        assert [plan["root"]["name"] for plan in document["plans"]] == ["deepseek", "embed", "qwen"]

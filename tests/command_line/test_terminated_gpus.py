@@ -28,6 +28,13 @@ def test_cl087_the_summary_agrees_with_the_headline(capsys: pytest.CaptureFixtur
     assert (later["replicas"], later["pods"], later["gpus"]) == (3, 16, 14)
 
 
+@pytest.mark.req("CL-087")
+def test_cl087_a_scaling_group_and_its_replica_wait_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Under `field` a scaling group has a verdict of its own besides those of its replicas."""
+    assert run_command_line(["plan", "-f", str(ROOT / "examples/real-cluster.yaml"), "-o", "json"], "grove") == 0
+    assert json.loads(capsys.readouterr().out)["summary"]["terminations"]["waiting"] == 2
+
+
 @pytest.mark.req("CL-088")
 @pytest.mark.parametrize(
     ("words", "code", "message"),

@@ -61,7 +61,7 @@ def test_large_terminations() -> None:
 
 
 def test_replicas_without_room() -> None:
-    assert run("without_room.py", RECORDED).stdout.count("room is not known") == 2
+    assert run("without_room.py", RECORDED).stdout.count(": the input lacks Nodes") == 2
 
 
 def test_refused_manifests() -> None:

@@ -229,3 +229,69 @@ class TestFromAClusterToTheCore:
         assert note.startswith("the Go operator runs there")
         assert note.endswith("rules='field@v0.1.0-alpha.12-rc1' predicts it")
         assert grove.read(RECORDED).warnings == ()
+
+
+class TestLB026:
+    """A termination MUST say why it is not known whether its gangs find room again, wherever that is not known."""
+
+    def test_without_nodes_and_later(self) -> None:
+        cluster = grove.read(DEGRADED, now=AT)
+        plan = grove.plan(cluster)
+        found = {one.room_unknown for one in plan.terminations} | {one.room_unknown for one in plan.waiting}
+        assert found == {"the input lacks Nodes, or requests of a pod on them cannot be read"}
+        later = grove.forecast(cluster, until="6h").terminations
+        assert "it is known only for what is due now or waits now" in {one.room_unknown for one in later}
+
+    def test_with_nodes(self) -> None:
+        """Nodes with pods of gangs alone, and then with one of another product each."""
+        given = objects()
+        names = {one["spec"]["nodeName"] for one in given if one["kind"] == "Pod" and one["spec"].get("nodeName")}
+        plenty = {"nvidia.com/gpu": "64", "cpu": "999", "memory": "9Ti", "pods": "500"}
+        nodes = [
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": plenty}}
+            for name in sorted(names)
+        ]
+        daemons = [_daemon(name) for name in names]
+        partly = grove.plan(grove.read([*given, *nodes], now="dump")).waiting
+        whole = grove.plan(grove.read([*given, *nodes, *daemons], now="dump")).waiting
+        of_set, of_group = (one.replica for one in partly)
+        assert (of_set, of_group) == ("qwen replica 1", "deepseek-0-prefill replica 0")  # the latter has no gang alone
+        undecided = "no placement of every pod was found, and no proof that the gangs cannot start"
+        lacking = "the input lacks pods: a node of it has none outside of gangs"
+        assert [(one.finds_room, one.room_unknown) for one in partly] == [(None, lacking), (None, undecided)]
+        assert [(one.finds_room, one.room_unknown) for one in whole] == [(True, ""), (None, undecided)]
+
+
+def _daemon(node: str) -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"daemon-{node}", "namespace": "kube-system"},
+        "spec": {"nodeName": node, "containers": [{"name": "main", "image": "daemon"}]},
+        "status": {"phase": "Running"},
+    }
+
+
+class TestLB027:
+    """A validation MUST be a problem where no manifest of the input was judged, and name the files with a problem of
+    the input.
+    """
+
+    def test_other_objects_alone(self, tmp_path: Path) -> None:
+        path = tmp_path / "config.yaml"
+        path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+        found = grove.validate(path)
+        (problem,) = found.problems
+        assert (problem.file, problem.got) == (str(path), "1 ConfigMap")
+        assert problem.message == "nothing was judged: expected a PodCliqueSet or a ClusterTopology"
+        assert not found.ok
+        assert found.faulty_files == ()
+
+    def test_a_file_that_cannot_be_read(self, tmp_path: Path) -> None:
+        path = tmp_path / "bad.yaml"
+        path.write_text("kind: [\n")
+        found = grove.validate(path, EXAMPLES / "edits")
+        assert found.faulty_files == (str(path),)
+        assert not found.ok
+        assert found.refused == ()
+        assert len(found.problems) == 1

@@ -218,7 +218,7 @@ class TestRoom:
         assert self.room([node("n1", 32)]) is Room.FITS
 
     def test_pl045_nothing_is_said_where_only_the_minimum_fits(self) -> None:
-        assert self.room([node("n1", 24)]) is Room.UNKNOWN
+        assert self.room([node("n1", 24)]) is Room.UNDECIDED
 
     def test_pl045_its_own_pods_give_their_gpus_back(self) -> None:
         held = [pod(node="n1", phase="Running", requests={GPU: 24_000}), pod(node="n2", phase="Succeeded")]
@@ -254,7 +254,7 @@ class TestRoom:
             return room_for_replica(seen, seen.root.ref.at_replica(0), (), free_capacity(nodes, pods))
 
         assert room(*others) is Room.FITS
-        assert room(others[0], of_gang) is room() is Room.UNKNOWN
+        assert room(others[0], of_gang) is room() is Room.PODS_MISSING
         large = FrozenDict({GPU: 32_000})
         assert room(replace(of_gang, requests=large), replace(others[0], requests=large)) is Room.CANNOT
 
@@ -264,17 +264,17 @@ class TestRoom:
         assert FreeCapacity((node("n1", 8),)).without_pods([unknown]) is None
 
     def test_pl045_nothing_is_said_without_every_node_of_its_pods(self) -> None:
-        assert self.room([node("n1", 0)], pods=[pod(node="n2", phase="Running", requests={})]) is Room.UNKNOWN
-        assert self.room([]) is Room.UNKNOWN
+        assert self.room([node("n1", 0)], pods=[pod(node="n2", phase="Running", requests={})]) is Room.NODES_MISSING
+        assert self.room([]) is Room.NODES_MISSING
 
     def test_pl045_a_replica_of_a_group_has_its_own_gang_beyond_the_minimum(self) -> None:
         pool = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
         assert self.room([node("n1", 0)], pool.at_replica(1)) is Room.CANNOT
-        assert self.room([node("n1", 0)], pool.at_replica(0)) is Room.UNKNOWN
+        assert self.room([node("n1", 0)], pool.at_replica(0)) is Room.UNDECIDED
 
     def test_pl045_nothing_is_said_by_a_topology_that_is_missing(self) -> None:
         seen = with_topologies(applied(constrained_set(clusterTopologyName="gone")))
-        assert room_for_replica(seen, seen.root.ref.at_replica(0), (), FreeCapacity((node("n1", 8),))) is Room.UNKNOWN
+        assert room_for_replica(seen, seen.root.ref.at_replica(0), (), FreeCapacity((node("n1", 8),))) is Room.UNDECIDED
 
     @pytest.mark.parametrize(
         ("status", "is_known"),
