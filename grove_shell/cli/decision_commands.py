@@ -91,6 +91,15 @@ def plan_command(**options: Any) -> int:
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
       grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
 
+    \b
+    Words at the left, the most urgent first:
+      TERMINATE  now                        GATED  pods behind a scheduling gate
+      WAIT       until its delay ends       KEEP   not terminated
+      HELD BACK  a write that is withheld   THEN   a termination within --until
+      UNKNOWN    not decided by the input   AGAIN  the same gang is terminated again
+      RESTART    pods that an edit replaces
+      CREATE, UPDATE, PLACE                 what else is done, round by round
+
     With a manifest of a set that the input has, the plan shows what the edit does: the fields that change, every pod
     that restarts, and what serves meanwhile.  A manifest of a topology beside the stored one is followed into the sets
     that use it.
