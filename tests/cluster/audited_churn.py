@@ -40,8 +40,14 @@ class ChurnedOperator(Operator):
         return bool(self.name) and self.code is None
 
 
-def play(folder: Path, minutes: float, seed: int, pause: float) -> Mapping[str, Any]:
-    """Play events for so long; what was played is returned by its name, with how often."""
+def play(
+    folder: Path, minutes: float, seed: int, pause: float, rest_seconds: float = REST_SECONDS
+) -> Mapping[str, Any]:
+    """Play events for so long; what was played is returned by its name, with how often.
+
+    Args:
+        rest_seconds: how long the operator works on after the last event.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     chance = random.Random(seed)
     plane = ControlPlane(binaries.find(), folder=folder, audit_rules=RULES, more_controllers=[TOKENS, EVICTION])
@@ -59,7 +65,7 @@ def play(folder: Path, minutes: float, seed: int, pause: float) -> Mapping[str, 
         _grove(plane, "snapshot", "-A", "--whole", "--out", str(folder / "before.json"))
         player = Player(Churn(stages, chance), chance, log, pause)
         player.play(minutes * 60)
-        time.sleep(REST_SECONDS)
+        time.sleep(rest_seconds)
         with suppress(AssertionError):
             operator.stop()
         events: Json = api.request("GET", "/api/v1/events")

@@ -14,6 +14,9 @@ pytestmark = pytest.mark.groups
 
 REPLICAS: Final = 100
 PODS: Final = 10
+"""Of a gang that needs three nodes."""
+SMALL: Final = 4
+"""Of each of a hundred gangs."""
 
 
 @pytest.mark.req("SC-013")
@@ -39,10 +42,10 @@ def test_sc013_room_for_nine_of_ten_pods_places_none(scene: Scene, grouping: Ope
 
 
 @pytest.mark.req("SC-011", "SC-013")
-def test_sc011_a_hundred_gangs_of_ten_pods(scene: Scene, grouping: Operator) -> None:
+def test_sc011_a_hundred_gangs(scene: Scene, grouping: Operator) -> None:
     scene.api.add_nodes([f"{scene.namespace}-more-{number}" for number in range(10)], {"test": scene.namespace})
-    scene.api.create(scene.set_of(light("leader"), light("worker", PODS - 1), replicas=REPLICAS))
-    scene.await_ready(REPLICAS * PODS, seconds=300)
+    scene.api.create(scene.set_of(light("leader"), light("worker", SMALL - 1), replicas=REPLICAS))
+    scene.await_ready(REPLICAS * SMALL, seconds=300)
     scene.await_status(availableReplicas=REPLICAS)
     assert len(scene.names("podgroups")) == 2 * REPLICAS
     assert len(scene.names("compositepodgroups")) == REPLICAS

@@ -17,7 +17,8 @@ from tests.cluster.plane import ControlPlane
 from tests.cluster.recorded_causes import compared, read_folder
 from tests.cluster.scenes import Scene, clique
 
-SECONDS = 50.0
+SECONDS = 30.0
+REST_SECONDS = 10.0
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def churned(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
     """The folder of a short churn on a control plane of its own, with the operator's decision log."""
     assert control_plane.pids, "the programs are there"
     folder = tmp_path_factory.mktemp("churned")
-    play(folder, minutes=SECONDS / 60, seed=3, pause=1.0)
+    play(folder, minutes=SECONDS / 60, seed=3, pause=1.0, rest_seconds=REST_SECONDS)
     return folder
 
 

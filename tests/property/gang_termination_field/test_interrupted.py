@@ -278,7 +278,7 @@ class TestGF090:
 
     @pytest.mark.req("PL-002")
     @pytest.mark.req("WL-076")
-    @pytest.mark.parametrize("rules", rule_sets().values(), ids=rule_sets())
+    @pytest.mark.parametrize("rules", dict.fromkeys(rule_sets().values()), ids=lambda rules: rules.name)
     @given(field_clusters(), st.integers(min_value=0, max_value=7), st.booleans())
     def test_nothing_is_terminated_twice_while_a_finalizer_keeps_the_cause(
         self, rules: RuleSet, generated: RandomCluster, which: int, held: bool
