@@ -44,7 +44,7 @@ def termination_totals(forecasts: Iterable[Forecast]) -> TerminationTotals:
             for step in filter(is_gang_termination_deletion, round_.steps):
                 steps.setdefault(step.target, step)
         waiting = (one for one in forecast.findings if one.question == TERMINATION and one.verdict == WAITS)
-        deadlines += [one.deadline for one in waiting if one.subject.replica is not None]  # a group waits as its replicas
+        deadlines += [one.deadline for one in waiting if one.subject.replica is not None]  # not a group's own
     replicas = {gang.replica for step in steps.values() for gang in gangs_terminated_by(step)}
     return TerminationTotals(
         replicas=len(replicas),

@@ -1,12 +1,12 @@
 """Holds a controller or a rule set of your own against the invariants of gang termination, with Hypothesis.
 
-Everything is imported from here. Hypothesis is no dependency of the distribution: install ``grove[testing]``.
+Everything is imported from here. Hypothesis is no dependency of the distribution: install ``grove-plan[testing]``.
 """
 
 try:
     import hypothesis as _hypothesis  # noqa: F401 - only whether it is there
 except ImportError as _missing:
-    raise ImportError("grove_core.testing needs hypothesis: pip install 'grove[testing]'") from _missing
+    raise ImportError("grove_core.testing needs hypothesis: pip install 'grove-plan[testing]'") from _missing
 
 from grove_core.plan.plan import Plan
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet

@@ -163,7 +163,7 @@ def _show(
         return
     (folder / TABLE).write_text(page.plain_text, encoding="utf-8")
     if find_spec("matplotlib") is None:
-        print_warnings(["no pictures without matplotlib: pip install matplotlib, then repeat with --resume"])
+        print_warnings(["no pictures: first pip install 'grove-plan[pictures]', then repeat with --resume"])
         return
     from grove_shell.views.convergence_plots import draw_convergence_plots  # noqa: PLC0415 - it imports matplotlib
 

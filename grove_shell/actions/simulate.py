@@ -281,4 +281,4 @@ def _require_matplotlib() -> None:
     from importlib.util import find_spec  # noqa: PLC0415 - few want a picture
 
     if find_spec("matplotlib") is None:
-        raise CommandFailed("--picture needs matplotlib: pip install matplotlib")
+        raise CommandFailed("--picture needs matplotlib: pip install 'grove-plan[pictures]'")

@@ -17,7 +17,7 @@ try:
     from cel_expr_python import cel
     from cel_expr_python.ext import ext_math, ext_optional, ext_strings
 except ImportError as missing:
-    raise CommandFailed("policies need cel-expr-python: pip install cel-expr-python") from missing
+    raise CommandFailed("policies need cel-expr-python: pip install 'grove-plan[policies]'") from missing
 
 MOST_CHARACTERS: Final = 4_000
 """The longest expression; the library reads up to 100,000 characters."""

@@ -34,7 +34,7 @@ class Opened:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
-    driver = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install 'grove[browser]')")
+    driver = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install 'grove-plan[browser]')")
     if CHROMIUM is None:
         pytest.skip("needs chromium")
     with driver.sync_playwright() as started:

@@ -147,7 +147,7 @@ def test_cv021_runs_as_json() -> None:
 def test_cv021_without_a_drawing_library_there_is_a_table(undrawn: None, tmp_path: Path) -> None:
     done = grove(*SMALL, "--out", str(tmp_path / "out"))
     assert done.returncode == 0
-    assert b"pip install matplotlib" in done.stderr
+    assert b"pip install 'grove-plan[pictures]'" in done.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"runs.csv", "table.txt"}
 
 

@@ -149,4 +149,4 @@ def test_cl061_a_missing_library_is_named() -> None:
         f"sys.exit(run_command_line([*{DEGRADED!r}, '--policy', 'any.yaml'], 'grove'))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stderr) == (1, "policies need cel-expr-python: pip install cel-expr-python\n")
+    assert (done.returncode, done.stderr) == (1, "policies need cel-expr-python: pip install 'grove-plan[policies]'\n")

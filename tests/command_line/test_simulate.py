@@ -188,7 +188,7 @@ def test_sm073_a_picture_that_cannot_be_drawn_is_refused(tmp_path: Path) -> None
     )
     none = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False, timeout=60)
     assert (none.returncode, none.stdout) == (1, b"")
-    assert none.stderr == b"--picture needs matplotlib: pip install matplotlib\n"
+    assert none.stderr == b"--picture needs matplotlib: pip install 'grove-plan[pictures]'\n"
     picture = tmp_path / "x.svg"
     assert grove("simulate", EXAMPLE, "--picture", str(picture)).returncode == 0
     assert b"<svg" in picture.read_bytes()

@@ -141,7 +141,7 @@ def test_the_archive_makes_the_same_wheel(built: Built, tmp_path: Path) -> None:
 def test_the_wheel_says_what_it_is(built: Built, programs: Path, tmp_path: Path) -> None:
     about = metadata_of(built.wheel)
     reported = (about["Name"], about["Version"], about["License-Expression"])
-    assert reported == ("grove", str(Version(VERSION)), "Apache-2.0")
+    assert reported == ("grove-plan", str(Version(VERSION)), "Apache-2.0")
     assert about.get_all("License-File") == ["LICENSE", "NOTICE"]
     assert {path.name for path in programs.iterdir()} >= PROGRAMS
     for program in ("grove", "kubectl-grove"):

@@ -96,7 +96,7 @@ def test_lt001_without_hypothesis_the_import_says_what_to_install(python: Path, 
     code = "import sys; sys.modules['hypothesis'] = None; import grove_core.testing"
     done = run(python, "-c", code, cwd=project)
     assert done.stderr.splitlines()[-1] == (
-        "ImportError: grove_core.testing needs hypothesis: pip install 'grove[testing]'"
+        "ImportError: grove_core.testing needs hypothesis: pip install 'grove-plan[testing]'"
     )
 
 
