@@ -133,6 +133,12 @@ def check_replica_fit(snapshot: Snapshot, replica: Ref, nodes: Iterable[Node]) -
     return fit_check.fit_by(judgement.name if applies else "", levels, judgement.because).fit
 
 
+def has_gang_of_its_own(snapshot: Snapshot, replica: Ref) -> bool:
+    """Return whether a gang is terminated with a replica as a whole; a gang of the set's replica is larger."""
+    gangs = (gang for one in expected_set_of(snapshot).replicas for gang in one.gangs)
+    return any(_is_gang_of_replica(gang, snapshot, replica) for gang in gangs)
+
+
 def _is_gang_of_replica(gang: ExpectedGang, snapshot: Snapshot, replica: Ref) -> bool:
     """Return whether a gang is terminated with a replica as a whole."""
     if replica.without_replica == snapshot.root.ref:

@@ -67,6 +67,8 @@ class Room(Enum):
     """The input lacks Nodes, or a pod on them has requests that cannot be read."""
     PODS_MISSING = "PodsMissing"
     """They fit on the nodes of the input, which lacks pods (PL-050)."""
+    PART_OF_GANG = "PartOfGang"
+    """Its pods are a part of a gang whose other pods stay; places for a part are not searched."""
     UNDECIDED = "Undecided"
     """No placement of every pod was found, and no proof that the gangs cannot start."""
     FITS = "Fits"

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from grove_core.areas.topology.fit_check import GangFit
 from grove_core.areas.topology.verdicts import FitVerdict
-from grove_core.gang_fit import check_replica_fit
+from grove_core.areas.workload.judge import set_too_large_reason
+from grove_core.gang_fit import check_replica_fit, has_gang_of_its_own
 from grove_core.kernel.refs import Ref
 from grove_core.plan.termination_hints import Room
 from grove_core.resources.free_capacity import FreeCapacity
@@ -26,7 +27,8 @@ def room_for_replica(snapshot: Snapshot, subject: Ref, pods: Iterable[Pod], capa
         return Room.NODES_MISSING
     fit = check_replica_fit(snapshot, subject, nodes)
     if fit is None:
-        return Room.UNDECIDED
+        is_part = set_too_large_reason(snapshot) is None and not has_gang_of_its_own(snapshot, subject)
+        return Room.PART_OF_GANG if is_part else Room.UNDECIDED
     if any(_cannot_start(gang) for gang in fit.gangs):
         return Room.CANNOT
     if fit.result.verdict is not FitVerdict.FITS:

@@ -16,8 +16,9 @@ from grove_shell.actions.compare import CompareOptions, compare_input, report_as
 from grove_shell.library.arguments import Sets, given_rules, time_span
 from grove_shell.library.cluster import Cluster, checked_cluster
 from grove_shell.library.html import html_page, html_table
-from grove_shell.library.objects import qualified_name
+from grove_shell.library.objects import qualified_name, replica_name
 from grove_shell.library.tables import Table, table_of
+from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.views.compare_page import RuleSetComparisonReport
 from grove_shell.views.renderers import format_json_document
 
@@ -34,6 +35,8 @@ class Difference(NamedTuple):
         before, after: when the first and the second terminate them first; None where they do not.
         because: why one of them terminates them then, and why the other one does not; each after its rule set.
         pods, ready, gpus: of everything that is deleted in that first termination; None where the pods are not known.
+        replica: that is terminated, of the set or of a scaling group, as ``llama-0-decode replica 1``.
+        times_before, times_after: how often each of them terminates it; 0 where it does not.
     """
 
     set: str
@@ -45,6 +48,9 @@ class Difference(NamedTuple):
     pods: int | None
     ready: int | None
     gpus: int | None
+    replica: str
+    times_before: int
+    times_after: int
 
 
 class OperatorUpgrade(NamedTuple):
@@ -99,6 +105,9 @@ class Comparison:
                     _time_of(found.after),
                     "; ".join(f"by {rules}: {_sentences(reasons)}" for rules, reasons in sides if reasons),
                     *_counts(ends.takes if ends is not None else None),
+                    replica_name(ends.subject) if ends is not None else "",
+                    found.before.times if found.before is not None else 0,
+                    found.after.times if found.after is not None else 0,
                 )
 
     @property
@@ -157,9 +166,11 @@ def compare(
         sets: names of PodCliqueSets; all of them by default.
 
     Returns:
-        No difference where both are the same rule set.
+        No difference where both are the same rule set. Where an upgrade of the operator from the first to the second
+        replaces pods, the second is judged after it: see ``upgrades``.
 
     Raises:
+        BadInput: nothing can be decided from what was read.
         TypeError, ValueError: an argument is wrong.
 
     Example:
@@ -173,7 +184,10 @@ def compare(
         sets=read.known_sets(sets),
         until=None if until is None else time_span(until, cluster.now, "until"),
     )
-    return Comparison(compare_input(read.inputs, read.source, options))
+    report = compare_input(read.inputs, read.source, options)
+    if report.nothing_judged:
+        raise BadInput([InputFault(file="input", expected="", got=report.nothing_judged)])
+    return Comparison(report)
 
 
 def _upgrade(name: str, restart: UpgradeRestart) -> OperatorUpgrade:

@@ -9,6 +9,7 @@ from typing import Any
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.time_formats import format_time
+from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast
 from grove_shell.actions.input_findings import nothing_decided_message
 from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input
@@ -64,7 +65,8 @@ class Plan:
     @property
     def terminations(self) -> Table[Termination]:
         """The terminations in the order of time: those of now, and for a forecast those until its end."""
-        found = [one for forecast in self._forecasts for one in terminations_in(forecast)]
+        snapshots = {one.root_ref: one for one in self.internals.snapshots}
+        found = [one for each in self._forecasts for one in terminations_in(each, snapshots.get(each.root))]
         return table_of(Termination, sorted(found, key=lambda one: (one.at, one.set, one.replica)))
 
     @property
@@ -114,6 +116,15 @@ class Plan:
             found += [f"{name}: {sentence}" for sentence in story.unpredicted]
         return (*dict.fromkeys(found), *self.lost_objects)
 
+    @property
+    def unfinished(self) -> tuple[str, ...]:
+        """Where the plan ends before the operator does, a sentence for each set; later terminations may be missing.
+
+        A plan never makes pods ready: an update that waits for new pods goes on only in ``grove simulate``.
+        """
+        found = [(qualified_name(one.root), why) for one in self._forecasts if (why := _unfinished(one))]
+        return tuple(f"{name}: {why}" for name, why in found)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan document, as ``grove plan -o json`` prints it."""
         return dict(plan_document_as_json(self.internals.document, decisions=False))
@@ -144,6 +155,7 @@ class Plan:
         return html_page(
             top,
             html_table("not known", ("what",), ((one,) for one in self.unknown)),
+            html_table("unfinished", ("what",), ((one,) for one in self.unfinished)),
             html_table("edits", ("set", "changes", "restarts", "removes", "terminates", "adds"), edits),
             html_table("how many serve during edits", ("set", *ServingDuringEdit._fields), serving),
             *(
@@ -197,6 +209,13 @@ def forecast(cluster: Cluster, *, until: timedelta | datetime | str, sets: Sets 
         09:41:00 deepseek-0-prefill replica 0 4 16
     """
     return _planned(checked_cluster(cluster), sets, time_span(until, cluster.now, "until"))
+
+
+def _unfinished(forecast: Forecast) -> str:
+    """Return why a forecast ends before the operator does; empty where nothing is left to do."""
+    if any(one.obstacle is StepObstacle.UPDATE for one in forecast.rounds[-1].withheld):
+        return "its update waits for new pods to become ready, which a plan never makes"
+    return "" if forecast.complete else "more rounds would follow, and their number is limited"
 
 
 def _planned(cluster: Cluster, sets: Sets, until: timedelta | None) -> Plan:

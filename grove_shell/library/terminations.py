@@ -9,6 +9,7 @@ from grove_core.explain import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.steps import gangs_terminated_by, total_deletion_impact
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.termination_hints import Room
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.library.objects import qualified_name, replica_name, sentences_of
 
 
@@ -26,6 +27,7 @@ class Termination(NamedTuple):
         rule: id of the rule.
         finds_room: whether its gangs fit on the nodes again; None where that is not known.
         room_unknown: why ``finds_room`` is None; empty where it is known.
+        pod_names: of the pods that are there now and are deleted with it.
     """
 
     at: datetime
@@ -40,6 +42,7 @@ class Termination(NamedTuple):
     rule: str
     finds_room: bool | None
     room_unknown: str
+    pod_names: tuple[str, ...]
 
 
 class Waiting(NamedTuple):
@@ -61,9 +64,14 @@ class Waiting(NamedTuple):
     room_unknown: str
 
 
-def terminations_in(forecast: Forecast) -> Iterator[Termination]:
-    """Yield the terminations of a forecast, round by round."""
+def terminations_in(forecast: Forecast, snapshot: Snapshot | None) -> Iterator[Termination]:
+    """Yield the terminations of a forecast, round by round.
+
+    Args:
+        snapshot: of the set; None for a root that is no set.
+    """
     rooms = {one.replica: one.room for one in forecast.hints}
+    pods = {one.ref: snapshot.pods_of.get(one.uid, ()) for one in snapshot.cliques} if snapshot is not None else {}
     for round_ in forecast.rounds:
         for replica, steps in termination_deletions_by_replica(round_.steps).items():
             gang = next(one for one in gangs_terminated_by(steps[0]) if one.replica == replica)
@@ -80,8 +88,9 @@ def terminations_in(forecast: Forecast) -> Iterator[Termination]:
                 gpus=None if impact is None else impact.gpus,
                 times=forecast.round_occurrence_count(round_),
                 rule=reason.rule.requirement,
-                finds_room=_finds_room(room := rooms.get(replica) if round_.number == 1 else None),
+                finds_room=_finds_room(room := rooms.pop(replica, None)),
                 room_unknown=_room_unknown(room),
+                pod_names=tuple(sorted(pod.name for step in steps for pod in pods.pop(step.target, ()))),
             )
 
 
@@ -110,9 +119,11 @@ def _room_unknown(room: Room | None) -> str:
             return "the input lacks Nodes, or requests of a pod on them cannot be read"
         case Room.PODS_MISSING:
             return "the input lacks pods: a node of it has none outside of gangs"
+        case Room.PART_OF_GANG:
+            return "its pods are a part of a gang whose other pods stay; places for a part are not searched"
         case Room.UNDECIDED:
             return "no placement of every pod was found, and no proof that the gangs cannot start"
         case None:
-            return "it is known only for what is due now or waits now"
+            return "it is known only for the first termination of what is due now or waits now"
         case _:
             assert_never(room)

@@ -5,21 +5,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from grove_core.kernel.admission import Deny, FieldRemark
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.rule_set_choice import AUTO
 from grove_shell.actions.validate import Validation, judge_manifests
-from grove_shell.library.arguments import Source, given_rules, optional_path, sources_in
+from grove_shell.library.arguments import given_rules, optional_path, sources_in
 from grove_shell.library.html import html_page, html_table
 from grove_shell.library.tables import Table, table_of
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
+from grove_shell.views.formatting import count_with_noun
 from grove_shell.views.renderers import format_json_document
 from grove_shell.views.validation_page import JudgedManifest, validation_as_json
+
+Path: TypeAlias = str | PathLike[str]
 
 
 class Remark(NamedTuple):
@@ -33,6 +36,7 @@ class Remark(NamedTuple):
         message: what has to be otherwise.
         got: what stands there.
         rule: id of the rule; empty where the input cannot be read.
+        document: of its file, from 1; None for a whole file.
     """
 
     file: str
@@ -42,6 +46,7 @@ class Remark(NamedTuple):
     message: str
     got: str
     rule: str
+    document: int | None = None
 
 
 class ManifestVerdict(NamedTuple):
@@ -133,7 +138,7 @@ class ValidationResult:
 
     def __repr__(self) -> str:
         judged, faults = len(self.internals.judged), len(self.internals.faults)
-        others = f", {faults} problems of the input" if faults else ""
+        others = f", {count_with_noun(faults, 'problem')} of the input" if faults else ""
         return f"<ValidationResult by {self.rules!r}: {len(self.refused)} of {judged} manifests refused{others}>"
 
     def _repr_html_(self) -> str:
@@ -143,10 +148,10 @@ class ValidationResult:
 
 
 def validate(
-    *sources: Source | Iterable[Source],
+    *sources: Path | Iterable[Path],
     rules: str | RuleSet = AUTO,
     config: str | PathLike[str] | None = None,
-    old: Source | Iterable[Source] = (),
+    old: Path | Iterable[Path] = (),
 ) -> ValidationResult:
     """Return which manifests an operator refuses; nothing raises because of what they contain.
 
@@ -187,13 +192,15 @@ def _remarks(item: InputItem, found: Iterable[FieldRemark], positions: FieldPosi
     for one in found:
         place, why = positions.position_of(item, one.path), one.reason
         line = place[0] if place is not None else None
-        yield Remark(item.file, line, _object_name(item), one.path, why.sentence, one.got, why.rule.requirement)
+        yield Remark(
+            item.file, line, _object_name(item), one.path, why.sentence, one.got, why.rule.requirement, item.document
+        )
 
 
 def _fault(fault: InputFault) -> Remark:
     expected, got = (fault.expected, fault.got) if fault.expected else (fault.got, "")
     message = expected if not got or expected.startswith(("may ", "unknown ")) else f"expected {expected}"
-    return Remark(fault.file, fault.line, fault.object, fault.path, message, got, "")
+    return Remark(fault.file, fault.line, fault.object, fault.path, message, got, "", fault.document)
 
 
 def _object_name(item: InputItem) -> str:

@@ -87,7 +87,7 @@ USES: Final[dict[str, Any]] = {
     "sets are names of PodCliqueSets, as 'prod/llama'; got NoneType": lambda: grove.plan(CLUSTER, sets=[None]),  # type: ignore[list-item]  # refused
     "sets names no PodCliqueSet; leave it out for all": lambda: grove.plan(CLUSTER, sets=[]),
     "sets: not in the input: PodCliqueSet qwem; did you mean": lambda: grove.plan(CLUSTER, sets="qwem"),
-    "until is no time span such as 6h or 1h30m, of at most 292 years: got 'soon'": lambda: grove.forecast(
+    "until is no time span such as 6h or 1h30m; a day is 24h: got 'soon'": lambda: grove.forecast(
         CLUSTER, until="soon"
     ),
     "until must be after the time of the plan": lambda: grove.forecast(CLUSTER, until=timedelta(0)),

@@ -270,7 +270,7 @@ class TestRoom:
     def test_pl045_a_replica_of_a_group_has_its_own_gang_beyond_the_minimum(self) -> None:
         pool = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
         assert self.room([node("n1", 0)], pool.at_replica(1)) is Room.CANNOT
-        assert self.room([node("n1", 0)], pool.at_replica(0)) is Room.UNDECIDED
+        assert self.room([node("n1", 0)], pool.at_replica(0)) is Room.PART_OF_GANG
 
     def test_pl045_nothing_is_said_by_a_topology_that_is_missing(self) -> None:
         seen = with_topologies(applied(constrained_set(clusterTopologyName="gone")))
