@@ -143,9 +143,7 @@ def time_span(given: timedelta | datetime | str | None, now: datetime, name: str
     if isinstance(given, str):
         found = parse_duration(given) or parse_time(given)
         if found is None:
-            raise ValueError(
-                f"{name} is no time span such as 6h or 1h30m (hours, minutes, seconds; a day is 24h): got {given!r}"
-            )
+            raise ValueError(f"{name} is no time span such as 6h or 1h30m; a day is 24h: got {given!r}")
         given = found
     if isinstance(given, datetime):
         given = (moment(given, name) or given) - now
