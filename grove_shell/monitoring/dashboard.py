@@ -68,7 +68,6 @@ def _query(name: str, label: str, query: str) -> Json:
         "label": label,
         "type": "query",
         "datasource": DATASOURCE,
-        "definition": query,
         "query": {"query": query, "refId": name},
         "refresh": 2,
         "sort": 1,
