@@ -38,10 +38,9 @@ VALUES: Final[Json] = {
 }
 _MONITORING: Final = {"alerts": "alerts", "dashboard": "dashboards", "pod-monitor": "podMonitor"}
 """The value that switches each part of the monitoring on; its labels are a value too."""
-VALUES |= {
-    value: {"enabled": False, "labels": MONITORING_PARTS[part]("", AlertOptions())["metadata"]["labels"]}
-    for part, value in _MONITORING.items()
-}
+for _part, _value in _MONITORING.items():
+    _made = MONITORING_PARTS[_part]("", AlertOptions())
+    VALUES[_value] = {"enabled": False, "labels": _made["metadata"]["labels"]}
 VALUES["alerts"] |= {"runbooks": RUNBOOKS, **{key: dict(parts) for key, parts in DEFAULTS.items()}}
 VALUES[_PREVIEW] |= {"settings": {"mode": _SETTINGS.mode, "rules": _SETTINGS.rules, "denyAbove": {}}}
 _PARTS: Final = ("rbac", "operator", "webhooks", PREVIEW_PART)

@@ -14,7 +14,14 @@ PROCESS: Final = 'job="grove", instance="10.0.0.7:8080"'
 OTHER: Final = 'job="other", instance="10.0.0.9:8080"'
 LEADS: Final = (f'leader_election_master_status{{name="grove-operator", {PROCESS}}}', "1+0x200")
 SET: Final = {"namespace": "ml", "set": "llama"}
-OF_SET: Final = f'{{namespace="ml", set="llama", {PROCESS}}}'
+
+
+def of_set(name: str) -> str:
+    """The labels of a time series of a set."""
+    return f'{{namespace="ml", set="{name}", {PROCESS}}}'
+
+
+OF_SET: Final = of_set("llama")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +77,8 @@ def terminated(ago: str) -> Firing:
     return Firing(
         SET,
         "A gang of PodCliqueSet ml/llama was terminated",
-        f"The operator terminated a gang of PodCliqueSet ml/llama {ago} ago, because it was below its minimum for as long"
-        " as its delay. See why: kubectl get events -n ml --field-selector reason=GangTerminated",
+        f"The operator terminated a gang of PodCliqueSet ml/llama {ago} ago, because it was below its minimum for as"
+        " long as its delay. See why: kubectl get events -n ml --field-selector reason=GangTerminated",
     )
 
 
@@ -120,7 +127,10 @@ STORIES: Final = (
         "GroveGangTerminationPending",
         (
             (f"grove_termination_deadline_timestamp_seconds{OF_SET}", "0 7200+0x90 0+0x20"),
-            (f'grove_termination_deadline_timestamp_seconds{{namespace="ml", set="late", {PROCESS}}}', "600+0x40 stale"),
+            (
+                f'grove_termination_deadline_timestamp_seconds{{namespace="ml", set="late", {PROCESS}}}',
+                "600+0x40 stale",
+            ),
             (f'grove_termination_deadline_timestamp_seconds{{namespace="ml", set="well", {PROCESS}}}', "0+0x110"),
         ),
         {
@@ -136,7 +146,7 @@ STORIES: Final = (
         "GroveGangTerminated",
         (
             (f"grove_gang_termination_timestamp_seconds{OF_SET}", "0+0x9 600+0x90"),
-            (f'grove_gang_termination_timestamp_seconds{{namespace="ml", set="well", {PROCESS}}}', "0+0x100"),
+            (f"grove_gang_termination_timestamp_seconds{of_set('well')}", "0+0x100"),
         ),
         {"9m": (), "10m": (terminated("0s"),), "24m": (terminated("14m 0s"),), "25m": ()},
     ),
@@ -149,7 +159,7 @@ STORIES: Final = (
         "GroveWriteRefused",
         (
             (f"grove_refused_writes{OF_SET}", "0 3+0x19 0+0x10"),
-            (f'grove_refused_writes{{namespace="ml", set="brief", {PROCESS}}}', "1+0x13 0 1+0x13 0+0x10"),
+            (f"grove_refused_writes{of_set('brief')}", "1+0x13 0 1+0x13 0+0x10"),
         ),
         {"15m": (), "16m": (refused(3),), "20m": (refused(3),), "21m": ()},
     ),

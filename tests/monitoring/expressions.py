@@ -6,7 +6,9 @@ from typing import Final
 from grove_shell.monitoring.metric_registry import operator_metrics, webhook_metrics
 
 SERVED: Final = {
-    name: labels for metric in (*operator_metrics(), *webhook_metrics()) for name, labels in metric.sample_labels.items()
+    name: labels
+    for metric in (*operator_metrics(), *webhook_metrics())
+    for name, labels in metric.sample_labels.items()
 }
 _OF_TARGETS: Final = frozenset({"job", "instance"})
 _WORDS: Final = frozenset({"and", "or", "unless", "by", "on", "without", "ignoring"})

@@ -107,7 +107,7 @@ def test_al010_a_runbook_names_the_default_values_of_its_alert() -> None:
     for alert in ALERTS:
         text = (ROOT / "docs" / "runbooks" / f"{alert.name}.md").read_text(encoding="utf-8")
         for name, value in DEFAULTS[alert.key].items():
-            if name not in {"severity"} and value != "0s":
+            if name != "severity" and value != "0s":
                 assert f"`{alert.key}.{name}`" in text, (alert.name, name)
                 assert f"{value}" in text
 

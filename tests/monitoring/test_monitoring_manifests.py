@@ -57,7 +57,9 @@ def test_al013_the_go_operators_file_is_no_obstacle(tmp_path: Path, capsys: pyte
     }
     file.write_text(json.dumps(said), encoding="utf-8")
     assert printed(capsys, "--only", "alerts", "--only", "dashboard", "--config", str(file))
-    assert run_command_line(["manifests", "--only", "alerts", "--only", "operator", "--config", str(file)], "grove") == 1
+    assert (
+        run_command_line(["manifests", "--only", "alerts", "--only", "operator", "--config", str(file)], "grove") == 1
+    )
 
 
 def test_al013_the_dashboard_is_a_file_for_the_sidecar(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +96,9 @@ def test_al012_values_of_the_chart_are_those_of_the_command(capsys: pytest.Captu
 
 def test_al012_a_label_that_a_prometheus_selects_by_is_a_value() -> None:
     labels = {**VALUES["alerts"]["labels"], "release": "kube-prometheus-stack"}
-    (found,) = of_kind(documents({**VALUES, "alerts": {**VALUES["alerts"], "enabled": True, "labels": labels}}), "PrometheusRule")
+    (found,) = of_kind(
+        documents({**VALUES, "alerts": {**VALUES["alerts"], "enabled": True, "labels": labels}}), "PrometheusRule"
+    )
     assert found["metadata"]["labels"] == labels
 
 
