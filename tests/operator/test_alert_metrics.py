@@ -95,7 +95,7 @@ def a_set(*names: str, version: str = "1") -> dict[str, object]:
 
 @pytest.mark.req("PL-012")
 def test_al005_a_write_counts_from_its_refusal_until_it_succeeds_or_is_no_longer_planned() -> None:
-    """For half an hour the server refuses; at no moment is the gauge lower, not while it is tried again either."""
+    """For ten minutes the server refuses; at no moment is the gauge lower, not while it is tried again either."""
 
     async def scenario() -> tuple[set[float | None], list[float | None], int]:
         cache, server, metrics = ClusterCache(), Refusing(), OperatorMetrics()
@@ -114,7 +114,7 @@ def test_al005_a_write_counts_from_its_refusal_until_it_succeeds_or_is_no_longer
         loop.enqueue(ROOT_KEY)
         await asyncio.sleep(60)
         throughout = set[float | None]()
-        for _ in range(9_000):
+        for _ in range(3_000):
             throughout.add(shown())
             await asyncio.sleep(0.2)
         tries, later = server.tries, []
@@ -127,7 +127,7 @@ def test_al005_a_write_counts_from_its_refusal_until_it_succeeds_or_is_no_longer
         return throughout, later, tries
 
     throughout, (one_left, none_left), tries = run_skipping_time(scenario())
-    assert tries > 40, "it was tried again and again"
+    assert tries > 20, "it was tried again and again"
     assert throughout == {2.0}
     assert (one_left, none_left) == (1.0, 0.0)
 
