@@ -57,8 +57,8 @@ ALERTS: Final = (
         expression="time() - max by (namespace, set) (grove_gang_termination_timestamp_seconds > 0) < %withinSeconds%",
         summary=f"A gang of {_SET} was terminated",
         description=(
-            f"The operator terminated a gang of {_SET} {{{{ $value | humanizeDuration }}}} ago, because it was below"
-            " its minimum for as long as its delay. See why: kubectl get events -n {{ $labels.namespace }}"
+            f"A gang of {_SET} was terminated {{{{ $value | humanizeDuration }}}} ago, because it was below its"
+            " minimum for as long as its delay. See why: kubectl get events -n {{ $labels.namespace }}"
             " --field-selector reason=GangTerminated"
         ),
     ),

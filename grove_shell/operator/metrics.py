@@ -3,6 +3,7 @@
 from collections import Counter as Count
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
@@ -106,7 +107,7 @@ class OperatorMetrics(ProcessMetrics, ReconcileRoundListener):
         )
         self._ended = self._gauge(
             "grove_gang_termination_timestamp_seconds",
-            "When this process last terminated a gang; 0 for never.",
+            "When a gang was last terminated, by this process or as it predicted (--observe); 0 for never.",
             "namespace",
             "set",
         )
@@ -121,6 +122,10 @@ class OperatorMetrics(ProcessMetrics, ReconcileRoundListener):
     def count_prediction_outcome(self, outcome: PredictionOutcome) -> None:
         """Count an outcome of a prediction."""
         self._predictions.labels(outcome.value).inc()
+
+    def set_last_termination(self, root_key: RootKey, moment: datetime) -> None:
+        """Set when a gang of a set was last terminated, by this process or by the operator that it observes."""
+        self._ended.labels(*root_key).set(moment.timestamp())
 
     def read_queue_depth_from(self, depth: Callable[[], int]) -> None:
         """Read the length of the work queue from a function."""
@@ -188,7 +193,7 @@ class OperatorMetrics(ProcessMetrics, ReconcileRoundListener):
             gang = (root_key, one.replica)
             if not causes & self._causes.get(gang, frozenset()):
                 self._terminations.labels(one.replica.kind, _DELAY_EXPIRED).inc()
-                self._ended.labels(*root_key).set(planned_round.observation.now.timestamp())
+                self.set_last_termination(root_key, planned_round.observation.now)
                 self._causes[gang] = causes
 
     def _count_writes(self, attempts: Iterable[Attempt]) -> None:

@@ -23,7 +23,7 @@ SHORT: Final = alert_options(
         *("apiServerSlow.for=1s", "apiServerSlow.aboveSeconds=2.5"),
     )
 )
-SLOW: Final = 3.0
+SLOW: Final = 2.6
 """Seconds that the proxy waits before it passes a request on; a busy server is not as slow as that."""
 MANY: Final = 8
 VARIABLE: Final = re.compile(r"\$(\w+)")
@@ -71,6 +71,8 @@ def test_al001_every_alert_fires_in_its_story(scene: Scene, starting: Starting, 
             wait_until(prometheus.firing, lambda firing: firing == expected, f"{expected} fire")
             (failed,) = prometheus.query("grove_predictions_total{outcome='notPredicted'} > 0")
             assert failed["value"][1] == "1", "the termination that the operator made was predicted"
+            seen_by = prometheus.query("grove_gang_termination_timestamp_seconds{set='ends'} > 0")
+            assert len(seen_by) == len((operator, observer))
             for alert in prometheus.alerts("firing"):
                 assert alert["labels"].get("namespace", scene.namespace) == scene.namespace, "not that of the operator"
                 assert "<no value>" not in str(alert["annotations"])

@@ -77,8 +77,8 @@ def terminated(ago: str) -> Firing:
     return Firing(
         SET,
         "A gang of PodCliqueSet ml/llama was terminated",
-        f"The operator terminated a gang of PodCliqueSet ml/llama {ago} ago, because it was below its minimum for as"
-        " long as its delay. See why: kubectl get events -n ml --field-selector reason=GangTerminated",
+        f"A gang of PodCliqueSet ml/llama was terminated {ago} ago, because it was below its minimum for as long as"
+        " its delay. See why: kubectl get events -n ml --field-selector reason=GangTerminated",
     )
 
 

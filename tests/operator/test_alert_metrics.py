@@ -8,14 +8,18 @@ import pytest
 from aiohttp import web
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step
+from grove_core.rule_sets.rule_set import DESIGN
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api_session import NoServerResponse, WatchRefused
 from grove_shell.operator.metrics import OperatorMetrics
+from grove_shell.operator.prediction_check import DeletionPredictionChecker
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.set_planner import ROOT_KEY
 from tests.operator.stub_server import api_with
+from tests.operator.test_observer import at_rest, later, look, unready
 from tests.operator.test_operator_metrics import HOME, ends, plan_round
 from tests.property.workload.sets import clique_raw, set_raw
 from tests.skipped_time import run_skipping_time
@@ -57,6 +61,30 @@ def test_al004_the_last_termination_of_a_set_has_its_time(rules: str) -> None:
     assert value(metrics, name, namespace="ml", set="ml") == planned_round.observation.now.timestamp()
     metrics.on_root_deleted(HOME)
     assert value(metrics, name, namespace="ml", set="ml") is None
+
+
+@pytest.mark.req("OP-035")
+def test_al004_an_observer_has_the_time_of_a_termination_that_it_predicted() -> None:
+    """Not of one that no plan predicted, such as the deletion by a user, which fires another alert."""
+    name = "grove_gang_termination_timestamp_seconds"
+
+    def seen_by_an_observer(*snapshots: Snapshot) -> float | None:
+        metrics = OperatorMetrics()
+        checker = DeletionPredictionChecker(
+            lambda _level, _message, **_fields: None, DESIGN, on_termination=metrics.set_last_termination
+        )
+        for snapshot in snapshots:
+            planned_round = look(snapshot)
+            for listener in (metrics, checker):
+                listener.on_round_planned(planned_round)
+        return value(metrics, name, namespace="ml", set="llm")
+
+    seen = at_rest()
+    broken = unready(seen, "llm-0-b")
+    over = later(broken, 60.4, "llm-0-a", "llm-0-b")
+    assert seen_by_an_observer(broken, later(broken, 30)) == 0
+    assert seen_by_an_observer(broken, later(broken, 30), over) == over.now.timestamp()
+    assert seen_by_an_observer(seen, later(seen, 5, "llm-0-a", "llm-0-b")) == 0
 
 
 def test_al006_the_first_wrong_prediction_is_an_increase() -> None:
