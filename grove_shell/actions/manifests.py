@@ -11,6 +11,8 @@ from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, 
 from grove_shell.manifests.deployments import operator_manifests, webhook_manifests
 from grove_shell.manifests.installation import InstallationOptions, daemon_rbac_roles, namespace_and_role_manifests
 from grove_shell.manifests.preview import preview_manifests
+from grove_shell.monitoring.alert_settings import AlertOptions
+from grove_shell.monitoring.monitoring_manifests import MONITORING_PARTS
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.settings.webhook_settings import AUTO
 from grove_shell.styled_text_page import print_error, write_stdout
@@ -26,7 +28,8 @@ PARTS: Final[Mapping[str, Callable[[InstallationOptions], Iterator[dict[str, Any
 """In the order in which they are applied."""
 PREVIEW_PART: Final = "preview"
 """The program that previews updates, which is printed last, and on request only (MF-030)."""
-
+_DEFAULT_ALERTS: Final = AlertOptions()
+_WITHOUT_TOPOLOGIES: Final = frozenset({PREVIEW_PART, *MONITORING_PARTS})
 
 MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
     "compute-domains": compute_domain_crd_manifests,
@@ -36,11 +39,16 @@ MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
 
 
 def installation_objects(
-    installation: InstallationOptions, parts: tuple[str, ...] = (), more: tuple[str, ...] = ()
+    installation: InstallationOptions,
+    parts: tuple[str, ...] = (),
+    more: tuple[str, ...] = (),
+    alerts: AlertOptions = _DEFAULT_ALERTS,
 ) -> list[dict[str, Any]]:
     """Return the objects of these parts, or of all; as copies, so that YAML has no anchors."""
     made = [one for name, make_more in MORE.items() if name in more for one in make_more()]
     made += [one for part, make in PARTS.items() if not parts or part in parts for one in make(installation)]
+    monitored = (make for part, make in MONITORING_PARTS.items() if part in {*parts, *more})
+    made += [make(installation.home, alerts) for make in monitored]  # on request only (AL-013)
     made += preview_manifests(installation) if PREVIEW_PART in {*parts, *more} else ()
     return [json.loads(json.dumps(one)) for one in made]
 
@@ -63,6 +71,7 @@ def print_installation_manifests(
     installation: InstallationOptions,
     more: tuple[str, ...] = (),
     config: str | None = None,
+    alerts: AlertOptions = _DEFAULT_ALERTS,
 ) -> int:
     """Print these parts, or all, and the requested extra parts, for an operator configuration.
 
@@ -73,7 +82,8 @@ def print_installation_manifests(
     if configured.problems:
         raise CommandFailed(input_problems_page(configured.problems, NOTHING_PRINTED))
     features = configured.configuration
-    if features.topology.enabled and not features.topology.levels and parts != (PREVIEW_PART,):
+    needs_levels = not parts or not _WITHOUT_TOPOLOGIES.issuperset(parts)
+    if features.topology.enabled and not features.topology.levels and needs_levels:
         raise CommandFailed(input_problems_page([_no_levels(config)], NOTHING_PRINTED))
     if configured.note:
         print_error(configured.note)
@@ -85,6 +95,6 @@ def print_installation_manifests(
         operator=configured.raw,
         previewed_rules=AUTO if configured.rules in {None, FIELD} else str(configured.rules),
     )
-    objects = installation_objects(whole, parts, more)
+    objects = installation_objects(whole, parts, more, alerts)
     write_stdout(SERIALIZERS[output].objects(objects))
     return DONE

@@ -1,6 +1,6 @@
 """Commands that print or save documents: snapshot, manifests, rules and completion."""
 
-from typing import Any
+from typing import Any, Final
 
 import click
 from click.shell_completion import get_completion_class
@@ -58,21 +58,31 @@ def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> s
     return value
 
 
+_MONITORING: Final = ("alerts", "dashboard", "pod-monitor")
+
+
+def _complete_alert_values(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of all values of alerts, each with its equals sign."""
+    from grove_shell.monitoring.alert_settings import settable_names
+
+    return [f"{name}=" for name in settable_names() if name.startswith(incomplete)]
+
+
 @click.command("manifests")
 @click.option(
     "--only",
     "parts",
-    type=click.Choice(["crds", "rbac", "operator", "webhooks", "preview"]),
+    type=click.Choice(["crds", "rbac", "operator", "webhooks", "preview", *_MONITORING]),
     multiple=True,
     help="Print only this part; may be repeated.",
 )
 @click.option(
     "--with",
     "more",
-    type=click.Choice(["compute-domains", "daemons", "preview"]),
+    type=click.Choice(["compute-domains", "daemons", "preview", *_MONITORING]),
     multiple=True,
     help="Also print CRDs of ComputeDomains, or roles for `grove daemon`; NVIDIA's driver normally installs both."
-    " Or the preview of updates.",
+    " Or the preview of updates, alerts, a dashboard, a PodMonitor.",
 )
 @click.option("--image", metavar="IMAGE", callback=_image, help="Image of the containers.  [default: grove:VERSION]")
 @click.option(
@@ -90,6 +100,19 @@ def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> s
     callback=_namespace,
     help="Namespace to run in.  [default: grove-system; grove-preview for the preview alone; with -n that namespace]",
 )
+@click.option(
+    "--alert",
+    "assignments",
+    multiple=True,
+    metavar="NAME=VALUE",
+    shell_complete=_complete_alert_values,
+    help="Set a threshold, duration or severity of the alerts, such as queueDeep.above=200; may be repeated.",
+)
+@click.option(
+    "--runbooks",
+    metavar="URL",
+    help="Where your copy of the folder docs/runbooks is read; the alerts link to its pages.",
+)
 @config_option
 @document_output_option("yaml")
 def manifests_command(
@@ -98,8 +121,7 @@ def manifests_command(
     image: str | None,
     watched: str | None,
     home: str | None,
-    config: str | None,
-    output: str,
+    **options: Any,
 ) -> int:
     """Print the manifests that install Grove, in the order to apply them: CRDs, roles, operator, webhooks.
 
@@ -114,10 +136,15 @@ def manifests_command(
       grove manifests --only crds --with compute-domains             # without NVIDIA's driver
       grove manifests --config operator.yaml | kubectl apply --server-side -f -
       grove manifests --only preview | kubectl apply --server-side -f -    # beside the Go operator
+      grove manifests --only alerts --alert queueDeep.above=200 | kubectl apply --server-side -f -
+      grove manifests --only dashboard --only pod-monitor | kubectl apply --server-side -f -
 
     The preview is a program of its own, with its own account, roles and registration. It answers each update of a
     PodCliqueSet with warnings of what restarts, under the rules that --config names, else those of the operator that
     runs there.
+
+    alerts is a PrometheusRule and pod-monitor a PodMonitor, both of the Prometheus operator; dashboard is a ConfigMap
+    that the sidecar of Grafana's Helm chart loads. Each is printed on request only.
 
     With --config the operator runs with that file, and the webhooks with its mnnvl and topologyAwareScheduling. In
     mnnvl mode `annotations` the webhooks are also registered for PodCliques and PodGangs, and may then create
@@ -133,11 +160,19 @@ def manifests_command(
     from grove_core.version import IMAGE
     from grove_shell.actions.manifests import print_installation_manifests
     from grove_shell.manifests.installation import SYSTEM, InstallationOptions
+    from grove_shell.monitoring.alert_settings import InvalidAlertValue, alert_options
     from grove_shell.settings.webhook_settings import PREVIEW_PROGRAM
 
+    assignments, runbooks = options.pop("assignments"), options.pop("runbooks")
+    if (assignments or runbooks is not None) and "alerts" not in {*parts, *more}:
+        raise click.UsageError("--alert and --runbooks need --only alerts or --with alerts")
+    try:
+        alerts = alert_options(assignments, runbooks)
+    except InvalidAlertValue as fault:
+        raise click.UsageError(str(fault)) from None
     otherwise = PREVIEW_PROGRAM if parts == ("preview",) else SYSTEM  # which may be the Go operator's
     installation = InstallationOptions(home=home or watched or otherwise, watched=watched or "", image=image or IMAGE)
-    return print_installation_manifests(parts, output, installation, more, config)
+    return print_installation_manifests(parts, installation=installation, more=more, alerts=alerts, **options)
 
 
 @click.command("rules")

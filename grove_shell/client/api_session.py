@@ -34,7 +34,8 @@ class RequestWithdrawn(Exception):
     """The request was not sent: it was withdrawn while it waited for its turn."""
 
 
-OnResponse = Callable[[str, int], None]
+OnResponse = Callable[[str, int, float | None], None]
+"""Gets the method, the status of the response (0 for none), and the seconds that it took; None for a watch."""
 Unless = Callable[[], str | None]
 """Why a request is not to be sent any more; None where it is."""
 
@@ -64,7 +65,7 @@ class ApiSession:
             rate_limiter: limits requests per second; None for no limit but the server's own.
             timeout: seconds to wait for a response.
             tries: how often a request is sent while the server answers 429 or 503.
-            on_response: called after every request with its method and the status of the response (0 for none).
+            on_response: called after every request.
         """
         self.connection = connection
         self.allowed: Callable[[], bool] = lambda: True
@@ -123,8 +124,6 @@ class ApiSession:
                 await self._rate_limiter.take_token()
             async with self._slots:
                 response = await self._send(method, path, query, data, headers, None if method == "GET" else unless)
-            if self._on_response is not None:
-                self._on_response(method, response.status)
             if response.retry_after is None or left == 1:
                 return response
             await asyncio.sleep(min(response.retry_after, _LONGEST_WAIT))
@@ -139,6 +138,8 @@ class ApiSession:
         headers: dict[str, str],
         unless: Unless | None,
     ) -> ApiResponse:
+        clock = asyncio.get_running_loop().time
+        began = clock()
         try:
             async with self._open_session.request(
                 method,
@@ -152,13 +153,16 @@ class ApiSession:
                 trace_request_ctx=unless,
             ) as response:
                 pause = retry_after_seconds(response.status, response.headers.get("Retry-After"))
-                return ApiResponse(response.status, await response.read(), pause)
+                found = ApiResponse(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             if isinstance(fault.__cause__, (RequestWithdrawn, NoServerResponse)):  # raised by _about_to_send
                 raise fault.__cause__ from None
             if self._on_response is not None:
-                self._on_response(method, 0)
+                self._on_response(method, 0, clock() - began)
             raise NoServerResponse(_error_text(self.connection.server, fault)) from fault
+        if self._on_response is not None:
+            self._on_response(method, found.status, clock() - began)
+        return found
 
     async def _about_to_send(self, _session: object, context: SimpleNamespace, _params: object) -> None:
         """Check a request with its connection open: nothing is awaited between this and the first byte."""
@@ -195,7 +199,7 @@ class ApiSession:
                 )
             async with response:
                 if self._on_response is not None:
-                    self._on_response("GET", response.status)
+                    self._on_response("GET", response.status, None)
                 if response.status != OK:
                     async with asyncio.timeout(seconds):
                         raise WatchRefused(ApiResponse(response.status, await response.read()))

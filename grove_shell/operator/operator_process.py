@@ -112,7 +112,9 @@ class _Running:
         self._topology_notes = WithheldTopologyWrites(cache.has_anything_of_root)
         self._unread = cache.unreadable_object_messages
         rules = rule_set(options.settings.rules)
-        self._observer = DeletionPredictionChecker(self._log.write_line, rules, metrics.count_prediction_outcome)
+        self._observer = DeletionPredictionChecker(
+            self._log.write_line, rules, metrics.count_prediction_outcome, metrics.set_last_termination
+        )
         reporter: ReconcileRoundListener = self._observer if options.observe_only else self._events
         recorders: tuple[ReconcileRoundListener, ...] = ()
         if options.decisions is not None:

@@ -84,6 +84,7 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         report: Report,
         rules: RuleSet,
         on_outcome: Callable[[PredictionOutcome], None] = lambda _outcome: None,
+        on_termination: Callable[[RootKey, datetime], None] = lambda _root_key, _time: None,
     ) -> None:
         """Start without a round.
 
@@ -91,10 +92,12 @@ class DeletionPredictionChecker(ReconcileRoundListener):
             report: writes a log line, given a level, a message and fields.
             rules: the rules of the other operator.
             on_outcome: called with each outcome.
+            on_termination: called with the set and the time of a round that saw a predicted termination (AL-004).
         """
         self._report = report
         self._rules = rules
         self._on_outcome = on_outcome
+        self._on_termination = on_termination
         self._histories: dict[RootKey, _SetHistory] = {}
         self.totals: Counter[PredictionOutcome] = Counter()
 
@@ -113,6 +116,8 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         if before is not None:
             deleted = deleted_between(before, now)
             predicted_deletions = {one.uid for one in deleted if self._is_predicted(history, before, now, one)}
+        if predicted_deletions:
+            self._on_termination(planned_round.root_key, now.snapshot.now)
         self._withdraw(history, earlier.keys() - now.predicted.keys() - predicted_deletions)
         self._report_overdue(history, planned_round, planned_round.observation)
         if before is not None:

@@ -13,7 +13,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession
 from grove_shell.log_lines import error_on_one_line
 from grove_shell.operator.health_server import HttpServer
-from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
+from grove_shell.operator.metrics import ProcessMetrics
 from grove_shell.settings.webhook_settings import (
     DEFAULTING,
     JOINING,
@@ -67,7 +67,6 @@ class WebhookMetrics(ProcessMetrics):
         latency = "controller_runtime_webhook_latency_seconds"
         self._latency = self._time(latency, "Time to answer.", "webhook", _BUCKETS)
         self._verdicts = self._count("grove_admission_reviews_total", "Reviews.", "webhook", "operation", "verdict")
-        self._requests = self._count(*REQUESTS)
         name = "grove_webhook_certificate_expiry_timestamp_seconds"
         self._gauge(name, "When the certificate ends; 0 for none.").set_function(expires)
 

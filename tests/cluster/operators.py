@@ -76,7 +76,8 @@ class Operator:
         client: of the configuration, e.g. ``inFlight``.
         server: to go to instead of the API server itself, e.g. a proxy.
         options: further ones of the command line.
-        mnnvl: of the configuration; may be set anew for its next life, as ``topology``, ``rules`` and ``backend`` may.
+        mnnvl: of the configuration; may be set anew for its next life, as ``topology``, ``rules``, ``backend`` and
+            ``workers`` may.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Operator:
         self.topology: Mapping[str, Any] = {}
         self.rules = "design"
         self.backend = "podgang"
+        self.workers = 16
         self._name = ""
         self._before: list[Json] = []
 
@@ -127,6 +129,7 @@ class Operator:
             "apiVersion": "operator.config.grove.io/v1alpha1",
             "kind": "OperatorConfiguration",
             "rules": self.rules,
+            "workers": self.workers,
             "serving": {"host": "127.0.0.1", "port": 0},
             "leaderElection": {"namespace": self.namespace or "default", **self._election},
             "client": dict(self._client),

@@ -4,12 +4,14 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
 
 from grove_shell.actions.manifests import PARTS, PREVIEW_PART, installation_objects
 from grove_shell.manifests.installation import InstallationOptions
+from grove_shell.monitoring.monitoring_manifests import MONITORING_PARTS
 from tests.cluster.api import Json, wait_until
 from tests.cluster.installing import apply, remove_cluster_wide
 from tests.cluster.operators import Starting
@@ -22,6 +24,10 @@ from tests.manifests.chart import CHART
 
 needs_helm = pytest.mark.skipif(shutil.which("helm") is None, reason="needs helm")
 needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")
+
+
+BESIDE: Final = ("--set", "preview.enabled=true")
+MONITORED: Final = ("--set", "alerts.enabled=true,dashboards.enabled=true,podMonitor.enabled=true")
 
 
 def by_name(objects: list[Json]) -> dict[tuple[str, str], Json]:
@@ -37,13 +43,15 @@ def by_name(objects: list[Json]) -> dict[tuple[str, str], Json]:
 
 @needs_helm
 @pytest.mark.req("MF-032")
-@pytest.mark.parametrize("values", [(), ALONE, ("--set", "preview.enabled=true")], ids=["default", "alone", "beside"])
+@pytest.mark.req("AL-013")
+@pytest.mark.parametrize("values", [(), ALONE, BESIDE, MONITORED], ids=["default", "alone", "beside", "monitored"])
 def test_mf027_helm_renders_what_is_printed(tmp_path: Path, values: tuple[str, ...]) -> None:
     """The checksums of configurations too, which Helm computes by itself."""
     helm("lint", "--strict", str(CHART), *values, folder=tmp_path)
     text = helm("template", "grove", str(CHART), "-n", "elsewhere", *values, folder=tmp_path)
     rest = () if values == ALONE else tuple(part for part in PARTS if part != "crds")
-    parts = (*rest, *([PREVIEW_PART] if values else []))
+    more = {(): (), MONITORED: tuple(MONITORING_PARTS)}.get(values, (PREVIEW_PART,))
+    parts = (*rest, *more)
     printed = installation_objects(InstallationOptions(home="elsewhere"), parts)
     rendered = [one for one in yaml.load_all(text, yaml.CSafeLoader) if one is not None]
     assert by_name(rendered) == by_name(json.loads(json.dumps(printed)))

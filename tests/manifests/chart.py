@@ -16,6 +16,8 @@ from grove_core.version import IMAGE, VERSION
 from grove_shell.actions.manifests import PREVIEW_PART, installation_objects
 from grove_shell.manifests.deployments import RESOURCES
 from grove_shell.manifests.installation import REPLICAS, InstallationOptions
+from grove_shell.monitoring.alert_settings import DEFAULTS, RUNBOOKS, AlertOptions
+from grove_shell.monitoring.monitoring_manifests import DASHBOARD_FILE, MONITORING_PARTS, dashboard_text
 from grove_shell.settings.webhook_settings import WebhookSettings
 from grove_shell.views.renderers import format_yaml_document
 
@@ -34,8 +36,18 @@ VALUES: Final[Json] = {
         for program, resources in RESOURCES.items()
     },
 }
+_MONITORING: Final = {"alerts": "alerts", "dashboard": "dashboards", "pod-monitor": "podMonitor"}
+"""The value that switches each part of the monitoring on; its labels are a value too."""
+for _part, _value in _MONITORING.items():
+    _made = MONITORING_PARTS[_part]("", AlertOptions())
+    VALUES[_value] = {"enabled": False, "labels": _made["metadata"]["labels"]}
+VALUES["alerts"] |= {"runbooks": RUNBOOKS, **{key: dict(parts) for key, parts in DEFAULTS.items()}}
 VALUES[_PREVIEW] |= {"settings": {"mode": _SETTINGS.mode, "rules": _SETTINGS.rules, "denyAbove": {}}}
 _PARTS: Final = ("rbac", "operator", "webhooks", PREVIEW_PART)
+_DASHBOARD: Final = f"dashboards/{DASHBOARD_FILE}"
+_OF_PROMETHEUS: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_IN_TEXT: Final = re.compile(r"@([A-Za-z.]+)@")
+"""A value within a text, which keeps the quotes around it."""
 _MARK: Final = re.compile(r"'?<<([^<>]+)>>'?")
 _ABOUT: Final = {
     "apiVersion": "v2",
@@ -55,7 +67,23 @@ def files_of() -> dict[str, str]:
         "Chart.yaml": _HEAD + format_yaml_document(_ABOUT),
         "values.yaml": _HEAD + format_yaml_document(json.loads(json.dumps(VALUES))),
         **templates,
+        "templates/5-monitoring.yaml": _HEAD + "".join(map(_monitoring_template, _MONITORING)),
+        _DASHBOARD: dashboard_text(),
     }
+
+
+def _monitoring_template(part: str) -> str:
+    """A part of the monitoring, off by default; what Prometheus fills in when an alert fires is no value of Helm."""
+    switch = f".Values.{_MONITORING[part]}"
+    marked = {key: {name: f"@.Values.alerts.{key}.{name}@" for name in parts} for key, parts in DEFAULTS.items()}
+    options = AlertOptions(values=marked, runbooks="@.Values.alerts.runbooks@")
+    made = json.loads(json.dumps(MONITORING_PARTS[part]("<<.Release.Namespace>>", options)))
+    made["metadata"]["labels"] = f"<<toJson {switch}.labels>>"
+    if part == "dashboard":
+        made["data"] = {DASHBOARD_FILE: f'<<.Files.Get "{_DASHBOARD}" | toJson>>'}
+    text = _OF_PROMETHEUS.sub(lambda match: f"{{{{`{match[0]}`}}}}", format_yaml_document(made))
+    text = _filled(_IN_TEXT.sub(lambda match: f"{{{{ {match[1]} }}}}", text))
+    return f"{{{{- if {switch}.enabled }}}}\n---\n{text}{{{{- end }}}}\n"
 
 
 def _template(part: str) -> str:
@@ -81,7 +109,12 @@ def _template(part: str) -> str:
             container["resources"] = f"<<toJson .Values.{program}.resources>>"
     by_program = groupby(objects, _program_of)
     text = "".join(_of_program(program.removeprefix("grove-"), found) for program, found in by_program)
-    return _HEAD + _MARK.sub(lambda match: f"{{{{ {' '.join(match[1].split())} }}}}", text)
+    return _HEAD + _filled(text)
+
+
+def _filled(text: str) -> str:
+    """The values of Helm in the place of their marks."""
+    return _MARK.sub(lambda match: f"{{{{ {' '.join(match[1].split())} }}}}", text)
 
 
 def _program_of(one: Json) -> str:

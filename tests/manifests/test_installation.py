@@ -143,6 +143,9 @@ def rendered(text: str, values: Json, namespace: str) -> str:
     def value(match: re.Match[str]) -> str:
         return json.dumps(at(match[2])) if match[1] else str(at(match[2]))
 
+    def file(match: re.Match[str]) -> str:
+        return json.dumps((CHART / match[1]).read_text(encoding="utf-8"))
+
     def dictionary(match: re.Match[str]) -> str:
         words = match[1].split()
         pairs = zip(words[::2], words[1::2], strict=True)
@@ -153,14 +156,16 @@ def rendered(text: str, values: Json, namespace: str) -> str:
     shown = re.compile(r"\s*\{\{- if (\S+) \}\}(.*?)\s*\{\{- end \}\}", re.DOTALL)
     text = shown.sub(lambda match: match[2] if at(match[1]) else "", text)
     text = re.sub(r"\{\{ dict (.+) \| toJson (\| sha256sum )?\| quote \}\}", dictionary, text)
-    return re.sub(r"\{\{ (toJson )?(\.[A-Za-z.]+) \}\}", value, text)
+    text = re.sub(r'\{\{ \.Files\.Get "([^"]+)" \| toJson \}\}', file, text)
+    text = re.sub(r"\{\{ (toJson )?(\.[A-Za-z.]+) \}\}", value, text)
+    assert "{{ ." not in text
+    return re.sub(r"\{\{`(.*?)`\}\}", r"\1", text, flags=re.DOTALL)
 
 
 def documents(values: Json, namespace: str = "grove-system") -> list[Json]:
     """Everything that the chart renders to."""
     templates = sorted((CHART / "templates").glob("*.yaml"))
     text = "\n".join(rendered(path.read_text(encoding="utf-8"), values, namespace) for path in templates)
-    assert "{{" not in text
     return [one for one in yaml.load_all(text, yaml.CSafeLoader) if one is not None]
 
 

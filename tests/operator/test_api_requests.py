@@ -116,7 +116,9 @@ def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
     async def scenario() -> tuple[list[str], list[tuple[str, int]], set[int]]:
         slow, reported, open_at = Slow(), list[tuple[str, int]](), set[int]()
         slow.let.set()
-        async with api_with(slow.answer, observer=lambda *seen: reported.append(seen)) as api:
+        async with api_with(
+            slow.answer, observer=lambda method, status, _seconds: reported.append((method, status))
+        ) as api:
             await api.request("GET", "/first")
             for number in range(40):
                 words = iter([None, "spared"] if number % 2 else ["spared"])
