@@ -60,13 +60,23 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     print_warnings(inputs.loaded.foreign_objects)
     renderer = RENDERERS[options.output]
     page = partial(rule_set_comparison_page, report, full=options.verbose)
-    renderer.print_result(page=page, document=lambda: report_as_json(report))
+    renderer.print_result(
+        page=page,
+        document=lambda: report_as_json(report),
+        markdown=lambda: _markdown(report, full=options.verbose),
+    )
     save_report(options.html, "compare", page)
     if report.nothing_judged and not inputs.problems:
         if not renderer.shows_page:
             print_error(report.nothing_judged)
         return FAIL_ON
     return _exit_code(inputs, options, report.comparisons)
+
+
+def _markdown(report: RuleSetComparisonReport, *, full: bool) -> str:
+    from grove_shell.views.compare_markdown import compare_markdown  # noqa: PLC0415 - few results are Markdown (P11)
+
+    return compare_markdown(report, full=full)
 
 
 def compare_input(inputs: CommandInput, source: InputSource, options: CompareOptions) -> RuleSetComparisonReport:

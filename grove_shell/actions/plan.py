@@ -202,7 +202,14 @@ def _print(document: PlanDocument, context: PlanPageContext, options: PlanOption
     renderer.print_result(
         page=lambda: plan_page(document, context),
         document=lambda: _document_as_json(document, context, options),
+        markdown=lambda: _markdown(document, context),
     )
+
+
+def _markdown(document: PlanDocument, context: PlanPageContext) -> str:
+    from grove_shell.views.plan_markdown import plan_markdown  # noqa: PLC0415 - few plans are Markdown (P11)
+
+    return plan_markdown(document, context)
 
 
 def uncollected_kind_names(gaps: frozenset[Gap]) -> tuple[str, ...]:

@@ -88,6 +88,7 @@ def plan_command(**options: Any) -> int:
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
       grove plan -f cluster.json --until 6h --html plan.html       # a page to share
+      grove plan -f cluster.json -f new.yaml -o markdown           # a comment for a pull request
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
       grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
 
