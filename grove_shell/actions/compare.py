@@ -21,6 +21,7 @@ from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
+from grove_shell.actions.picture_files import draw_comparison, require_matplotlib
 from grove_shell.actions.plan import time_after, uncollected_kind_names
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
@@ -44,10 +45,13 @@ class CompareOptions:
     fail_on: tuple[str, ...] = ()
     verbose: bool = False
     html: str | None = None
+    picture: str | None = None
 
 
 def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     """Compare and print. Returns the exit code (CL-001)."""
+    if options.picture is not None:
+        require_matplotlib()
     inputs = read_input_and_print_problems(source, options.rules[0])
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")
@@ -66,6 +70,8 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         markdown=lambda: _markdown(report, full=options.verbose),
     )
     save_report(options.html, "compare", page)
+    if options.picture is not None:
+        draw_comparison(options.picture, report)
     if report.nothing_judged and not inputs.problems:
         if not renderer.shows_page:
             print_error(report.nothing_judged)
@@ -110,6 +116,7 @@ def compare_input(inputs: CommandInput, source: InputSource, options: CompareOpt
         until=until,
         not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps),
         comparisons=tuple(starmap(compare_forecasts, zip(*forecasts_by_rules, restarts, strict=True))),
+        forecasts=(forecasts_by_rules[0], forecasts_by_rules[1]),
     )
 
 

@@ -24,6 +24,7 @@ from grove_shell.actions.input_findings import (
     nothing_decided_message,
     sets_with_unknown_nodes,
 )
+from grove_shell.actions.picture_files import draw_plan, require_matplotlib
 from grove_shell.actions.plan_checks import plan_objections
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
@@ -60,6 +61,7 @@ class PlanOptions:
     verbose: bool = False
     out: str | None = None
     html: str | None = None
+    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,8 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
 
 def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     """Plan and print. Returns the exit code (CL-001, CL-002, CL-061)."""
+    if options.picture is not None:
+        require_matplotlib()
     policies, faults = _policies(options.policies)
     inputs = read_input_and_print_problems(source, options.rules, faults)
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
@@ -151,6 +155,8 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
 
         page = plan_html(plan.document, context, plan.snapshots, plan.until)
         save_html_file(options.html, page)
+    if options.picture is not None:
+        draw_plan(options.picture, plan.document, plan.until, context)
     if context.nothing_judged and not inputs.problems:
         if not RENDERERS[options.output].shows_page:
             print_error(context.nothing_judged)

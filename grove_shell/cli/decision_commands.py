@@ -16,6 +16,7 @@ from grove_shell.cli.options import (
     html_option,
     input_source_from_options,
     output_option,
+    picture_option,
     policy_option,
     rules_option,
     sets_argument,
@@ -71,6 +72,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
 @policy_option
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
 @html_option
+@picture_option("Also draw the delays and terminations as a chart, .svg or .png; see --until.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def plan_command(**options: Any) -> int:
     """Show what the operator will do, in which reconcile rounds, and why; and what it withholds.
@@ -88,6 +90,7 @@ def plan_command(**options: Any) -> int:
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
       grove plan -f cluster.json --until 6h --html plan.html       # a page to share
+      grove plan -f cluster.json --until 6h --picture plan.svg
       grove plan -f cluster.json -f new.yaml -o markdown           # a comment for a pull request
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
       grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
@@ -172,6 +175,7 @@ DEFAULT = ("auto", "design")
     help="Exit 3 if there is such a difference, or if a PodCliqueSet could not be decided; may be repeated.",
 )
 @html_option
+@picture_option("Also draw the terminations under both rule sets, side by side, .svg or .png; see --until.")
 @click.option("-v", "--verbose", is_flag=True, help="List every deleted clique, and every condition that differs.")
 def compare_command(**options: Any) -> int:
     """Compare two rule sets: which gangs does only one of them terminate, and which pods does the upgrade restart?
@@ -183,6 +187,7 @@ def compare_command(**options: Any) -> int:
     Examples:
       grove compare -f cluster.json                         # from the operator that runs there to design, now
       grove compare -f cluster.json --until 6h --rules field@alpha.11 --rules field
+      grove compare -f cluster.json --until 6h --picture both.png
       grove upgrade-check --live -A --until 4h --fail-on ends         # in CI
       grove upgrade-check -f cluster.json --rules field@alpha.9 --rules field --fail-on restart
 

@@ -12,19 +12,12 @@ from grove_shell.html.anchors import Anchors
 from grove_shell.html.plan_entries import entry_link
 from grove_shell.views.formatting import clock_time, deletion_impact_text, object_display_name, relative_time
 from grove_shell.views.planned_terminations import PendingReplica, TerminationAt, pending_replicas
+from grove_shell.views.time_axis import round_times
 
 MOST_ROWS: Final = 60
-_MOST_TICKS: Final = 7
 _LEFT: Final = 1.5  # percent of the width before the first time
 _RIGHT: Final = 97.0
-_LEAST_GAP: Final = 0.06  # share of the time between now and the first tick
 _PAST: Final = 0.12  # share of the width for delays that began before
-_DAY: Final = timedelta(days=1)
-_STEPS: Final = (
-    *(timedelta(seconds=step) for step in (1, 2, 5, 10, 15, 30)),
-    *(timedelta(minutes=step) for step in (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720)),
-    *(timedelta(days=step) for step in (1, 2, 7, 14, 30, 91, 365, 3650, 36_500, 365_000, 3_650_000)),
-)
 
 
 class Bar(NamedTuple):
@@ -112,22 +105,9 @@ class _Axis:
         return f"{self.percent(at):.2f}%"
 
     def ticks(self) -> Iterator[tuple[str, str]]:
-        """Yield round times after now, at most a few."""
-        span = self.end - self.now
-        step = next(one for one in _STEPS if span / one <= _MOST_TICKS)
-        begin = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
-        first = begin + -(-(self.now - begin) // step) * step
-        for number in range((self.end - first) // step + 1):
-            at = first + number * step
-            if at - self.now > span * _LEAST_GAP:
-                yield self.place(at), self._tick_text(at, step)
-
-    def _tick_text(self, at: datetime, step: timedelta) -> str:
-        """Return a time without seconds where it has none; on another day with that day, or the day alone."""
-        if step >= _DAY:
-            return at.date().isoformat()
-        time = at.strftime("%H:%MZ" if at.second == 0 else "%H:%M:%SZ")
-        return time if at.date() == self.now.date() else f"{at.strftime('%m-%d')} {time}"
+        """Yield the places of round times after now, with their texts."""
+        for at, text in round_times(self.now, self.end):
+            yield self.place(at), text
 
 
 def _placed(row: PendingReplica, axis: _Axis, anchors: Anchors) -> TimelineRow:
