@@ -126,10 +126,25 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
     return PlannedInput(document=document, snapshots=snapshots, recognition=recognition, until=until)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """The plan of an input with what its page shows besides."""
+
+    inputs: CommandInput
+    plan: PlannedInput
+    context: PlanPageContext
+
+
 def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     """Plan and print. Returns the exit code (CL-001, CL-002, CL-061)."""
     if options.picture is not None:
         require_matplotlib()
+    found = read_plan(source, options)
+    return found if isinstance(found, int) else show_plan(found, options)
+
+
+def read_plan(source: InputSource, options: PlanOptions) -> ReadPlan | int:
+    """Read the input and plan it; returns an exit code where a selected set is not in the input."""
     policies, faults = _policies(options.policies)
     inputs = read_input_and_print_problems(source, options.rules, faults)
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
@@ -137,7 +152,12 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         return FAIL_ON if (options.fail_on or policies) and not options.sets else USAGE
     plan = plan_input(inputs, source, options)
     results = _evaluated(policies, plan)
-    context = plan_page_context(inputs, plan, source, options, results)
+    return ReadPlan(inputs, plan, plan_page_context(inputs, plan, source, options, results))
+
+
+def show_plan(found: ReadPlan, options: PlanOptions) -> int:
+    """Print a plan, save it as the options say, and return the exit code."""
+    inputs, plan, context = found.inputs, found.plan, found.context
     _print(plan.document, context, options)
     if options.html is not None:
         from grove_shell.html.plan_html import plan_html  # noqa: PLC0415 - few plans are saved as a page (P11)
@@ -150,7 +170,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         if not RENDERERS[options.output].shows_page:
             print_error(context.nothing_judged)
         return FAIL_ON
-    return _exit_code(inputs, options, plan, results)
+    return _exit_code(inputs, options, plan, context.policies)
 
 
 def plan_page_context(

@@ -73,6 +73,9 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
 @html_option
 @picture_option("Also draw the delays and terminations as a chart, .svg or .png; see --until.")
+@click.option(
+    "--watch", is_flag=True, help="Print the plan again whenever the cluster or a file changes; Ctrl-C ends with 0."
+)
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def plan_command(**options: Any) -> int:
     """Show what the operator will do, in which reconcile rounds, and why; and what it withholds.
@@ -91,6 +94,7 @@ def plan_command(**options: Any) -> int:
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
       grove plan -f cluster.json --until 6h --html plan.html       # a page to share
       grove plan -f cluster.json --until 6h --picture plan.svg
+      grove plan --live -n ml --watch                       # again at each change, with a countdown
       grove plan -f cluster.json -f new.yaml -o markdown           # a comment for a pull request
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
       grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
@@ -109,7 +113,21 @@ def plan_command(**options: Any) -> int:
     source = input_source_from_options(options)
     from grove_shell.actions.plan import PlanOptions, plan_and_print
 
-    return plan_and_print(source, PlanOptions(**options))
+    if not options.pop("watch"):
+        return plan_and_print(source, PlanOptions(**options))
+    if "-" in source.filenames:
+        raise click.UsageError("--watch reads files again, and standard input only once: give a file, or --live")
+    if checks := [
+        name for name in _CHECKS if options[name] is not None and options[name] is not False and options[name] != ()
+    ]:
+        shown = ", ".join(f"--{name.replace('_', '-')}" for name in checks)
+        raise click.UsageError(f"--watch runs until it is stopped, so leave out what sets the exit code: {shown}")
+    from grove_shell.actions.plan_watch import watch_plan
+
+    return watch_plan(source, PlanOptions(**options))
+
+
+_CHECKS = ("fail_on", "detailed_exitcode", "max_restarted_gpus", "max_terminated_gpus")
 
 
 def complete_explained_kind(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
