@@ -21,7 +21,6 @@ from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
-from grove_shell.actions.picture_files import draw_comparison, require_matplotlib
 from grove_shell.actions.plan import time_after, uncollected_kind_names
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
@@ -51,6 +50,8 @@ class CompareOptions:
 def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     """Compare and print. Returns the exit code (CL-001)."""
     if options.picture is not None:
+        from grove_shell.actions.picture_files import require_matplotlib  # noqa: PLC0415 - few want a picture (P11)
+
         require_matplotlib()
     inputs = read_input_and_print_problems(source, options.rules[0])
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
@@ -71,6 +72,8 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     )
     save_report(options.html, "compare", page)
     if options.picture is not None:
+        from grove_shell.actions.picture_files import draw_comparison  # noqa: PLC0415 - few want a picture (P11)
+
         draw_comparison(options.picture, report)
     if report.nothing_judged and not inputs.problems:
         if not renderer.shows_page:

@@ -24,7 +24,6 @@ from grove_shell.actions.input_findings import (
     nothing_decided_message,
     sets_with_unknown_nodes,
 )
-from grove_shell.actions.picture_files import draw_plan, require_matplotlib
 from grove_shell.actions.plan_checks import plan_objections
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
@@ -138,6 +137,8 @@ class ReadPlan:
 def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     """Plan and print. Returns the exit code (CL-001, CL-002, CL-061)."""
     if options.picture is not None:
+        from grove_shell.actions.picture_files import require_matplotlib  # noqa: PLC0415 - few want a picture (P11)
+
         require_matplotlib()
     found = read_plan(source, options)
     return found if isinstance(found, int) else show_plan(found, options)
@@ -165,6 +166,8 @@ def show_plan(found: ReadPlan, options: PlanOptions) -> int:
         page = plan_html(plan.document, context, plan.snapshots, plan.until)
         save_html_file(options.html, page)
     if options.picture is not None:
+        from grove_shell.actions.picture_files import draw_plan  # noqa: PLC0415 - few want a picture (P11)
+
         draw_plan(options.picture, plan.document, plan.until, context)
     if context.nothing_judged and not inputs.problems:
         if not RENDERERS[options.output].shows_page:

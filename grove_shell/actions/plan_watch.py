@@ -136,10 +136,12 @@ class _PlanWatch:
 
     def _wait(self) -> None:
         """Wait for a change, for the next deadline, or for a while; count down on a terminal meanwhile."""
-        until = monotonic() + _PLAN_LIVE_EVERY
+        until, shown = monotonic() + _PLAN_LIVE_EVERY, ""
         while True:
-            if _is_terminal():
-                overwrite_terminal_line(self._countdown()[: shutil.get_terminal_size().columns - 1])
+            line = self._countdown()[: shutil.get_terminal_size().columns - 1]
+            if _is_terminal() and line != shown:
+                overwrite_terminal_line(line)
+                shown = line
             is_due = self._has_clock and self._next is not None and self._next.first <= _now()
             is_old = self._source.live is not None and monotonic() > until
             if self._changes.wait(0 if is_due or is_old else _TICK) or is_due or is_old:

@@ -1,6 +1,7 @@
 """``grove plan --watch``: files that are written again, a deadline that passes, and how it ends."""
 
 import os
+import re
 import signal
 import time
 from datetime import UTC, datetime, timedelta
@@ -19,12 +20,27 @@ BREACHED: Final = "2026-11-20T06:15:00Z"
 FIXED: Final = ("--now", "2026-11-20T09:00:00Z")
 
 
+_SEPARATOR: Final = re.compile(r"--- \S+Z ---")
+PAGE: Final = ROOT / "docs/how-to/look-at-sets-on-a-terminal.md"
+_BLOCK: Final = re.compile(r"```text\n(.*?)```", re.DOTALL)
+
+
+def check_documentation(text: str, *, bless: bool) -> None:
+    """The documentation shows the first two plans, with another time between them; ``bless`` to write them there."""
+    first, second, *_ = text.split("\n--- ")
+    shown, before = f"{first}\n--- {second}", PAGE.read_text(encoding="utf-8")
+    after = _BLOCK.sub(lambda _: f"```text\n{shown}```", before)
+    if bless:
+        PAGE.write_text(after, encoding="utf-8")
+    assert bless or before == after
+
+
 class TestCL098:
     """`grove plan --watch` MUST print the plan again when a file or the cluster has changed and the plan is another
     one, and when a deadline passes. What cannot be read later is reported, and followed further.
     """
 
-    def test_a_file_that_is_written_again(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_written_again(self, tmp_path: Path, *, bless: bool) -> None:
         dump = tmp_path / "dump.yaml"
         dump.write_text(TEXT, encoding="utf-8")
         with watching("-f", str(dump), *FIXED, "inference/qwen") as found:
@@ -36,6 +52,7 @@ class TestCL098:
             found.until("the input cannot be read ---", "expected valid YAML")
             dump.write_text(TEXT, encoding="utf-8")
             text = found.until("expected valid YAML", "---", "now: 5 status updates\n")
+            check_documentation(_SEPARATOR.sub("--- 2026-11-20T09:00:07Z ---", text), bless=bless)
             assert text.count("WAIT") == 2
             assert text.count("nothing to terminate") == 1
             assert found.stop(signal.SIGINT) == 0
