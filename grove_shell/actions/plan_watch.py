@@ -74,7 +74,8 @@ class _PlanWatch:
 
     def __init__(self, source: InputSource, options: PlanOptions, changes: InputChanges) -> None:
         self._source, self._options, self._changes = source, options, changes
-        self._shown = ""  # the last printed plan, without its time
+        self._shown = ""  # the last printed plan, without its time; empty after an input that could not be planned
+        self._unreadable = ""  # why the last input could not be read
         self._reported: set[str] = set()
         self._next: PendingReplica | None = None
         self._has_clock = False
@@ -105,10 +106,9 @@ class _PlanWatch:
         try:
             found = read_plan(self._source, self._options)
         except (CommandFailed, OSError) as fault:
-            self._print_between(f"{format_time(truncated_to_seconds(_now()))}: the input cannot be read")
-            print_error(fault)
-            self._shown = ""
+            self._report_unreadable(fault)
             return
+        self._unreadable = ""
         if isinstance(found, int):
             self._shown = ""
             return
@@ -116,6 +116,14 @@ class _PlanWatch:
             self._print_between(format_time(truncated_to_seconds(_now())))
             self._show(found)
         self._note_next_termination(found)
+
+    def _report_unreadable(self, fault: Exception) -> None:
+        """Report once why an input cannot be read."""
+        self._shown = ""
+        if str(fault) != self._unreadable:
+            self._unreadable = str(fault)
+            self._print_between(f"{format_time(truncated_to_seconds(_now()))}: the input cannot be read")
+            print_error(fault)
 
     def _show(self, found: ReadPlan) -> None:
         show_plan(found, self._options)

@@ -164,7 +164,7 @@ class _Panel:
             color=_QUIET,
         )
         if self._name:
-            axes.set_title(_cut(self._name, 60), loc="right", fontsize=10, fontweight="bold", color=_INK)
+            axes.set_title(_cut(self._name, 60), loc="right", fontsize=10, fontweight="bold", color=_INK, pad=15)
         for place, key in enumerate(self._shown):
             row = self._rows.get(key)
             if row is None:

@@ -139,13 +139,14 @@ class _TreeRows:
                 yield _Row("", "", f"{len(same):,} {_ADJECTIVES[state]}", None, "", _pod_text(same, trouble))
 
     def _text(self, node: TreeNode) -> str:
+        counts = _counts(node)
         if node.ends_at is None:
-            return node.counts
+            return counts
         is_due = node.ends_at <= self._now
         ends = "ends now"
         if not is_due:
             ends = f"ends {clock_time(node.ends_at, self._now)}, {relative_time(node.ends_at, self._now)}"
-        return f"{ends}; {node.counts}" if node.counts else ends
+        return f"{ends}; {counts}" if counts else ends
 
 
 _ADJECTIVES: Final = {
@@ -162,6 +163,14 @@ _ADJECTIVES: Final = {
     ObjectState.FINISHED: "finished pods",
     ObjectState.READY: "ready pods",
 }
+
+
+def _counts(node: TreeNode) -> str:
+    """Return the numbers of a node in few words: a line of 80 columns has room for them."""
+    if node.present is None or node.needed is None:
+        return node.counts
+    what = "ready" if node.level == "clique" else "replicas"
+    return f"{node.present:,} of {node.wanted:,} {what}, {node.needed:,} needed"
 
 
 def _name(node: TreeNode) -> str:

@@ -50,6 +50,9 @@ class TestCL098:
             found.until("WAIT", "---", "nothing to terminate in 1 PodCliqueSet")
             dump.write_text("kind: [", encoding="utf-8")
             found.until("the input cannot be read ---", "expected valid YAML")
+            os.utime(dump)
+            time.sleep(2)
+            assert found.text.count("cannot be read") == 1
             dump.write_text(TEXT, encoding="utf-8")
             text = found.until("expected valid YAML", "---", "now: 5 status updates\n")
             check_documentation(_SEPARATOR.sub("--- 2026-11-20T09:00:07Z ---", text), bless=bless)
