@@ -20,6 +20,11 @@ def python_gc_paused() -> Iterator[None]:
             gc.enable()
 
 
+def resume_python_gc() -> None:
+    """Switch it on for a command that runs until it is stopped (CL-003)."""
+    gc.enable()
+
+
 def exempt_existing_objects_from_gc() -> None:
     """Collect once, and leave everything that exists now out of later collections.
 

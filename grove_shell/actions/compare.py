@@ -44,10 +44,15 @@ class CompareOptions:
     fail_on: tuple[str, ...] = ()
     verbose: bool = False
     html: str | None = None
+    picture: str | None = None
 
 
 def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     """Compare and print. Returns the exit code (CL-001)."""
+    if options.picture is not None:
+        from grove_shell.actions.picture_files import require_matplotlib  # noqa: PLC0415 - few want a picture (P11)
+
+        require_matplotlib()
     inputs = read_input_and_print_problems(source, options.rules[0])
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
         print_error(f"not in the input: {lacking}")
@@ -60,13 +65,27 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     print_warnings(inputs.loaded.foreign_objects)
     renderer = RENDERERS[options.output]
     page = partial(rule_set_comparison_page, report, full=options.verbose)
-    renderer.print_result(page=page, document=lambda: report_as_json(report))
+    renderer.print_result(
+        page=page,
+        document=lambda: report_as_json(report),
+        markdown=lambda: _markdown(report, full=options.verbose),
+    )
     save_report(options.html, "compare", page)
+    if options.picture is not None:
+        from grove_shell.actions.picture_files import draw_comparison  # noqa: PLC0415 - few want a picture (P11)
+
+        draw_comparison(options.picture, report)
     if report.nothing_judged and not inputs.problems:
         if not renderer.shows_page:
             print_error(report.nothing_judged)
         return FAIL_ON
     return _exit_code(inputs, options, report.comparisons)
+
+
+def _markdown(report: RuleSetComparisonReport, *, full: bool) -> str:
+    from grove_shell.views.compare_markdown import compare_markdown  # noqa: PLC0415 - few results are Markdown (P11)
+
+    return compare_markdown(report, full=full)
 
 
 def compare_input(inputs: CommandInput, source: InputSource, options: CompareOptions) -> RuleSetComparisonReport:
@@ -100,6 +119,7 @@ def compare_input(inputs: CommandInput, source: InputSource, options: CompareOpt
         until=until,
         not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps),
         comparisons=tuple(starmap(compare_forecasts, zip(*forecasts_by_rules, restarts, strict=True))),
+        forecasts=(forecasts_by_rules[0], forecasts_by_rules[1]),
     )
 
 

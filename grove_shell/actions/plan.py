@@ -60,6 +60,7 @@ class PlanOptions:
     verbose: bool = False
     out: str | None = None
     html: str | None = None
+    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +125,27 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
     return PlannedInput(document=document, snapshots=snapshots, recognition=recognition, until=until)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """The plan of an input with what its page shows besides."""
+
+    inputs: CommandInput
+    plan: PlannedInput
+    context: PlanPageContext
+
+
 def plan_and_print(source: InputSource, options: PlanOptions) -> int:
     """Plan and print. Returns the exit code (CL-001, CL-002, CL-061)."""
+    if options.picture is not None:
+        from grove_shell.actions.picture_files import require_matplotlib  # noqa: PLC0415 - few want a picture (P11)
+
+        require_matplotlib()
+    found = read_plan(source, options)
+    return found if isinstance(found, int) else show_plan(found, options)
+
+
+def read_plan(source: InputSource, options: PlanOptions) -> ReadPlan | int:
+    """Read the input and plan it; returns an exit code where a selected set is not in the input."""
     policies, faults = _policies(options.policies)
     inputs = read_input_and_print_problems(source, options.rules, faults)
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
@@ -133,7 +153,38 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         return FAIL_ON if (options.fail_on or policies) and not options.sets else USAGE
     plan = plan_input(inputs, source, options)
     results = _evaluated(policies, plan)
-    context = PlanPageContext(
+    return ReadPlan(inputs, plan, plan_page_context(inputs, plan, source, options, results))
+
+
+def show_plan(found: ReadPlan, options: PlanOptions) -> int:
+    """Print a plan, save it as the options say, and return the exit code."""
+    inputs, plan, context = found.inputs, found.plan, found.context
+    _print(plan.document, context, options)
+    if options.html is not None:
+        from grove_shell.html.plan_html import plan_html  # noqa: PLC0415 - few plans are saved as a page (P11)
+
+        page = plan_html(plan.document, context, plan.snapshots, plan.until)
+        save_html_file(options.html, page)
+    if options.picture is not None:
+        from grove_shell.actions.picture_files import draw_plan  # noqa: PLC0415 - few want a picture (P11)
+
+        draw_plan(options.picture, plan.document, plan.until, context)
+    if context.nothing_judged and not inputs.problems:
+        if not RENDERERS[options.output].shows_page:
+            print_error(context.nothing_judged)
+        return FAIL_ON
+    return _exit_code(inputs, options, plan, context.policies)
+
+
+def plan_page_context(
+    inputs: CommandInput,
+    plan: PlannedInput,
+    source: InputSource,
+    options: PlanOptions,
+    results: tuple[PolicyResult, ...] = (),
+) -> PlanPageContext:
+    """Return what the page of a plan shows besides the plan."""
+    return PlanPageContext(
         loaded=inputs.loaded,
         nothing_judged=nothing_decided_message(inputs.loaded, plan.document.forecasts),
         sets_with_unknown_nodes=sets_with_unknown_nodes(plan.snapshots, inputs.loaded.nodes),
@@ -145,17 +196,6 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         decisions=options.decisions,
         policies=results,
     )
-    _print(plan.document, context, options)
-    if options.html is not None:
-        from grove_shell.html.plan_html import plan_html  # noqa: PLC0415 - few plans are saved as a page (P11)
-
-        page = plan_html(plan.document, context, plan.snapshots, plan.until)
-        save_html_file(options.html, page)
-    if context.nothing_judged and not inputs.problems:
-        if not RENDERERS[options.output].shows_page:
-            print_error(context.nothing_judged)
-        return FAIL_ON
-    return _exit_code(inputs, options, plan, results)
 
 
 def _policies(paths: tuple[str, ...]) -> "tuple[tuple[Policy, ...], tuple[InputFault, ...]]":
@@ -202,7 +242,14 @@ def _print(document: PlanDocument, context: PlanPageContext, options: PlanOption
     renderer.print_result(
         page=lambda: plan_page(document, context),
         document=lambda: _document_as_json(document, context, options),
+        markdown=lambda: _markdown(document, context),
     )
+
+
+def _markdown(document: PlanDocument, context: PlanPageContext) -> str:
+    from grove_shell.views.plan_markdown import plan_markdown  # noqa: PLC0415 - few plans are Markdown (P11)
+
+    return plan_markdown(document, context)
 
 
 def uncollected_kind_names(gaps: frozenset[Gap]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.html_files import save_html_file, save_report
+from grove_shell.actions.picture_files import draw_picture, require_matplotlib
 from grove_shell.actions.rule_set_choice import choose_rule_set, rule_set_by_name
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
@@ -85,7 +86,7 @@ def simulate_scenario(options: SimulateOptions) -> int:
     if read.scenario is None:
         raise CommandFailed(input_problems_page(read.faults, NOTHING_PLAYED))
     if options.picture is not None:
-        _require_matplotlib()
+        require_matplotlib()
     rules, source, shown = choose_rule_set(options.rules, None, read.cluster, read.newer)
     if rules.name != DESIGN.name and (options.check or options.seeds is not None):
         print_error(f"--check and --seeds check the promises of the design, not of {rules.name}: add --rules design")
@@ -212,10 +213,7 @@ def _draw(run: SimulationResult, path: str) -> None:
     """Draw a run. Raises CommandFailed if the file cannot be written."""
     from grove_shell.views.simulation_chart import draw_simulation_chart  # noqa: PLC0415 - few want a picture
 
-    try:
-        draw_simulation_chart(run, path)
-    except OSError as fault:
-        raise CommandFailed(f"cannot write {path}: {fault.strerror or fault}") from fault
+    draw_picture(path, lambda: draw_simulation_chart(run, path))
 
 
 def _save_as_html(run: SimulationResult, path: str, *, verbose: bool) -> None:
@@ -274,11 +272,3 @@ def _report_smallest(read: ScenarioReadResult, run: SimulationResult, options: S
     events = count_with_noun(len(smallest.spec.events), "event")
     print_error(f"{options.trace} repeats {code} with {events}: grove simulate --check {options.trace}")
     return smallest
-
-
-def _require_matplotlib() -> None:
-    """Raise CommandFailed if matplotlib is not installed."""
-    from importlib.util import find_spec  # noqa: PLC0415 - few want a picture
-
-    if find_spec("matplotlib") is None:
-        raise CommandFailed("--picture needs matplotlib: pip install 'grove-plan[pictures]'")

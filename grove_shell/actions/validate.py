@@ -154,7 +154,20 @@ def _print_verdicts(
     RENDERERS[output].print_result(
         page=lambda: validation_page(judged, others, positions, warned=warned, is_reported=bool(faults)),
         document=lambda: validation_as_json([*judged, *warned], others, positions),
+        markdown=lambda: _markdown(judged, warned, faults, others, positions),
     )
+
+
+def _markdown(
+    judged: Sequence[JudgedManifest],
+    warned: Sequence[JudgedManifest],
+    faults: Sequence[InputFault],
+    others: Mapping[str, int],
+    positions: FieldPositions,
+) -> str:
+    from grove_shell.views.validation_markdown import validation_markdown  # noqa: PLC0415 - code review alone
+
+    return validation_markdown(judged, warned, faults, others, positions)
 
 
 def _print_annotations(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], output: str) -> None:

@@ -16,6 +16,7 @@ from grove_shell.cli.options import (
     html_option,
     input_source_from_options,
     output_option,
+    picture_option,
     policy_option,
     rules_option,
     sets_argument,
@@ -71,6 +72,10 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "defect", "restart", "unkn
 @policy_option
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
 @html_option
+@picture_option("Also draw the delays and terminations as a chart, .svg or .png; see --until.")
+@click.option(
+    "--watch", is_flag=True, help="Print the plan again whenever the cluster or a file changes; Ctrl-C ends with 0."
+)
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def plan_command(**options: Any) -> int:
     """Show what the operator will do, in which reconcile rounds, and why; and what it withholds.
@@ -88,6 +93,9 @@ def plan_command(**options: Any) -> int:
       grove plan --live -n ml -f new-image.yaml             # before kubectl apply -f new-image.yaml
       grove plan -f cluster.json -f new.yaml --max-restarted-gpus 8
       grove plan -f cluster.json --until 6h --html plan.html       # a page to share
+      grove plan -f cluster.json --until 6h --picture plan.svg
+      grove plan --live -n ml --watch                       # again at each change, with a countdown
+      grove plan -f cluster.json -f new.yaml -o markdown           # a comment for a pull request
       grove plan --old main/set.yaml -f set.yaml            # without a cluster, as in a pull request
       grove plan -f cluster.json -f new.yaml --policy policies/    # rules of your own; see grove policy
 
@@ -114,7 +122,21 @@ def plan_command(**options: Any) -> int:
     source = input_source_from_options(options)
     from grove_shell.actions.plan import PlanOptions, plan_and_print
 
-    return plan_and_print(source, PlanOptions(**options))
+    if not options.pop("watch"):
+        return plan_and_print(source, PlanOptions(**options))
+    if "-" in source.filenames:
+        raise click.UsageError("--watch reads files again, and standard input only once: give a file, or --live")
+    if checks := [
+        name for name in _CHECKS if options[name] is not None and options[name] is not False and options[name] != ()
+    ]:
+        shown = ", ".join(f"--{name.replace('_', '-')}" for name in checks)
+        raise click.UsageError(f"--watch runs until it is stopped, so leave out what sets the exit code: {shown}")
+    from grove_shell.actions.plan_watch import watch_plan
+
+    return watch_plan(source, PlanOptions(**options))
+
+
+_CHECKS = ("fail_on", "detailed_exitcode", "max_restarted_gpus", "max_terminated_gpus")
 
 
 def complete_explained_kind(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -180,6 +202,7 @@ DEFAULT = ("auto", "design")
     help="Exit 3 if there is such a difference, or if a PodCliqueSet could not be decided; may be repeated.",
 )
 @html_option
+@picture_option("Also draw the terminations under both rule sets, side by side, .svg or .png; see --until.")
 @click.option("-v", "--verbose", is_flag=True, help="List every deleted clique, and every condition that differs.")
 def compare_command(**options: Any) -> int:
     """Compare two rule sets: which gangs does only one of them terminate, and which pods does the upgrade restart?
@@ -191,6 +214,7 @@ def compare_command(**options: Any) -> int:
     Examples:
       grove compare -f cluster.json                         # from the operator that runs there to design, now
       grove compare -f cluster.json --until 6h --rules field@alpha.11 --rules field
+      grove compare -f cluster.json --until 6h --picture both.png
       grove upgrade-check --live -A --until 4h --fail-on ends         # in CI
       grove upgrade-check -f cluster.json --rules field@alpha.9 --rules field --fail-on restart
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from grove_shell.cli.options import DurationOption, html_option, output_option, rules_option
+from grove_shell.cli.options import DurationOption, html_option, output_option, picture_option, rules_option
 
 _HELP: Final = """\
 Simulate a cluster: what the operator does under the events and faults of a scenario, in virtual time.
@@ -118,26 +118,19 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
 )
 @click.option("--first", type=click.IntRange(min=0), default=0, metavar="SEED", help="The first seed.")
 @click.option("--check", is_flag=True, help="Check what may never happen; always on with --seeds.")
-@click.option(
-    "--picture",
-    type=click.Path(),
-    metavar="FILE",
-    help="Draw the run as a chart, .svg or .png; with --seeds the run that breaks a promise, if one does.",
-)
+@picture_option("Draw the run as a chart, .svg or .png; with --seeds the run that breaks a promise, if one does.")
 @click.option("--trace", type=click.Path(), metavar="FILE", help="Where to write a scenario that repeats a violation.")
 @html_option
 @click.option("-v", "--verbose", is_flag=True, help="Show all entries, including status writes and container starts.")
 def simulate_command(**options: Any) -> int:
     """Run ``grove simulate`` with the parsed options; return its exit code."""
-    scenario, dump, picture = options["scenario"], options["dump"], options["picture"]
+    scenario, dump = options["scenario"], options["dump"]
     if (scenario is None) == (dump is None):
         raise click.UsageError("give a scenario file, or --from with a dump; not both")
     if dump is None and (options["edits"] or options["lost_nodes"]):
         raise click.UsageError("--edit and --lose-node work only with --from; a scenario has events")
     if "-" in {dump, *options["edits"]}:
         raise click.UsageError("--from and --edit read files, not standard input")
-    if picture is not None and not str(picture).endswith((".svg", ".png")):
-        raise click.UsageError(f"--picture {picture}: give a name that ends in .svg or .png")
     from grove_shell.actions.simulate import SimulateOptions, simulate_scenario
 
     return simulate_scenario(SimulateOptions(**options))

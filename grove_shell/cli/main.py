@@ -42,6 +42,7 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "plan": ("decision", "show what the operator will do, when, and why"),
+    "tree": ("tree", "show sets as trees: replicas, scaling groups, PodCliques and pods, with states and deadlines"),
     "explain": ("decision", "show why one object is as it is"),
     "why": ("why", "show what happened: which gangs went, when, and why, from an audit log, dumps and Events"),
     "compare": ("decision", "compare two rule sets: which gangs does only one of them terminate"),

@@ -133,6 +133,20 @@ html_option = click.option(
 )
 
 
+def _drawn_file(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a picture; one with another ending fails (CL-095)."""
+    if value is not None and not value.endswith((".svg", ".png")):
+        raise click.UsageError(f"--picture {value}: give a name that ends in .svg or .png")
+    return value
+
+
+def picture_option(meaning: str) -> Callable[[F], F]:
+    """``--picture``: a file to draw."""
+    return click.option(
+        "--picture", type=click.Path(dir_okay=False), metavar="FILE", callback=_drawn_file, help=meaning
+    )
+
+
 def combine_options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options, in the order in which help shows them."""
 

@@ -11,7 +11,6 @@ from grove_core.kernel.refs import Ref
 from grove_core.plan.forecast import Forecast
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
-from grove_shell.html.object_states import STATE_OF_URGENCY, ObjectState
 from grove_shell.views.formatting import (
     clock_time,
     count_with_noun,
@@ -19,6 +18,7 @@ from grove_shell.views.formatting import (
     object_display_name,
     relative_time,
 )
+from grove_shell.views.object_states import STATE_OF_URGENCY, ObjectState
 from grove_shell.views.termination_hint_lines import termination_hint_lines
 
 

@@ -16,20 +16,21 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules
 from grove_shell.html.object_diffs import StoredValues
-from grove_shell.html.object_states import ObjectState
-from grove_shell.html.object_tree import set_tree
 from grove_shell.html.plan_entries import EntryView, entry_views
 from grove_shell.html.rendering import render_html
 from grove_shell.html.round_steps import RoundView, ShownDifferences, round_views
 from grove_shell.html.text_lines import HtmlLine, HtmlSpan, html_lines, style_classes
 from grove_shell.html.timeline import plan_timeline
-from grove_shell.html.tree_nodes import TreeNode
+from grove_shell.html.tree_places import TreePlaces
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import clock_time, relative_time
+from grove_shell.views.object_states import ObjectState
+from grove_shell.views.object_tree import set_tree
 from grove_shell.views.plan_headline import plan_verdicts, time_source_note
 from grove_shell.views.plan_notes import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import add_set_warnings
 from grove_shell.views.plan_round_lines import add_later_round_terminations, add_plan_rounds
+from grove_shell.views.tree_nodes import TreeNode
 
 _FEW_SETS: Final = 3
 """As many sets are open at first, whatever their state."""
@@ -102,7 +103,7 @@ def plan_html(
         "sets": sets,
         "states": _counted_states(sets),
         "rules": cited.rules(),
-        "at": lambda moment: _end_text(moment, document.as_of),
+        "places": builder.places,
     }
     return render_html("plan.html", values)
 
@@ -112,6 +113,7 @@ class _SetViews:
 
     def __init__(self, document: PlanDocument, context: PlanPageContext, anchors: Anchors, cited: CitedRules) -> None:
         self._document, self._context, self._anchors, self._cited = document, context, anchors, cited
+        self.places = TreePlaces(anchors, cited, document.as_of)
         self._shown = ShownDifferences()
         self._has_few = len(document.forecasts) <= _FEW_SETS
 
@@ -122,7 +124,9 @@ class _SetViews:
             snapshot: None for a root that is no set.
         """
         now, cited = self._document.as_of, self._cited
-        tree = None if snapshot is None else set_tree(snapshot, forecast, story, self._anchors, cited)
+        tree = None if snapshot is None else set_tree(snapshot, forecast, story)
+        if tree is not None:
+            self.places.add_tree(tree)
         entries = entry_views(forecast, story, self._anchors, cited, now)
         warnings, later = StyledTextPage(), StyledTextPage()
         add_set_warnings(warnings, forecast, story, full=self._context.verbose)
@@ -199,10 +203,6 @@ def _tiles(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> It
             yield Tile(f"{totals.impact.gpus:,}", "GPUs are held by these pods", "ends")
     if not totals.replicas and not waits:
         yield Tile("0", "terminations", "ready")
-
-
-def _end_text(moment: datetime, now: datetime) -> str:
-    return "ends now" if moment <= now else f"ends {clock_time(moment, now)}, {relative_time(moment, now)}"
 
 
 def _counted_states(sets: Sequence[SetView]) -> tuple[tuple[ObjectState, int], ...]:

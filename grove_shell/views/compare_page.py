@@ -9,6 +9,7 @@ from typing import Final
 from grove_core.compare import FirstTermination, RuleSetComparison, TerminationChangeKind, TerminationDifference
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.reasons import Reason
+from grove_core.plan.forecast import Forecast
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
@@ -53,6 +54,7 @@ class RuleSetComparisonReport:
         nothing_judged: why nothing was decided; empty where something was (CL-056).
         as_of_from: ``input`` where the time is the newest one in the input; else empty (IN-081).
         until: the end of the compared time; None without ``--until``.
+        forecasts: of all sets, by the present rule set and by the other one.
     """
 
     rules: tuple[str, str]
@@ -63,16 +65,13 @@ class RuleSetComparisonReport:
     not_collected: Sequence[str]
     comparisons: Sequence[RuleSetComparison]
     as_of_from: str = ""
+    forecasts: tuple[Sequence[Forecast], Sequence[Forecast]] = ((), ())
 
 
 def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> StyledTextPage:
     """Return the page: the counts, then set by set every replica that the two rule sets treat differently."""
     page, now = StyledTextPage(), report.as_of
-    changes: Counter[TerminationChangeKind] = Counter()
-    for found in report.comparisons:
-        for one in found.differences:
-            changes[one.change] += len(one.cliques)
-    page.add_line(*_verdict(changes, report))
+    page.add_line(*comparison_verdict(report))
     until = f", until {clock_time(report.until, now)}" if report.until is not None else ""
     source = time_source_note(report.as_of_from)
     page.add_line((f"as of {now.date().isoformat()} {clock_time(now, now)}{source}{until}", "dim"))
@@ -97,7 +96,12 @@ def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> 
     return page
 
 
-def _verdict(changes: Mapping[TerminationChangeKind, int], report: RuleSetComparisonReport) -> list[Span]:
+def comparison_verdict(report: RuleSetComparisonReport) -> list[Span]:
+    """Return the parts of the first line with their styles; each has its separator."""
+    changes: Counter[TerminationChangeKind] = Counter()
+    for found in report.comparisons:
+        for one in found.differences:
+            changes[one.change] += len(one.cliques)
     if report.nothing_judged:
         return [(report.nothing_judged, "bold red")]
     comparisons = report.comparisons

@@ -65,7 +65,7 @@ def add_edit(page: StyledTextPage, edit: EditForecast, shown_waits: Sequence[Wit
         shown_waits: withheld steps that the page shows anyway.
         full: whether to add every line, with every pod; else at most twenty of a kind.
     """
-    changes = _same_change_of_several_cliques(edit.changes)
+    changes = changes_of_cliques_together(edit.changes)
     shown = changes if full else changes[:_LINES]
     for change in shown:
         _add_change(page, change, edit.update)
@@ -78,7 +78,7 @@ def add_edit(page: StyledTextPage, edit: EditForecast, shown_waits: Sequence[Wit
                 add_entry_with_reasons(page, ("STOPS", "bold magenta"), held.target, held.because, MAX_NAMES)
 
 
-def _same_change_of_several_cliques(changes: Iterable[ManifestChange]) -> list[ManifestChange]:
+def changes_of_cliques_together(changes: Iterable[ManifestChange]) -> list[ManifestChange]:
     """Return the changes; those that differ only in the clique are one, with the names of all."""
     found: dict[tuple[str, FrozenMap], ManifestChange] = {}
     for change in changes:
@@ -96,8 +96,8 @@ def _path_of_cliques(change: ManifestChange) -> str:
 
 
 def _add_change(page: StyledTextPage, change: ManifestChange, update: UpdateForecast | None) -> None:
-    before, after = _value(change.before), _value(change.after)
-    page.add_line((padded_entry_label("EDIT"), "bold"), change.path, (f"  ({_dependence(change, update)})", "dim"))
+    before, after = value_text(change.before), value_text(change.after)
+    page.add_line((padded_entry_label("EDIT"), "bold"), change.path, (f"  ({dependence_text(change, update)})", "dim"))
     if len(before) + len(after) <= _LONGEST_VALUES:
         page.add_line(INDENT, "  ", (before, "red"), " -> ", (after, "green"))
     else:
@@ -105,7 +105,8 @@ def _add_change(page: StyledTextPage, change: ManifestChange, update: UpdateFore
         page.add_line(INDENT, "  -> ", (after, "green"))
 
 
-def _dependence(change: ManifestChange, update: UpdateForecast | None) -> str:
+def dependence_text(change: ManifestChange, update: UpdateForecast | None) -> str:
+    """Return what depends on a changed field, such as ``restarts pods of worker``."""
     if change.dependence is not FieldDependence.PODS:
         return _DEPENDENCES[change.dependence]
     names = comma_separated_names(list(change.cliques), MAX_NAMES)
@@ -116,7 +117,8 @@ def _dependence(change: ManifestChange, update: UpdateForecast | None) -> str:
     return f"only for pods of {names} that are created later"
 
 
-def _value(value: Json) -> str:
+def value_text(value: Json) -> str:
+    """Return a value of a changed field as text."""
     if value is None:
         return "(absent)"
     return value if isinstance(value, str) and value else canonical_json(value)
@@ -145,9 +147,11 @@ def _lines_of_stage(number: int, stage: UpdateStage, *, full: bool) -> Iterator[
         if not pods:
             continue
         if len(pods) <= _NAMED_PODS and not full:
-            yield _Line(label, style, f"stage {number}: {_named_pods(pods)}{_what_serves(stage)}")
+            yield _Line(label, style, f"stage {number}: {_named_pods(pods)}{what_serves_after(stage)}")
             continue
-        yield _Line(label, style, f"stage {number}: {pods_with_gpus(PodsAndGpus.of_pods(pods))}{_what_serves(stage)}")
+        yield _Line(
+            label, style, f"stage {number}: {pods_with_gpus(PodsAndGpus.of_pods(pods))}{what_serves_after(stage)}"
+        )
         for text in map(_one_pod, pods) if full else _pods_by_clique(pods):
             yield _Line(label, style, f"  {text}")
 
@@ -173,7 +177,7 @@ def _pods_by_clique(pods: Sequence[DeletedPod]) -> Iterator[str]:
         yield f"{name}: {pods_with_gpus(PodsAndGpus.of_pods(alike))}{where}"
 
 
-def _what_serves(stage: UpdateStage) -> str:
+def what_serves_after(stage: UpdateStage) -> str:
     """Return what serves after a stage of the parts that lack something."""
     texts = [
         f"{one.part.name} {one.serving:,} of {one.wanted:,}"

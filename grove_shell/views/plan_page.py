@@ -72,19 +72,31 @@ def plan_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPag
     add_plan_notes(page, document, [story for _, story in entries], context)
     calm = []
     for forecast, story in by_urgency:
-        if not (context.verbose or context.decisions) and story.needs_no_attention and not _is_eventful(forecast):
+        if is_calm(forecast, story, context):
             calm.append((forecast, story))
             continue
         page.add_line()
-        _root(page, forecast, story, now, full=context.verbose)
-        if context.decisions:
-            _decisions(page, forecast)
-        if context.verbose:
-            _rounds(page, forecast, now)
+        add_set(page, forecast, story, now, context)
     if calm:
         page.add_line()
-        _calm(page, calm)
+        add_calm_sets(page, calm)
     return page
+
+
+def is_calm(forecast: Forecast, story: ForecastExplanation, context: PlanPageContext) -> bool:
+    """Whether the page shows only the name of a set, as nothing comes to it."""
+    return not (context.verbose or context.decisions) and story.needs_no_attention and not _is_eventful(forecast)
+
+
+def add_set(
+    page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, now: datetime, context: PlanPageContext
+) -> None:
+    """Add everything about one set."""
+    _root(page, forecast, story, now, full=context.verbose)
+    if context.decisions:
+        _decisions(page, forecast)
+    if context.verbose:
+        _rounds(page, forecast, now)
 
 
 def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, now: datetime, *, full: bool) -> None:
@@ -237,7 +249,8 @@ def _cause(page: StyledTextPage, cause: ExplainedCause, most: int | None) -> Non
         page.add_line(INDENT, "  ", sentence)
 
 
-def _calm(page: StyledTextPage, calm: Sequence[ForecastAndStory]) -> None:
+def add_calm_sets(page: StyledTextPage, calm: Sequence[ForecastAndStory]) -> None:
+    """Add the names of calm sets on one line."""
     names = [f"{story.root.namespace}/{story.root.name}" for _, story in calm]
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
     page.add_line(

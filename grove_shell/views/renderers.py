@@ -75,18 +75,37 @@ class OutputRenderer:
         shows_page: whether it prints the page, which holds notes and warnings; where not, commands print these on
             standard error.
         text: the page and the document of a result, each made when it is called -> what to print.
+        is_markdown: whether it prints the Markdown of a result that has one of its own.
     """
 
     shows_page: bool
     text: Callable[[Callable[[], StyledTextPage], Callable[[], Any]], StyledTextPage | str]
+    is_markdown: bool = False
 
-    def print_result(self, *, page: Callable[[], StyledTextPage], document: Callable[[], Any]) -> None:
-        """Print a result on standard output."""
-        found = self.text(page, document)
+    def print_result(
+        self,
+        *,
+        page: Callable[[], StyledTextPage],
+        document: Callable[[], Any],
+        markdown: Callable[[], str] | None = None,
+    ) -> None:
+        """Print a result on standard output.
+
+        Args:
+            markdown: makes its Markdown (CL-090); None where that is made of the page.
+        """
+        own = markdown() if self.is_markdown and markdown is not None else None
+        found = self.text(page, document) if own is None else own
         if isinstance(found, StyledTextPage):
             print_page(found)
         else:
             write_stdout(found)
+
+
+def _markdown_of_page(page: Callable[[], StyledTextPage], _document: Callable[[], Any]) -> str:
+    from grove_shell.views.markdown_page import page_as_markdown  # noqa: PLC0415 - few results are Markdown (P11)
+
+    return page_as_markdown(page())
 
 
 def _of_documents(serializer: DocumentSerializer) -> OutputRenderer:
@@ -97,6 +116,7 @@ RENDERERS: Final[Mapping[str, OutputRenderer]] = MappingProxyType(
     {
         "human": OutputRenderer(shows_page=True, text=lambda page, _document: page()),
         **{name: _of_documents(serializer) for name, serializer in SERIALIZERS.items()},
+        "markdown": OutputRenderer(shows_page=True, text=_markdown_of_page, is_markdown=True),
     }
 )
 """The values of ``-o``; the first is the default."""

@@ -1,18 +1,19 @@
-"""The nodes of the tree of a set, as its page shows them: replicas, scaling groups, PodCliques, and rows of pods."""
+"""The nodes of the tree of a set: replicas, scaling groups, PodCliques, and rows of pods."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from grove_shell.html.cited_reasons import HtmlReason
-from grove_shell.html.object_states import ObjectState
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_shell.views.object_states import ObjectState
 
 
 @dataclass(frozen=True, slots=True)
 class PodRow:
     """One pod of the tree; ``trouble`` is why it is not ready, in the words of its status."""
 
-    anchor: str
+    subject: Ref
     name: str
     state: ObjectState
     node: str = ""
@@ -25,20 +26,26 @@ class TreeNode:
     """One object or replica of the tree.
 
     Attributes:
+        subject: the object, or one replica of it.
         level: ``set``, ``replica``, ``group``, ``group replica`` or ``clique``.
         ends_at: when it is terminated if nothing changes; None where no termination is planned.
         counts: such as ``2 of 3 pods ready, at least 2 needed``.
-        reasons: the verdict on it in sentences; empty where it is well.
+        present, wanted, needed: ready pods of a PodClique, replicas of a group that exist, available replicas of a set;
+            how many its spec wants and needs at least; None where that is not known or not counted.
+        because: the verdict on it; empty where it is well.
         state_is_from_below: whether the state is that of something inside it, and it has none of its own.
     """
 
+    subject: Ref
     level: str
     name: str
-    anchor: str
     state: ObjectState
     counts: str = ""
     ends_at: datetime | None = None
-    reasons: tuple[HtmlReason, ...] = ()
+    present: int | None = None
+    wanted: int | None = None
+    needed: int | None = None
+    because: tuple[Reason, ...] = ()
     pods: tuple[PodRow, ...] = ()
     children: tuple["TreeNode", ...] = ()
     state_is_from_below: bool = False

@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.explain import ForecastExplanation
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination
 from grove_core.plan.forecast import Forecast
@@ -15,30 +17,24 @@ from grove_core.resources.pod import Pod, active_pods, ready_pod_count
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.html.anchors import Anchors
-from grove_shell.html.cited_reasons import CitedRules, HtmlReason
-from grove_shell.html.created_parts import CreatedParts, created_parts
-from grove_shell.html.object_states import STATE_OF_URGENCY, ObjectState, most_urgent_state, state_of_pod
-from grove_shell.html.tree_nodes import PodRow, TreeNode
+from grove_shell.views.created_parts import CreatedParts, created_parts
 from grove_shell.views.formatting import count_with_noun
+from grove_shell.views.object_states import STATE_OF_URGENCY, ObjectState, most_urgent_state, state_of_pod
+from grove_shell.views.tree_nodes import PodRow, TreeNode
 
 _NOT_WELL = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
 
 
-def set_tree(
-    snapshot: Snapshot, forecast: Forecast, story: ForecastExplanation, anchors: Anchors, cited: CitedRules
-) -> TreeNode:
+def set_tree(snapshot: Snapshot, forecast: Forecast, story: ForecastExplanation) -> TreeNode:
     """Return the tree of a set with the state of every object, as the input and the plan have it."""
-    return _TreeBuilder(snapshot, forecast, story, anchors, cited).tree()
+    return _TreeBuilder(snapshot, forecast, story).tree()
 
 
 class _TreeBuilder:
     """Builds the tree of one set."""
 
-    def __init__(
-        self, snapshot: Snapshot, forecast: Forecast, story: ForecastExplanation, anchors: Anchors, cited: CitedRules
-    ) -> None:
-        self._snapshot, self._anchors, self._cited = snapshot, anchors, cited
+    def __init__(self, snapshot: Snapshot, forecast: Forecast, story: ForecastExplanation) -> None:
+        self._snapshot = snapshot
         self._root = forecast.root
         self._story = story
         self._urgencies = {entry.subject: STATE_OF_URGENCY[entry.urgency] for entry in story.entries}
@@ -55,7 +51,6 @@ class _TreeBuilder:
 
     def tree(self) -> TreeNode:
         """Return the tree of the set."""
-        anchor = self._anchors.id_of(self._root)
         cliques = defaultdict[int, list[PodClique]](list)
         groups = defaultdict[int, list[ScalingGroup]](list)
         for clique in (*self._snapshot.cliques, *self._created.cliques):
@@ -66,19 +61,21 @@ class _TreeBuilder:
         indices = sorted({*cliques, *groups, *judged})
         replicas = tuple(self._replica(index, groups[index], cliques[index]) for index in indices)
         share = f"{self._story.available:,} of {count_with_noun(self._story.replicas, 'replica')} available"
+        counted = bool(self._story.replicas)
         return TreeNode(
+            subject=self._root,
             level="set",
             name=self._root.name,
-            anchor=anchor,
             state=most_urgent_state(child.state for child in replicas),
-            counts=share if self._story.replicas else "",
+            counts=share if counted else "",
+            present=self._story.available if counted else None,
+            wanted=self._story.replicas if counted else None,
             children=replicas,
             state_is_from_below=any(child.state is not ObjectState.READY for child in replicas),
         )
 
     def _replica(self, index: int, groups: Iterable[ScalingGroup], cliques: Iterable[PodClique]) -> TreeNode:
         ref = self._root.at_replica(index)
-        anchor = self._anchors.id_of(ref)
         members, standalone = defaultdict[str, list[PodClique]](list), []
         for clique in cliques:
             if clique.owner_kind == GROUP_KIND:
@@ -88,25 +85,22 @@ class _TreeBuilder:
         children = [self._clique(clique, (ref,)) for clique in standalone]
         children += [self._group(group, members.pop(group.ref.name, []), ref) for group in groups]
         children += [self._clique(clique, (ref,)) for left in members.values() for clique in left]
-        return self._inner_node("replica", f"replica {index}", anchor, ref, tuple(children))
+        return self._inner_node("replica", f"replica {index}", ref, tuple(children))
 
     def _group(self, group: ScalingGroup, members: Iterable[PodClique], within: Ref) -> TreeNode:
-        anchor = self._anchors.id_of(group.ref)
         by_replica = defaultdict[int, list[PodClique]](list)
         for clique in members:
             by_replica[clique.group_replica_index].append(clique)
         replicas = []
         for index in sorted(by_replica):
             ref = group.ref.at_replica(index)
-            place = self._anchors.id_of(ref)
             children = tuple(self._clique(clique, (ref, within)) for clique in by_replica[index])
-            replicas.append(self._inner_node("group replica", f"replica {index}", place, ref, children))
+            replicas.append(self._inner_node("group replica", f"replica {index}", ref, children))
         counts = f"{len(replicas):,} of {group.replicas:,} replicas exist, at least {group.min_available:,} needed"
-        return self._inner_node("group", group.ref.name, anchor, group.ref, tuple(replicas), counts)
+        node = self._inner_node("group", group.ref.name, group.ref, tuple(replicas))
+        return replace(node, counts=counts, present=len(replicas), wanted=group.replicas, needed=group.min_available)
 
-    def _inner_node(
-        self, level: str, name: str, anchor: str, ref: Ref, children: tuple[TreeNode, ...], counts: str = ""
-    ) -> TreeNode:
+    def _inner_node(self, level: str, name: str, ref: Ref, children: tuple[TreeNode, ...]) -> TreeNode:
         breach = self._breaches.get(ref)
         own = self._urgencies.get(ref, ObjectState.READY)
         if breach is not None and breach.verdict == ConditionStatus.TRUE.value:
@@ -115,34 +109,36 @@ class _TreeBuilder:
         if own in {ObjectState.ENDS, ObjectState.WAITS}:
             state = own  # what it waits for counts before what it waits because of
         return TreeNode(
+            subject=ref,
             level=level,
             name=name,
-            anchor=anchor,
             state=state,
-            counts=counts,
             ends_at=self._untils.get(ref),
-            reasons=self._reasons_of(ref),
+            because=self._reasons_of(ref),
             children=children,
             state_is_from_below=state is not own,
         )
 
     def _clique(self, clique: PodClique, within: tuple[Ref, ...]) -> TreeNode:
-        anchor = self._anchors.id_of(clique.ref)
         pods = self._snapshot.pods_of.get(clique.uid, ())
         created = self._created.pods_of.get(clique.ref, ())
         breach = self._breaches.get(clique.ref)
         rows = (
             *(self._pod(pod) for pod in pods),
-            *(PodRow(self._anchors.id_of(ref), ref.name, ObjectState.CREATED) for ref in created),
+            *(PodRow(ref, ref.name, ObjectState.CREATED) for ref in created),
         )
+        is_counted = "Pod" not in self._snapshot.not_collected
         return TreeNode(
+            subject=clique.ref,
             level="clique",
             name=clique.ref.name,
-            anchor=anchor,
             state=self._state_of_clique(clique, pods, breach),
             counts=self._counts(clique, pods),
             ends_at=self._end_of(clique.ref, within),
-            reasons=self._reasons(breach, clique.ref) if breach is not None and _is_unwell(breach) else (),
+            present=ready_pod_count(pods) if is_counted else None,
+            wanted=clique.replicas,
+            needed=clique.min_available,
+            because=breach.because if breach is not None and _is_unwell(breach) else (),
             pods=rows,
         )
 
@@ -175,21 +171,18 @@ class _TreeBuilder:
         planned = self._ends.get(ref)
         return min((*deadlines, *([planned] if planned is not None else [])), default=None)
 
-    def _reasons_of(self, ref: Ref) -> tuple[HtmlReason, ...]:
+    def _reasons_of(self, ref: Ref) -> tuple[Reason, ...]:
         """Return why a replica is kept, and why a scaling group is breached; an entry has why one is terminated."""
         breach, fate = self._breaches.get(ref), self._fates.get(ref)
-        found = () if breach is None or not _is_unwell(breach) else self._reasons(breach, ref)
+        found = () if breach is None or not _is_unwell(breach) else breach.because
         is_kept = fate is not None and self._urgencies.get(ref, ObjectState.READY) is ObjectState.READY
-        return (*found, *(self._reasons(fate, ref) if fate is not None and is_kept else ()))
-
-    def _reasons(self, finding: Finding, place: Ref) -> tuple[HtmlReason, ...]:
-        return self._cited.html_reasons(finding.because, place)
+        return (*found, *(fate.because if fate is not None and is_kept else ()))
 
     def _pod(self, pod: Pod) -> PodRow:
         trouble = pod.trouble if not pod.ready else ""
         if pod.unplaced_because:
             trouble = f"{trouble}: {pod.unplaced_because}" if trouble else pod.unplaced_because
-        return PodRow(self._anchors.id_of(pod.ref), pod.name, state_of_pod(pod), pod.node, trouble, pod.gpus)
+        return PodRow(pod.ref, pod.name, state_of_pod(pod), pod.node, trouble, pod.gpus)
 
 
 def _is_unwell(finding: Finding) -> bool:

@@ -1,0 +1,26 @@
+"""``grove plan --live --watch``: a breach is seen when it begins, counts down, and its end is seen."""
+
+import signal
+import time
+
+from tests.cluster.operators import Operator
+from tests.cluster.plane import ControlPlane
+from tests.cluster.scenes import Scene, clique
+from tests.command_line.watching import watching
+
+
+def test_cl098_a_breach_runs_down(scene: Scene, control_plane: ControlPlane, operator: Operator) -> None:
+    scene.api.create(scene.set_of(clique("worker", 1), clique("router", 1), terminationDelay="6s"))
+    scene.await_ready(2)
+    operator.await_rest()
+    words = ("--live", "-n", scene.namespace, "--rules", "design")
+    with watching(*words, terminal=True, KUBECONFIG=str(control_plane.kubeconfig("admin"))) as found:
+        found.until("no termination pending", "no termination ahead; waiting for changes")
+        begun = time.monotonic()
+        scene.annotate_pods("llama-0-worker", not_ready="true")
+        found.until("no termination pending", "WAIT", "replica 0 until", "next termination in ")
+        assert time.monotonic() - begun < 5
+        text = found.until("WAIT", "next termination in 1s", "---", "nothing to terminate", "no termination ahead")
+        assert f"{scene.namespace}/llama replica 0 (Ctrl-C ends)" in text
+        assert found.stop(signal.SIGINT) == 0
+        assert "Traceback" not in found.text
