@@ -1,4 +1,4 @@
-"""The mkdocs hook that adds the generated pages."""
+"""The mkdocs hook that adds the generated pages, and breaks lines of console blocks as a terminal does."""
 
 import sys
 from importlib import import_module
@@ -14,3 +14,9 @@ def on_files(files: Any, config: Any) -> Any:  # noqa: ANN401 - mkdocs is only t
     for path, text in import_module("docs.generator.pages").generated().items():
         files.append(made.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:  # noqa: ANN401 - as above
+    """Return the text of a page with the lines of console blocks broken."""
+    wrapped: str = import_module("docs.generator.console_blocks").wrap_console_blocks(markdown)
+    return wrapped

@@ -7,6 +7,7 @@ from typing import Final
 from docs.generator.commands import commands_page, exit_codes_page
 from docs.generator.configuration import configuration_page
 from docs.generator.metrics import metrics_page
+from docs.generator.pictures import outputs_page
 from docs.generator.plan_format import plan_format_page
 from docs.generator.python_api import python_pages
 from docs.generator.rules import rule_pages
@@ -18,6 +19,7 @@ _DECISIONS: Final = Path(__file__).parents[2] / "specs" / "decisions"
 def generated() -> dict[str, str]:
     """Return the text of each generated page by its path below ``docs/``."""
     return {
+        "tutorial/outputs.md": outputs_page(),
         "reference/commands.md": commands_page(),
         "reference/exit-codes.md": exit_codes_page(),
         "reference/configuration.md": configuration_page(),
