@@ -6,6 +6,7 @@ from typing import Final
 
 from docs.generator.commands import commands_page, exit_codes_page
 from docs.generator.configuration import configuration_page
+from docs.generator.fields import fields_page
 from docs.generator.metrics import metrics_page
 from docs.generator.pictures import outputs_page
 from docs.generator.plan_format import plan_format_page
@@ -21,6 +22,7 @@ def generated() -> dict[str, str]:
     return {
         "tutorial/outputs.md": outputs_page(),
         "reference/commands.md": commands_page(),
+        "reference/fields.md": fields_page(),
         "reference/exit-codes.md": exit_codes_page(),
         "reference/configuration.md": configuration_page(),
         "reference/plan-format.md": plan_format_page(),
