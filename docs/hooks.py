@@ -1,4 +1,4 @@
-"""The mkdocs hook that adds the generated pages, and breaks lines of console blocks as a terminal does."""
+"""The mkdocs hooks: generated pages, console blocks as a terminal shows them, a name for the search of the theme."""
 
 import sys
 from importlib import import_module
@@ -20,3 +20,10 @@ def on_page_markdown(markdown: str, **_: Any) -> str:  # noqa: ANN401 - as above
     """Return the text of a page with the lines of console blocks broken."""
     wrapped: str = import_module("docs.generator.console_blocks").wrap_console_blocks(markdown)
     return wrapped
+
+
+def on_post_page(output: str, **_: Any) -> str:  # noqa: ANN401 - as above
+    """Return the HTML of a page with a name for its search, which screen readers read."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
