@@ -121,9 +121,14 @@ def _kind(kind: str) -> str:
     if kind == "ClusterTopology":
         parts.append("The operator writes `grove-topology` itself, with the levels of its configuration.\n")
     for section in _SECTIONS[kind]:
-        parts.append(f"### {kind} {section}\n")
+        parts.append(f"### {section} {{ #{anchor_of(kind, section)} }}\n")
         parts.append(_without_empty_columns(list(_rows(kind, section))))
     return "\n".join(parts)
+
+
+def anchor_of(kind: str, section: str) -> str:
+    """Return the anchor of a section."""
+    return f"{kind}-{slug(section.replace('.', '-'))}".lower()
 
 
 def _without_empty_columns(rows: Sequence[Sequence[str]]) -> str:
@@ -200,7 +205,7 @@ def meaning_of(kind: str, field: Field) -> str:
     words = field.schema.get("description") or known or ""
     place = _SHARED.get(name, "")
     if place not in {"", field.path} and kind == "PodCliqueSet":
-        return f"{prose(words)} [Its fields](#{slug('PodCliqueSet ' + section_of(kind, place))})"
+        return f"{prose(words)} [Its fields](#{anchor_of(kind, section_of(kind, place))})"
     return prose(words)
 
 

@@ -50,15 +50,10 @@ def outputs_page() -> str:
     ]
     for one in PICTURES:
         name = "grove " + " ".join(word for word in one.command.split()[:2] if word.isalpha())
-        parts.append(f"## {_title(one)}\n")
-        parts.append(f"`{name}` shows {one.shows}: [more]({one.page}).\n")
+        parts.append(f"## {one.shows[0].upper()}{one.shows[1:]}\n")
+        parts.append(f"`{name}`, explained [here]({one.page}).\n")
         parts.append(f"![Output of {name}: {one.shows}](../pictures/outputs/{one.name}.svg)\n")
     return "\n".join(parts)
-
-
-def _title(one: Picture) -> str:
-    command, _, rest = one.name.partition("-")
-    return f"{command} {rest}".strip().capitalize()
 
 
 def picture_of(one: Picture) -> str:

@@ -11,6 +11,7 @@ import pytest
 import grove_core.areas
 from docs.generator.fields import (
     additions,
+    anchor_of,
     fields_of_kind,
     fields_page,
     looked_up,
@@ -45,11 +46,17 @@ def test_every_field_has_a_meaning_and_a_place() -> None:
         name = field.path.rpartition(".")[2]
         section = section_of(kind, field.path)
         if section:
-            row = "" if f"### {kind} {field.path}" in fields_page() else f"| `{_below(section, field.path)}` |"
-            assert row in fields_page().partition(f"### {kind} {section}\n")[2].partition("\n###")[0], field.path
+            row = "" if _heading(kind, field.path) in fields_page() else f"| `{_below(section, field.path)}` |"
+            table = fields_page().partition(_heading(kind, section))[2].partition("\n###")[0]
+            assert table, section
+            assert row in table, field.path
         else:  # several places have it, and it is shown at one of them
             assert any(path.endswith(f".{name}") and section_of(kind, path) for path in PATHS), field.path
         assert looked_up("meanings", field.path) is None or not field.schema.get("description"), field.path
+
+
+def _heading(kind: str, section: str) -> str:
+    return f"### {section} {{ #{anchor_of(kind, section)} }}\n"
 
 
 def _below(section: str, path: str) -> str:
