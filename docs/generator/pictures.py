@@ -58,10 +58,10 @@ def outputs_page() -> str:
 
 def picture_of(one: Picture) -> str:
     """Run the command of a picture in the present folder, as on a terminal with colours, and return what it prints."""
-    out = _Terminal()
-    with _environment({"COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}), redirect_stdout(out), redirect_stderr(out):
+    out, err = _Terminal(), StringIO()  # standard error is no terminal, or it would have bars of progress
+    with _environment({"COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}), redirect_stdout(out), redirect_stderr(err):
         run_command_line(shlex.split(one.command), "grove")
-    lines = out.getvalue().rstrip("\n").splitlines()
+    lines = (err.getvalue() + out.getvalue()).rstrip("\n").splitlines()
     more = [f"\x1b[2m... and {len(lines) - _MOST} more lines\x1b[0m"] if len(lines) > _MOST + 1 else []
     shown = [
         f"\x1b[2m$\x1b[0m \x1b[1mgrove {_shortened(one.command)}\x1b[0m",
