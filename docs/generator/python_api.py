@@ -6,20 +6,18 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from importlib import import_module
-from textwrap import dedent
 from types import FunctionType, ModuleType
 from typing import Final, get_type_hints
 
 import grove_core
 import grove_shell
+from docs.generator.docstring_sections import docstring_page_text
 from docs.generator.markdown import docstring, fenced, prose, table
 
 _PACKAGES: Final = ("kernel", "resources", "snapshot", "plan", "document")
 _AREA_MODULES: Final = frozenset({"rules", "rulesets", "verdicts"})
 """Modules of an area that other areas may import (CONTRIBUTING.md, Layers)."""
 _MODULE: Final = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])()")
-_SECTION: Final = re.compile(r"\n\n(?=\S)")
-_NAME: Final = re.compile(r"[A-Z]\w+")
 _WIDE: Final = 88
 _SOMETHING: Final = type("Something", (), {"__repr__": lambda _self: "..."})()
 Public = FunctionType | type
@@ -68,7 +66,7 @@ def _testing() -> str:
     return "\n".join(
         (
             "# grove_core.testing\n",
-            _text(module.__doc__),
+            docstring_page_text(module.__doc__),
             *(_described(name, found) for name, found in own if found.__module__.startswith("grove_core.testing")),
             "## Invariants\n",
             "`INVARIANTS` has those of `GT` and `PL`, `FIELD_INVARIANTS` those of `GF` and some of `PL`.\n",
@@ -79,7 +77,7 @@ def _testing() -> str:
 
 def _library() -> str:
     names = [_described(name, getattr(grove_shell, name)) for name in grove_shell.__all__]
-    return "\n".join(("# grove_shell\n", _text(grove_shell.__doc__), *names))
+    return "\n".join(("# grove_shell\n", docstring_page_text(grove_shell.__doc__), *names))
 
 
 def _module(name: str) -> ModuleType:
@@ -115,7 +113,7 @@ def _page(title: str, words: str, modules: Iterator[ModuleType]) -> str:
 
 def _section(module: ModuleType) -> str:
     names = "\n".join(_described(name, found, level=3) for name, found in public_names(module))
-    return "\n".join((f"## {module.__name__}\n", _text(module.__doc__), names))
+    return "\n".join((f"## {module.__name__}\n", docstring_page_text(module.__doc__), names))
 
 
 def public_names(module: ModuleType) -> Iterator[tuple[str, Public]]:
@@ -132,7 +130,9 @@ def _described(name: str, found: object, level: int = 3) -> str:
         return "\n".join((heading, fenced(f"{name}: str = {found!r}", "python")))
     if not isinstance(found, FunctionType | type):
         return heading
-    return "\n".join((heading, fenced(_signature(name, found), "python"), _text(found.__doc__), _members(found)))
+    return "\n".join(
+        (heading, fenced(_signature(name, found), "python"), docstring_page_text(found.__doc__), _members(found))
+    )
 
 
 def _signature(name: str, found: Public) -> str:
@@ -194,22 +194,9 @@ def _members(found: Public) -> str:
         if isinstance(function, FunctionType) and not name.startswith("_"):
             call = f"{name}: {_type_of(function)}" if isinstance(member, property) else f"{name}(...)"
             lines.append(f"- `{call}`: {prose(docstring(function.__doc__).partition(chr(10))[0])}\n")
-    return "".join(lines) + "\n"
+    return "".join(("**Methods and properties**\n\n", *lines, "\n")) if lines else ""
 
 
 def _type_of(function: FunctionType) -> str:
     """Return the type of the result as it is written; some name what is not imported at run time."""
     return _annotation(inspect.signature(function).return_annotation)
-
-
-def _text(text: str | None) -> str:
-    """Return a docstring as Markdown: paragraphs as prose, arguments and examples verbatim."""
-    parts, _, rest = docstring(text).partition("\n\n")
-    shown = [f"{prose(parts)}\n"]
-    for section in filter(None, _SECTION.split(rest)):
-        head, _, body = section.partition(":\n")
-        if body and _NAME.fullmatch(head):
-            shown += [f"{head}:\n", fenced(dedent(body), "pycon" if ">>>" in body else "text")]
-        else:
-            shown.append(f"{prose(section.strip())}\n")
-    return "\n".join(shown)

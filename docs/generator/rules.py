@@ -55,13 +55,19 @@ def _area(prefix: str) -> str:
     rules = [rule for rule in specification_rules_by_number().values() if rule.id.startswith(f"{prefix}-")]
     return "\n".join(
         (
-            f"# {prefix}: {name.replace('_', ' ')}\n",
+            f"# {prefix}: {_title(name)}\n",
             f"{governs[0].upper()}{governs[1:]}. {len(rules)} rules of `specs/{name}.md`.\n",
             *((story[1] + "\n",) if story else ()),
             *((_breach_table(),) if prefix == "GT" else ()),
             *map(_rule, rules),
         )
     )
+
+
+def _title(name: str) -> str:
+    """Return the title of an area: abbreviations in capitals, and in plain words which operator it is about."""
+    words = name.replace("mnnvl", "MNNVL").replace("html", "HTML").replace("_field", " (Go operator)")
+    return words.replace("_", " ")
 
 
 def _breach_table() -> str:

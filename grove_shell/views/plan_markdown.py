@@ -57,7 +57,8 @@ def plan_markdown(document: PlanDocument, context: PlanPageContext) -> str:
     for forecast in document.forecasts:
         _add_edit(written, forecast)
     calm = []
-    for forecast, story in zip(document.forecasts, stories, strict=True):
+    by_urgency = sorted(zip(document.forecasts, stories, strict=True), key=lambda both: both[1].urgency_rank)
+    for forecast, story in by_urgency:
         if is_calm(forecast, story, context):
             calm.append((forecast, story))
             continue

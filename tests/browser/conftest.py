@@ -1,6 +1,10 @@
 """A headless Chromium for the tests of this folder, which are skipped where it or its driver is missing."""
 
+import json
+import os
 import shutil
+import subprocess
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,3 +59,34 @@ def opened(browser: "Browser", request: pytest.FixtureRequest) -> Iterator[Opene
     found.page.on("request", lambda asked: found.requests.append(asked.url))
     yield found
     context.close()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The script of axe-core: the file that AXE_CORE names, else from the npm registry."""
+    if named := os.environ.get("AXE_CORE"):
+        return Path(named).read_text(encoding="utf-8")
+    npm, folder = shutil.which("npm"), tmp_path_factory.mktemp("axe")
+    if npm is None:
+        pytest.skip("needs axe-core: AXE_CORE, or npm to fetch it")
+    done = subprocess.run(
+        [npm, "pack", "--json", "axe-core@4"], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+    if done.returncode:
+        pytest.skip("needs axe-core, and the npm registry cannot be reached")
+    with tarfile.open(folder / json.loads(done.stdout)[0]["filename"]) as archive:
+        member = archive.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode()
+
+
+def serious_findings(page: "Page", axe: str) -> list[tuple[str, list[Any]]]:
+    """The serious findings of axe-core on a page, each with the elements that it is about."""
+    page.add_script_tag(content=axe)
+    found: dict[str, Any] = page.evaluate("() => axe.run()")
+    assert len(found["passes"]) > 10
+    return [
+        (one["id"], [node["target"] for node in one["nodes"]][:3])
+        for one in found["violations"]
+        if one["impact"] in {"serious", "critical"}
+    ]

@@ -1,17 +1,12 @@
 """Pages in a real browser: no message, no request, reasons by a click, filter, links, keys, themes, text as text."""
 
-import json
-import os
-import shutil
-import subprocess
-import tarfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from benchmarks.data.lists import Form, write_list
-from tests.browser.conftest import Opened
+from tests.browser.conftest import Opened, serious_findings
 from tests.html.reading import HOSTILE, REAL, hostile_dump, page_of
 from tests.html.test_plan_pages import EDIT, NOW
 from tests.html.test_reports import CODES, COMMANDS
@@ -253,31 +248,4 @@ class TestHP013:
         if command == "plan":
             page.evaluate("() => document.querySelectorAll('.set:not(#deepseek)').forEach(one => one.remove())")
             page.evaluate("() => document.querySelectorAll('details').forEach(one => { one.open = true; })")
-        page.add_script_tag(content=axe)
-        found: dict[str, Any] = page.evaluate("() => axe.run()")
-        serious = [
-            (one["id"], [node["target"] for node in one["nodes"]][:3])
-            for one in found["violations"]
-            if one["impact"] in {"serious", "critical"}
-        ]
-        assert len(found["passes"]) > 10
-        assert serious == []
-
-
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The script of axe-core: the file that AXE_CORE names, else from the npm registry."""
-    if named := os.environ.get("AXE_CORE"):
-        return Path(named).read_text(encoding="utf-8")
-    npm, folder = shutil.which("npm"), tmp_path_factory.mktemp("axe")
-    if npm is None:
-        pytest.skip("needs axe-core: AXE_CORE, or npm to fetch it")
-    done = subprocess.run(
-        [npm, "pack", "--json", "axe-core@4"], cwd=folder, capture_output=True, text=True, check=False, timeout=60
-    )
-    if done.returncode:
-        pytest.skip("needs axe-core, and the npm registry cannot be reached")
-    with tarfile.open(folder / json.loads(done.stdout)[0]["filename"]) as archive:
-        member = archive.extractfile("package/axe.min.js")
-        assert member is not None
-        return member.read().decode()
+        assert serious_findings(page, axe) == []

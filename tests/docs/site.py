@@ -45,9 +45,17 @@ def links_of(page: str) -> Iterator[tuple[str, str]]:
             yield posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page, anchor
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads ``!ENV``, by which mkdocs takes values of the environment."""
+
+
+_Loader.add_constructor("!ENV", lambda _loader, _node: "")
+
+
 def in_nav() -> list[str]:
     """The pages that the nav of ``mkdocs.yml`` has, in its order."""
-    configured = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    configured = yaml.load(text, _Loader)  # noqa: S506 - it is a safe loader that knows one tag more
     return list(_paths(configured["nav"]))
 
 

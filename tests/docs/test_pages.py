@@ -9,6 +9,7 @@ import click
 import pytest
 
 from docs.generator.commands import every_command
+from grove_shell.cli.main import run_command_line
 from tests.console_blocks import BLOCK, check_console_blocks
 from tests.docs.site import DOCS, ROOT, WRITTEN, anchors_of, in_nav, links_of, pages
 from tests.library.installed_packages import EXAMPLE, install_example
@@ -16,6 +17,8 @@ from tests.replay.recorded_logs import SCENARIOS, played
 
 OWN_RULES: Final = "how-to/write-your-own-rules.md"
 """The page whose commands need its package."""
+WRITE: Final = "how-to/write-a-podcliqueset.md"
+SETS: Final = ROOT / "examples" / "write-a-set"
 SHELL: Final = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 LOG: Final = "plans.jsonl"
 """The decision log of the how-to; a reader has one of an operator, we have one of a scenario."""
@@ -68,6 +71,23 @@ def test_the_page_about_rules_of_your_own_shows_the_package_as_it_is() -> None:
     text = (DOCS / OWN_RULES).read_text(encoding="utf-8")
     shown = [block for _, block in re.findall(r"```(python|toml) title=[^\n]*\n(.*?)```", text, re.DOTALL)]
     assert shown == [(EXAMPLE / name).read_text(encoding="utf-8") for name in ("my_rules.py", "pyproject.toml")]
+
+
+def test_manifests_on_a_page_are_those_of_the_examples() -> None:
+    text = (DOCS / WRITE).read_text(encoding="utf-8")
+    shown = re.findall(r'```yaml title="examples/write-a-set/([^"]+)"\n(.*?)```', text, re.DOTALL)
+    assert len(shown) == 7
+    assert [(name, (SETS / name).read_text(encoding="utf-8")) for name, _ in shown] == shown
+
+
+@pytest.mark.parametrize("rules", ["design", "field"])
+@pytest.mark.parametrize("path", sorted(SETS.glob("[1-5]-*.yaml")), ids=lambda path: path.stem)
+def test_each_set_of_the_page_is_admitted_by_both_operators(
+    path: Path, rules: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    around = ["-f", str(SETS / "topology.yaml"), "--config", str(SETS / "operator.yaml")]
+    assert run_command_line(["validate", "-f", str(path), *around, "--rules", rules], "grove") == 0
+    assert "warning" not in capsys.readouterr().out
 
 
 def test_the_nav_has_every_page_once() -> None:

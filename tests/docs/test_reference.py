@@ -91,6 +91,13 @@ def test_public_names_are_there_and_a_page_is_the_same_tomorrow() -> None:
     assert not any(ADDRESS.search(page) for page in pages.values())
 
 
+def test_arguments_are_a_list_and_examples_are_code() -> None:
+    section = python_pages()["library.md"].partition("### compare\n")[2].partition("\n### ")[0]
+    assert "**Arguments**\n\n- `cluster`: as `grove_shell.read` returns it.\n- `first`, `second`: names" in section
+    assert "```pycon\n>>> " in section
+    assert not re.search(r"^(?:Args|Attributes|Raises|Returns|Example):", section, re.MULTILINE)
+
+
 def test_the_breach_table_is_printed_in_the_order_in_which_it_is_asked() -> None:
     page = generated()["reference/rules/gang_termination.md"]
     rows = [line for line in page.splitlines() if re.match(r"\| [1-9] \|", line)]

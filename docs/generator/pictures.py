@@ -1,0 +1,99 @@
+"""Pictures of what commands print, and the page that shows them all.
+
+One line of ``pictures.yaml`` is one picture. ``pytest --bless tests/docs/test_pictures.py`` runs the commands.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import yaml
+
+from docs.generator.console_blocks import COLUMNS
+from docs.generator.terminal_svg import terminal_svg
+from grove_shell.cli.main import run_command_line
+
+LIST: Final = Path(__file__).with_name("pictures.yaml")
+FOLDER: Final = Path(__file__).parents[1] / "pictures" / "outputs"
+LOG: Final = "plans.jsonl"
+"""The decision log that `grove replay` reads; who draws the pictures puts one into the present folder."""
+_MOST: Final = 40
+
+
+class Picture(NamedTuple):
+    """A picture: name of its file, command line, what it shows, and the page that explains it."""
+
+    name: str
+    command: str
+    shows: str
+    page: str
+
+
+def _listed() -> tuple[Picture, ...]:
+    lines = yaml.load(LIST.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    return tuple(Picture(one["name"], one["command"], one["shows"], one["page"]) for one in lines)
+
+
+PICTURES: Final = _listed()
+
+
+def outputs_page() -> str:
+    """Return the page with every picture."""
+    parts = [
+        "# What the commands show\n",
+        f"Each picture is made by running the command on files of this repository, on a terminal of {COLUMNS} columns.",
+        f"Outputs of more than {_MOST} lines are cut.\n",
+    ]
+    for one in PICTURES:
+        name = "grove " + " ".join(word for word in one.command.split()[:2] if word.isalpha())
+        parts.append(f"## {one.shows[0].upper()}{one.shows[1:]}\n")
+        parts.append(f"`{name}`, explained [here]({one.page}).\n")
+        parts.append(f"![Output of {name}: {one.shows}](../pictures/outputs/{one.name}.svg)\n")
+    return "\n".join(parts)
+
+
+def picture_of(one: Picture) -> str:
+    """Run the command of a picture in the present folder, as on a terminal with colours, and return what it prints."""
+    out, err = _Terminal(), StringIO()  # standard error is no terminal, or it would have bars of progress
+    with _environment({"COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}), redirect_stdout(out), redirect_stderr(err):
+        run_command_line(shlex.split(one.command), "grove")
+    lines = (err.getvalue() + out.getvalue()).rstrip("\n").splitlines()
+    more = [f"\x1b[2m... and {len(lines) - _MOST} more lines\x1b[0m"] if len(lines) > _MOST + 1 else []
+    shown = [
+        f"\x1b[2m$\x1b[0m \x1b[1mgrove {_shortened(one.command)}\x1b[0m",
+        *(lines[:_MOST] if more else lines),
+        *more,
+    ]
+    return terminal_svg(f"Output of grove {one.command}", shown, COLUMNS)
+
+
+def _shortened(command: str) -> str:
+    """Return a command that fits into a line; what is left out is in the title of the picture."""
+    most = COLUMNS - len("$ grove ")
+    return command if len(command) <= most else command[: most - 4].rpartition(" ")[0] + " ..."
+
+
+class _Terminal(StringIO):
+    """Standard output of a terminal."""
+
+    def isatty(self) -> bool:
+        """Return true, as a terminal does."""
+        return True
+
+
+@contextmanager
+def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+    """Run with an environment of a terminal with colours, whatever the present one is."""
+    before = dict(os.environ)
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
+        os.environ.pop(name, None)
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
