@@ -133,18 +133,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         return FAIL_ON if (options.fail_on or policies) and not options.sets else USAGE
     plan = plan_input(inputs, source, options)
     results = _evaluated(policies, plan)
-    context = PlanPageContext(
-        loaded=inputs.loaded,
-        nothing_judged=nothing_decided_message(inputs.loaded, plan.document.forecasts),
-        sets_with_unknown_nodes=sets_with_unknown_nodes(plan.snapshots, inputs.loaded.nodes),
-        operator_note=operator_rule_set_note(plan.recognition, plan.document.rules),
-        newest_time=inputs.newest or newest_condition_transition_time(inputs.loaded.cluster),
-        is_now_given=isinstance(source.now, datetime),
-        has_old_manifests=bool(source.old),
-        verbose=options.verbose,
-        decisions=options.decisions,
-        policies=results,
-    )
+    context = plan_page_context(inputs, plan, source, options, results)
     _print(plan.document, context, options)
     if options.html is not None:
         from grove_shell.html.plan_html import plan_html  # noqa: PLC0415 - few plans are saved as a page (P11)
@@ -156,6 +145,28 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
             print_error(context.nothing_judged)
         return FAIL_ON
     return _exit_code(inputs, options, plan, results)
+
+
+def plan_page_context(
+    inputs: CommandInput,
+    plan: PlannedInput,
+    source: InputSource,
+    options: PlanOptions,
+    results: tuple[PolicyResult, ...] = (),
+) -> PlanPageContext:
+    """Return what the page of a plan shows besides the plan."""
+    return PlanPageContext(
+        loaded=inputs.loaded,
+        nothing_judged=nothing_decided_message(inputs.loaded, plan.document.forecasts),
+        sets_with_unknown_nodes=sets_with_unknown_nodes(plan.snapshots, inputs.loaded.nodes),
+        operator_note=operator_rule_set_note(plan.recognition, plan.document.rules),
+        newest_time=inputs.newest or newest_condition_transition_time(inputs.loaded.cluster),
+        is_now_given=isinstance(source.now, datetime),
+        has_old_manifests=bool(source.old),
+        verbose=options.verbose,
+        decisions=options.decisions,
+        policies=results,
+    )
 
 
 def _policies(paths: tuple[str, ...]) -> "tuple[tuple[Policy, ...], tuple[InputFault, ...]]":

@@ -67,6 +67,7 @@ class _TreeBuilder:
         replicas = tuple(self._replica(index, groups[index], cliques[index]) for index in indices)
         share = f"{self._story.available:,} of {count_with_noun(self._story.replicas, 'replica')} available"
         return TreeNode(
+            subject=self._root,
             level="set",
             name=self._root.name,
             anchor=anchor,
@@ -115,6 +116,7 @@ class _TreeBuilder:
         if own in {ObjectState.ENDS, ObjectState.WAITS}:
             state = own  # what it waits for counts before what it waits because of
         return TreeNode(
+            subject=ref,
             level=level,
             name=name,
             anchor=anchor,
@@ -133,9 +135,10 @@ class _TreeBuilder:
         breach = self._breaches.get(clique.ref)
         rows = (
             *(self._pod(pod) for pod in pods),
-            *(PodRow(self._anchors.id_of(ref), ref.name, ObjectState.CREATED) for ref in created),
+            *(PodRow(ref, self._anchors.id_of(ref), ref.name, ObjectState.CREATED) for ref in created),
         )
         return TreeNode(
+            subject=clique.ref,
             level="clique",
             name=clique.ref.name,
             anchor=anchor,
@@ -189,7 +192,7 @@ class _TreeBuilder:
         trouble = pod.trouble if not pod.ready else ""
         if pod.unplaced_because:
             trouble = f"{trouble}: {pod.unplaced_because}" if trouble else pod.unplaced_because
-        return PodRow(self._anchors.id_of(pod.ref), pod.name, state_of_pod(pod), pod.node, trouble, pod.gpus)
+        return PodRow(pod.ref, self._anchors.id_of(pod.ref), pod.name, state_of_pod(pod), pod.node, trouble, pod.gpus)
 
 
 def _is_unwell(finding: Finding) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from grove_core.kernel.refs import Ref
 from grove_shell.html.cited_reasons import HtmlReason
 from grove_shell.html.object_states import ObjectState
 
@@ -12,6 +13,7 @@ from grove_shell.html.object_states import ObjectState
 class PodRow:
     """One pod of the tree; ``trouble`` is why it is not ready, in the words of its status."""
 
+    subject: Ref
     anchor: str
     name: str
     state: ObjectState
@@ -25,6 +27,7 @@ class TreeNode:
     """One object or replica of the tree.
 
     Attributes:
+        subject: the object, or one replica of it.
         level: ``set``, ``replica``, ``group``, ``group replica`` or ``clique``.
         ends_at: when it is terminated if nothing changes; None where no termination is planned.
         counts: such as ``2 of 3 pods ready, at least 2 needed``.
@@ -32,6 +35,7 @@ class TreeNode:
         state_is_from_below: whether the state is that of something inside it, and it has none of its own.
     """
 
+    subject: Ref
     level: str
     name: str
     anchor: str
