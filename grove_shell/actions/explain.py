@@ -60,7 +60,7 @@ class Explained(NamedTuple):
     hint: str = ""
 
 
-def explain_input(  # noqa: PLR0913 - what is explained, where, and under which rules
+def explain_input(
     inputs: CommandInput,
     kind: str,
     name: str,

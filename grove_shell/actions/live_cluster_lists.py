@@ -112,7 +112,7 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
             elif not isinstance(found, KindNotListed):
                 raise found
         items = await _with_relisted(api, items, complete, count)
-        if any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets) or any(map(shows_node_loss, items)):
+        if plan_needs_nodes(sets, items):
             try:
                 items += map(node_in_capture, await _listed(api, NODES, EVERYWHERE, count))
             except KindNotListed as fault:
@@ -164,6 +164,12 @@ def namespaces_short_of_pods(items: Iterable[Json]) -> set[str]:
         for meta, replicas in wanted
         if not isinstance(replicas, int) or ready[meta.uid] < replicas
     }
+
+
+def plan_needs_nodes(sets: Iterable[Json], items: Iterable[Json]) -> bool:
+    """Return whether a set has topology constraints (TP-131), or a node of a pod seems lost (GF-015)."""
+    has_constraint = any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets)
+    return has_constraint or any(map(shows_node_loss, items))
 
 
 def node_in_capture(node: Json) -> Json:

@@ -1,7 +1,6 @@
 """A cluster that is followed by lists and watches; it is only read (WA-002, WA-006)."""
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from grove_shell.actions.live_cluster_lists import (
     NODES,
     is_pod_of_grove,
     namespaces_short_of_pods,
-    shows_node_loss,
+    plan_needs_nodes,
 )
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.api_response import OK
@@ -57,7 +56,7 @@ class FollowedCluster:
         self._edits = FollowedFiles(InputSource(), *edits)
         self._changed: Callable[[], None] = lambda: None
         self._kinds = {kind.kind: _without_selector(kind) for kind in (*KINDS.values(), EVENTS, NODES)}
-        self._objects = WatchedObjects(self._kinds, lambda: self._changed())
+        self._objects = WatchedObjects(self._kinds, self._on_change)
         self._reflectors = {name: self._reflector(kind) for name, kind in self._kinds.items()}
         self._extra: dict[str, list[Json]] = {}
         self._looked_for_unselected = False
@@ -80,7 +79,9 @@ class FollowedCluster:
         for name, reflector in self._reflectors.items():
             if name != NODES.kind or self._needs_nodes.is_set():
                 await reflector.synced.wait()
-        if not self._needs_nodes.is_set() and self._plan_needs_nodes():
+        if not self._needs_nodes.is_set() and plan_needs_nodes(
+            self._objects.objects_of(POD_CLIQUE_SET), self._objects.objects_of(POD)
+        ):
             self._needs_nodes.set()
             await self._reflectors[NODES.kind].synced.wait()
         await self._list_unselected_pods()
@@ -89,14 +90,6 @@ class FollowedCluster:
     async def _follow_nodes(self) -> None:
         await self._needs_nodes.wait()
         await self._reflectors[NODES.kind].run()
-
-    def _plan_needs_nodes(self) -> bool:
-        """Return whether a set has topology constraints, or a node of a pod seems lost, as ``plan --live`` has it."""
-        sets = self._objects.objects_of(POD_CLIQUE_SET)
-        pods = self._objects.objects_of(POD)
-        return any("topologyConstraint" in json.dumps(one.get("spec")) for one in sets) or any(
-            map(shows_node_loss, pods)
-        )
 
     async def _list_unselected_pods(self) -> None:
         """List pods without a label selector where one may have lost its label (OP-053).
@@ -155,6 +148,9 @@ class FollowedCluster:
             longest_pause=_LONGEST_PAUSE,
         )
 
+    def _on_change(self) -> None:
+        self._changed()
+
     def _report(self, kind: str, words: str) -> None:
         """Note an error of a list or watch; a kind that is not listed is among the notes of the plan instead."""
         if self._objects.stores[kind].unlisted_because == words:
@@ -173,4 +169,3 @@ class FollowedCluster:
 def _without_selector(kind: ApiKind) -> ApiKind:
     """Return a kind as a plan lists it: groups of other controllers may have the names of ours (SC-026)."""
     return replace(kind, selector="") if kind.kind in GROUP_KINDS else kind
-

@@ -77,7 +77,10 @@ def row_of_set(tree: TreeNode) -> ScreenRow:
 def row_of_other_root(subject: Ref) -> ScreenRow:
     """Return the row of a root that is no set, such as a topology."""
     return ScreenRow(
-        subject=subject, level="root", name=escape_unprintable(f"{subject.kind}/{subject.name}"), state=ObjectState.READY
+        subject=subject,
+        level="root",
+        name=escape_unprintable(f"{subject.kind}/{subject.name}"),
+        state=ObjectState.READY,
     )
 
 
@@ -134,9 +137,7 @@ def opened_at_first(rows: Iterable[ScreenRow], most: int) -> Iterator[Ref]:
                 yield row.subject
 
 
-def next_row(
-    rows: Iterable[ScreenRow], after: Ref | None, matches: Callable[[ScreenRow], bool]
-) -> ScreenRow | None:
+def next_row(rows: Iterable[ScreenRow], after: Ref | None, matches: Callable[[ScreenRow], bool]) -> ScreenRow | None:
     """Return the next row that matches below a row, from the top again after the last; None where none matches."""
     first, is_after = None, after is None
     for top in rows:
@@ -147,4 +148,3 @@ def next_row(
                 first = first or row
             is_after = is_after or row.subject == after
     return first
-

@@ -26,7 +26,7 @@ class WatchedObjects(StoresByKind):
 
     def objects_of(self, kind: str) -> list[Json]:
         """Return all objects of a kind."""
-        return [one.item for one in self.stores[kind].entries.values()]
+        return [one.item for one in self.stores[kind].entries.values() if one.item is not None]
 
     def replace_all_of_kind(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list as of a version; its first list ends the wait for the kind."""
