@@ -28,14 +28,21 @@ _OPEN, _CLOSED, _LEAF = "▾ ", "▸ ", "  "
 _CURSOR, _NO_CURSOR = ">", " "
 _GAP: Final = 2
 _LARGEST_NAME_SHARE: Final = 0.5
+_NARROW: Final = 100  # cells
 
 
 class Columns(NamedTuple):
-    """Widths of the columns in cells, without the gaps between them; ``end`` is 0 where no row ends."""
+    """Widths of the columns in cells, without the gaps between them.
+
+    Attributes:
+        end: 0 where no row ends.
+        is_narrow: whether ``ends`` is left out of the time left, so that counts have room.
+    """
 
     name: int
     state: int
     end: int
+    is_narrow: bool = False
 
 
 def columns_for(rows: Sequence[VisibleRow], width: int) -> Columns:
@@ -43,7 +50,9 @@ def columns_for(rows: Sequence[VisibleRow], width: int) -> Columns:
     name = max((_head_width(one) + len(one.row.name) for one in rows), default=0)
     state = max((len(state_word(one.row)) for one in rows), default=0)
     has_end = any(one.row.ends_at is not None for one in rows)
-    return Columns(min(name, int(width * _LARGEST_NAME_SHARE)), state, len("ends in 0:00:00") if has_end else 0)
+    is_narrow = width < _NARROW
+    end = len("in 0:00:00" if is_narrow else "ends in 0:00:00") if has_end else 0
+    return Columns(min(name, int(width * _LARGEST_NAME_SHARE)), state, end, is_narrow)
 
 
 def row_text(
@@ -60,8 +69,9 @@ def row_text(
     text.append(" " * _GAP)
     text.append(state_word(row).ljust(columns.state), style)
     if columns.end:
+        end = end_text(row, now).removeprefix("ends " if columns.is_narrow else "")
         text.append(" " * _GAP)
-        text.append(end_text(row, now).ljust(columns.end), style if row.is_termination else "")
+        text.append(end.ljust(columns.end), style if row.is_termination else "")
     text.append(" " * _GAP)
     text.append(row.detail, "dim")
     return text

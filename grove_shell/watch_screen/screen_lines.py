@@ -1,4 +1,4 @@
-"""Lines of the screen besides the objects: pages as text, the clock, and what is wrong with the input."""
+"""Lines of the screen besides the objects: the clock, and what is wrong with the input."""
 
 from datetime import datetime
 from typing import Final
@@ -14,9 +14,12 @@ from grove_shell.watch_screen.watched_plan import WatchedPlan
 _STANDS: Final = "the clock stands"
 
 
-def page_as_text(page: StyledTextPage) -> Text:
-    """Return the lines of a page as text with styles; none of it is read as markup (WA-008)."""
-    return Text("\n").join(Text.assemble(*line) for line in page.lines)
+def text_page(text: str) -> StyledTextPage:
+    """Return a page of plain lines."""
+    page = StyledTextPage()
+    for line in text.split("\n"):
+        page.add_line(line)
+    return page
 
 
 def clock_line(plan: WatchedPlan, now: datetime) -> str:
@@ -30,10 +33,7 @@ def failure_page(fault: CommandFailed) -> StyledTextPage:
     first = fault.args[0] if fault.args else ""
     if isinstance(first, StyledTextPage):
         return first
-    page = StyledTextPage()
-    for line in str(fault).split("\n"):
-        page.add_line(line)
-    return page
+    return text_page(str(fault))
 
 
 def trouble_text(connection: str, failure: StyledTextPage | None, shown: datetime | None) -> Text:

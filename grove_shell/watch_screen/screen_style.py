@@ -9,9 +9,10 @@ STYLE: Final = """
 #trouble { display: none; }
 #trouble.-shown { display: block; }
 #body { height: 1fr; layout: vertical; }
-#objects { height: 3fr; border-top: solid $foreground 30%; }
+#clock { max-height: 1; }
+#objects { overflow-x: hidden; scrollbar-size-vertical: 1; height: 3fr; border-top: solid $foreground 30%; }
 #panes { height: 2fr; layout: vertical; }
-.pane { border-top: solid $foreground 30%; padding: 0 1; height: 1fr; }
+.pane { scrollbar-size-vertical: 1; border-top: solid $foreground 30%; padding: 0 1; height: 1fr; }
 .pane:focus { border-top: heavy $foreground; }
 #edit { display: none; }
 .-edits #edit { display: block; }

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, VerticalScroll
+from textual.containers import Container
 from textual.widgets import Input, Static
 
 from grove_core.kernel.refs import Ref
@@ -20,9 +20,10 @@ from grove_shell.watch_screen.background_thread import BackgroundThread
 from grove_shell.watch_screen.followed_input import FollowedInput
 from grove_shell.watch_screen.key_help import KeyHelp
 from grove_shell.watch_screen.object_list import ObjectList
+from grove_shell.watch_screen.page_view import PageView
 from grove_shell.watch_screen.plan_loop import PlanLoop, WatchOptions
 from grove_shell.watch_screen.row_reasons import row_reasons
-from grove_shell.watch_screen.screen_lines import clock_line, page_as_text, trouble_text
+from grove_shell.watch_screen.screen_lines import clock_line, text_page, trouble_text
 from grove_shell.watch_screen.screen_rows import ScreenRow, next_row, opened_at_first
 from grove_shell.watch_screen.screen_style import BREAKPOINTS, STYLE
 from grove_shell.watch_screen.watched_plan import WatchedPlan
@@ -67,10 +68,8 @@ class WatchApp(App[int]):
         with Container(id="body"):
             yield ObjectList(datetime.now(UTC), "objects")
             with Container(id="panes"):
-                with VerticalScroll(id="reasons", classes="pane"):
-                    yield Static(Text(), id="reason-lines")
-                with VerticalScroll(id="edit", classes="pane"):
-                    yield Static(Text("planning the edit ..."), id="edit-lines")
+                yield PageView("reasons")
+                yield PageView("edit", "planning the edit ...")
         yield Input(id="search", placeholder="search names, states, nodes", select_on_focus=False)
         edit = "  e edit" if self._options.edits else ""
         keys = f" q quit  / search  n next termination  a attention{edit}  i notes  ? help"
@@ -91,6 +90,9 @@ class WatchApp(App[int]):
     def _static(self, name: str) -> Static:
         return self.screen_stack[0].query_one(f"#{name}", Static)
 
+    def _pane(self, name: str) -> PageView:
+        return self.screen_stack[0].query_one(f"#{name}", PageView)
+
     @property
     def _now(self) -> datetime:
         plan = self._plan
@@ -104,7 +106,8 @@ class WatchApp(App[int]):
 
     def _show_time(self) -> None:
         if self._plan is not None:
-            self._static("clock").update(Text(clock_line(self._plan, self._now), "dim"))
+            line = Text(clock_line(self._plan, self._now), "dim", no_wrap=True, overflow="ellipsis")
+            self._static("clock").update(line)
             self._objects.show_time(self._now)
 
     def show_plan(self, plan: WatchedPlan) -> None:
@@ -122,7 +125,7 @@ class WatchApp(App[int]):
 
     def show_edit(self, page: StyledTextPage) -> None:
         """Show the plan of the edit."""
-        self._static("edit-lines").update(page_as_text(page))
+        self._pane("edit").show(page)
 
     def show_trouble(self, connection: str, failure: StyledTextPage | None) -> None:
         """Show why the screen may be out of date, and since when; nothing where it is not."""
@@ -130,7 +133,7 @@ class WatchApp(App[int]):
         self._static("trouble").update(text)
         self._static("trouble").set_class(bool(text.plain), "-shown")
         if self._plan is None and failure is not None:
-            self._static("reason-lines").update(page_as_text(failure))
+            self._pane("reasons").show(failure)
 
     def _shown_rows(self) -> tuple[ScreenRow, ...]:
         rows = self._plan.rows if self._plan is not None else ()
@@ -145,10 +148,10 @@ class WatchApp(App[int]):
         await asyncio.sleep(_REASONS_AFTER)
         plan = self._plan
         if row is None or plan is None:
-            self._static("reason-lines").update(Text("no set needs attention" if self._needs_attention_only else ""))
+            self._pane("reasons").show(text_page("no set needs attention" if self._needs_attention_only else ""))
             return
         page = await self._thread.run(partial(row_reasons, plan, row, self._options.plan.rules))
-        self._static("reason-lines").update(page_as_text(page))
+        self._pane("reasons").show(page)
 
     def action_leave(self) -> None:
         """End with exit code 0; the terminal is as before."""
@@ -164,8 +167,8 @@ class WatchApp(App[int]):
         self.remove_class("-edits")
         if self._shows_notes and self._plan is not None:
             self.workers.cancel_group(self, "reasons")
-            notes = page_as_text(self._plan.notes)
-            self._static("reason-lines").update(notes if notes.plain else Text("the plan has no notes"))
+            notes = self._plan.notes
+            self._pane("reasons").show(notes if notes.lines else text_page("the plan has no notes"))
         else:
             self.run_worker(self._show_reasons(self._objects.selected), group="reasons", exclusive=True)
 
