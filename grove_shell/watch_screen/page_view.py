@@ -14,6 +14,7 @@ class PageView(VerticalScroll):
 
     def __init__(self, widget_id: str, first: str = "") -> None:
         super().__init__(id=widget_id, classes="pane")
+        self._text = Static(Text())
         self._page = StyledTextPage()
         if first:
             self._page.add_line(first)
@@ -25,7 +26,7 @@ class PageView(VerticalScroll):
 
     def compose(self) -> ComposeResult:
         """Yield the text."""
-        yield Static(Text())
+        yield self._text
 
     def show(self, page: StyledTextPage) -> None:
         """Show another page, from its top unless it begins like the one before."""
@@ -42,4 +43,4 @@ class PageView(VerticalScroll):
     def _draw(self) -> None:
         width = max(self.scrollable_content_region.width, 1)
         lines = (part for line in self._page.lines for part in wrapped_line(line, width))
-        self.query_one(Static).update(Text("\n").join(Text.assemble(*line) for line in lines))
+        self._text.update(Text("\n").join(Text.assemble(*line) for line in lines))

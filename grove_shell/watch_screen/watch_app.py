@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from grove_core.kernel.refs import Ref
 from grove_shell.exit_codes import DONE
-from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.styled_text_page import StyledTextPage, escape_unprintable
 from grove_shell.watch_screen.background_thread import BackgroundThread
 from grove_shell.watch_screen.followed_input import FollowedInput
 from grove_shell.watch_screen.key_help import KeyHelp
@@ -59,21 +59,27 @@ class WatchApp(App[int]):
         self._needs_attention_only = False
         self._shows_notes = False
         self._searched = ""
+        self._headline = Static(Text("reading ..."), id="headline")
+        self._clock = Static(Text(), id="clock")
+        self._trouble = Static(Text(), id="trouble")
+        self._objects = ObjectList(datetime.now(UTC), "objects")
+        self._reasons = PageView("reasons")
+        self._edit = PageView("edit", "planning the edit ...")
+        self._search = Input(id="search", placeholder="search names, states, nodes", select_on_focus=False)
+        self._keys = Static(self._known_keys, id="keys")
 
     def compose(self) -> ComposeResult:
         """Yield the parts of the screen, from the top."""
-        yield Static(Text("reading ..."), id="headline")
-        yield Static(Text(), id="clock")
-        yield Static(Text(), id="trouble")
+        yield self._headline
+        yield self._clock
+        yield self._trouble
         with Container(id="body"):
-            yield ObjectList(datetime.now(UTC), "objects")
+            yield self._objects
             with Container(id="panes"):
-                yield PageView("reasons")
-                yield PageView("edit", "planning the edit ...")
-        yield Input(id="search", placeholder="search names, states, nodes", select_on_focus=False)
-        edit = "  e edit" if self._options.edits else ""
-        keys = f" q quit  / search  n next termination  a attention{edit}  i notes  ? help"
-        yield Static(Text(keys, "dim", no_wrap=True), id="keys")
+                yield self._reasons
+                yield self._edit
+        yield self._search
+        yield self._keys
 
     def on_mount(self) -> None:
         """Begin to follow the input and to draw the clock."""
@@ -84,14 +90,10 @@ class WatchApp(App[int]):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.action_leave)
 
     @property
-    def _objects(self) -> ObjectList:
-        return self.screen_stack[0].query_one(ObjectList)
-
-    def _static(self, name: str) -> Static:
-        return self.screen_stack[0].query_one(f"#{name}", Static)
-
-    def _pane(self, name: str) -> PageView:
-        return self.screen_stack[0].query_one(f"#{name}", PageView)
+    def _known_keys(self) -> Text:
+        edit = "  e edit" if self._options.edits else ""
+        keys = f" q quit  / search  n next termination  a attention{edit}  i notes  ? help"
+        return Text(keys, "dim", no_wrap=True)
 
     @property
     def _now(self) -> datetime:
@@ -107,14 +109,14 @@ class WatchApp(App[int]):
     def _show_time(self) -> None:
         if self._plan is not None:
             line = Text(clock_line(self._plan, self._now), "dim", no_wrap=True, overflow="ellipsis")
-            self._static("clock").update(line)
+            self._clock.update(line)
             self._objects.show_time(self._now)
 
     def show_plan(self, plan: WatchedPlan) -> None:
         """Show a new plan; at first open what needs attention, and go to the first termination."""
         is_first, self._plan = self._plan is None, plan
         notes = f"  ({len(plan.notes.lines)} notes: i)" if plan.notes.lines else ""
-        self._static("headline").update(Text.assemble(*plan.headline, (notes, "dim")))
+        self._headline.update(Text.assemble(*plan.headline, (notes, "dim")))
         select = None
         if is_first:
             self._objects.opened.update(opened_at_first(plan.rows, _OPENED_AT_FIRST))
@@ -125,22 +127,23 @@ class WatchApp(App[int]):
 
     def show_edit(self, page: StyledTextPage) -> None:
         """Show the plan of the edit."""
-        self._pane("edit").show(page)
+        self._edit.show(page)
 
     def show_trouble(self, connection: str, failure: StyledTextPage | None) -> None:
         """Show why the screen may be out of date, and since when; nothing where it is not."""
         text = trouble_text(connection, failure, None if self._plan is None else self._plan.as_of)
-        self._static("trouble").update(text)
-        self._static("trouble").set_class(bool(text.plain), "-shown")
+        self._trouble.update(text)
+        self._trouble.set_class(bool(text.plain), "-shown")
         if self._plan is None and failure is not None:
-            self._pane("reasons").show(failure)
+            self._reasons.show(failure)
 
     def _shown_rows(self) -> tuple[ScreenRow, ...]:
         rows = self._plan.rows if self._plan is not None else ()
         return tuple(row for row in rows if row.state.needs_attention) if self._needs_attention_only else rows
 
     def on_object_list_selected(self, message: ObjectList.Selected) -> None:
-        """Show the reasons of the selected row."""
+        """Show the reasons of the selected row, and the keys in place of what was not found."""
+        self._keys.update(self._known_keys)
         if not self._shows_notes:
             self.run_worker(self._show_reasons(message.row), group="reasons", exclusive=True)
 
@@ -148,10 +151,10 @@ class WatchApp(App[int]):
         await asyncio.sleep(_REASONS_AFTER)
         plan = self._plan
         if row is None or plan is None:
-            self._pane("reasons").show(text_page("no set needs attention" if self._needs_attention_only else ""))
+            self._reasons.show(text_page("no set needs attention" if self._needs_attention_only else ""))
             return
         page = await self._thread.run(partial(row_reasons, plan, row, self._options.plan.rules))
-        self._pane("reasons").show(page)
+        self._reasons.show(page)
 
     def action_leave(self) -> None:
         """End with exit code 0; the terminal is as before."""
@@ -168,7 +171,7 @@ class WatchApp(App[int]):
         if self._shows_notes and self._plan is not None:
             self.workers.cancel_group(self, "reasons")
             notes = self._plan.notes
-            self._pane("reasons").show(notes if notes.lines else text_page("the plan has no notes"))
+            self._reasons.show(notes if notes.lines else text_page("the plan has no notes"))
         else:
             self.run_worker(self._show_reasons(self._objects.selected), group="reasons", exclusive=True)
 
@@ -185,18 +188,17 @@ class WatchApp(App[int]):
     def action_next_termination(self) -> None:
         """Go to the next replica that waits for its end, or that is terminated now."""
         if not self._go_to_next(lambda row: row.is_termination):
-            self.notify("no termination is planned", timeout=3, markup=False)
+            self._keys.update(Text(" no termination is planned", "bold", no_wrap=True))
 
     def action_search(self) -> None:
         """Begin a search below the selected row."""
-        search = self.query_one("#search", Input)
-        search.value = ""
-        search.add_class("-shown")
-        search.focus()
+        self._search.value = ""
+        self._search.add_class("-shown")
+        self._search.focus()
 
     def action_end_search(self) -> None:
         """Go back to the list."""
-        self.query_one("#search", Input).remove_class("-shown")
+        self._search.remove_class("-shown")
         self._objects.focus()
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
@@ -204,7 +206,7 @@ class WatchApp(App[int]):
         self._searched = message.value.strip() or self._searched
         self.action_end_search()
         if self._searched and not self._go_to_next(lambda row: row.contains(self._searched)):
-            self.notify(f"not found: {self._searched}", timeout=3, markup=False)
+            self._keys.update(Text(f" not found: {escape_unprintable(self._searched)}", "bold", no_wrap=True))
 
     def _go_to_next(self, matches: Callable[[ScreenRow], bool]) -> bool:
         """Select the next row that matches, and open the rows around it; return whether there is one."""

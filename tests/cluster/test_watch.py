@@ -67,7 +67,7 @@ def watched_end(scene: Scene, operator: Operator, terminal: Terminal) -> None:
     operator.pause()
     first = int(LEFT.findall(terminal.await_text("in 0:00:"))[0])
     wait_until(terminal.text, lambda shown: any(int(left) < first for left in LEFT.findall(shown)), "a clock runs down")
-    terminal.resize(132, 40)
+    terminal.resize(190, 40)
     terminal.await_text("ends in 0:00:")
     shown = terminal.await_text("to terminate now")
     late = (datetime.now(UTC) - end).total_seconds()

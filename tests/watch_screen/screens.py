@@ -51,7 +51,7 @@ async def until(pilot: Shown, holds: Callable[[], bool], what: str) -> None:
 def lines_of(app: object) -> list[str]:
     """Return what the screen shows, line by line."""
     assert isinstance(app, WatchApp)
-    return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
+    return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]  # noqa: SLF001 - Textual has no other way to read a screen
 
 
 def text_of(app: object) -> str:
