@@ -68,6 +68,7 @@ class InputSource:
         old: files with the manifests of sets that count as rolled out (ED-008).
         objects: objects as JSON, read besides the files (LB-002); they must not change afterwards.
         stream: what ``-`` reads; None for standard input.
+        collected: the objects of the cluster of ``live``, where a program follows it; None to list them.
     """
 
     filenames: tuple[str, ...] = ()
@@ -81,6 +82,7 @@ class InputSource:
     old: tuple[str, ...] = ()
     objects: tuple[dict[str, Any], ...] = ()
     stream: BinaryIO | None = None
+    collected: CollectedObjects | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +182,8 @@ def read_command_input(
 
 def _collected_objects(source: InputSource) -> CollectedObjects | None:
     """Return the objects of the live cluster, or the kinds of which the input has every object; None without either."""
+    if source.collected is not None:
+        return source.collected
     if source.live is not None:
         from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 

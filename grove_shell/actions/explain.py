@@ -61,11 +61,20 @@ class Explained(NamedTuple):
 
 
 def explain_input(
-    inputs: CommandInput, kind: str, name: str, namespace: str | None, rules: GivenRules | None
+    inputs: CommandInput,
+    kind: str,
+    name: str,
+    namespace: str | None,
+    rules: GivenRules | None,
+    sets: tuple[str, ...] = (),
 ) -> Explained:
-    """Return what explains one object of an input that was read."""
+    """Return what explains one object of an input that was read.
+
+    Args:
+        sets: the sets that may have it, as ``selected_sets`` takes them; empty for all.
+    """
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
-    found = inputs.snapshots_of_selected_sets(namespace)
+    found = inputs.snapshots_of_selected_sets(namespace, sets)
     snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
     plans = _Plans(rule_set, nodes_in_input(inputs.loaded), recognition, inputs.loaded.failed_writes)
     objects = (

@@ -112,9 +112,9 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
             elif not isinstance(found, KindNotListed):
                 raise found
         items = await _with_relisted(api, items, complete, count)
-        if any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets) or any(map(_shows_a_loss, items)):
+        if plan_needs_nodes(sets, items):
             try:
-                items += map(_node_in_capture, await _listed(api, NODES, EVERYWHERE, count))
+                items += map(node_in_capture, await _listed(api, NODES, EVERYWHERE, count))
             except KindNotListed as fault:
                 not_listed[NODES.kind, EVERYWHERE] = str(fault)
         if with_events:
@@ -139,7 +139,7 @@ async def _with_relisted(
     if _POD not in seen:
         return items
     judged = [kind for kind in _RELISTED if kind in seen]
-    short, again = _short_of_pods(items), list[Json]()
+    short, again = namespaces_short_of_pods(items), list[Json]()
     for namespace in sorted(short):
         try:
             for kind in judged:
@@ -154,7 +154,7 @@ async def _with_relisted(
     return kept + again
 
 
-def _short_of_pods(items: Iterable[Json]) -> set[str]:
+def namespaces_short_of_pods(items: Iterable[Json]) -> set[str]:
     """Return the namespaces in which a PodClique has fewer ready pods than replicas. Linear."""
     ready = Counter(metadata_in(item).controller.uid for item in items if item["kind"] == _POD and _is_ready(item))
     cliques = [item for item in items if item["kind"] == _CLIQUE]
@@ -166,7 +166,13 @@ def _short_of_pods(items: Iterable[Json]) -> set[str]:
     }
 
 
-def _node_in_capture(node: Json) -> Json:
+def plan_needs_nodes(sets: Iterable[Json], items: Iterable[Json]) -> bool:
+    """Return whether a set has topology constraints (TP-131), or a node of a pod seems lost (GF-015)."""
+    has_constraint = any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets)
+    return has_constraint or any(map(shows_node_loss, items))
+
+
+def node_in_capture(node: Json) -> Json:
     """Return a node with its name and labels, and with its taints and whether it is ready (GF-015)."""
     metadata = {key: node["metadata"][key] for key in ("name", "labels") if key in node["metadata"]}
     known: Json = {"apiVersion": CORE, "kind": NODES.kind, "metadata": metadata}
@@ -178,7 +184,7 @@ def _node_in_capture(node: Json) -> Json:
     return known | {"spec": {"taints": (node.get("spec") or {}).get("taints") or []}, "status": shown}
 
 
-def _shows_a_loss(item: Json) -> bool:
+def shows_node_loss(item: Json) -> bool:
     """Return whether an object is a pod whose node seems not to answer (GF-015)."""
     if item["kind"] != _POD or _is_ready(item):
         return False
@@ -191,7 +197,8 @@ def _is_ready(pod: Json) -> bool:
     return any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
 
 
-def _is_of_grove(pod: Json) -> bool:
+def is_pod_of_grove(pod: Json) -> bool:
+    """Return whether a PodClique controls a pod, whatever its labels are."""
     owner = metadata_in(pod).controller
     return (owner.kind, owner.api_version.rpartition("/")[0]) == (_CLIQUE, KINDS[_CLIQUE].group)
 
@@ -209,7 +216,7 @@ async def _listed(
     async for page in list_kind_by_page(api, replace(kind, selector="") if whole else kind, namespace):
         if page.first:
             found.clear()
-        items = [item for item in page.items if kind.kind != _POD or not whole or _is_of_grove(item)]
+        items = [item for item in page.items if kind.kind != _POD or not whole or is_pod_of_grove(item)]
         found.extend(items)
         for item in items:
             count(item)

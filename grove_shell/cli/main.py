@@ -43,6 +43,7 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "plan": ("decision", "show what the operator will do, when, and why"),
     "tree": ("tree", "show sets as trees: replicas, scaling groups, PodCliques and pods, with states and deadlines"),
+    "watch": ("watch", "show the plan on a screen that follows the cluster, with clocks that run"),
     "explain": ("decision", "show why one object is as it is"),
     "why": ("why", "show what happened: which gangs went, when, and why, from an audit log, dumps and Events"),
     "compare": ("decision", "compare two rule sets: which gangs does only one of them terminate"),
@@ -65,7 +66,7 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
 """Command -> the beginning of the name of its module, and its meaning."""
 _ALIASES: Final[Mapping[str, str]] = {"upgrade-check": "compare"}
 _SERVING: Final = frozenset({"operator", "webhooks", "daemon", "domain-controller"})
-_LONG_RUNNING: Final = _SERVING | {"simulate", "converge", "apply"}
+_LONG_RUNNING: Final = _SERVING | {"simulate", "converge", "apply", "watch"}
 _SHORT: Final = (_COMMANDS.keys() | _ALIASES.keys()) - _LONG_RUNNING
 """Commands that print a result and exit. The cyclic collector is off for them: it took a tenth of the time of a plan
 (P11, CL-003)."""

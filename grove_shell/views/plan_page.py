@@ -116,7 +116,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
             continue
         shown, rest = _cut(alike, None if full else _ENTRIES)
         for entry in shown:
-            _entry(page, entry, now, full=full)
+            add_plan_entry(page, entry, now, full=full)
         if rest:
             page.add_line(
                 (padded_entry_label(urgency.value), STYLES[urgency]), f"and {_rest(rest, now)} (-v lists all)"
@@ -180,7 +180,8 @@ def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]
     return (items, ()) if most is None else (items[:most], items[most:])
 
 
-def _entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
+def add_plan_entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
+    """Add one entry: what becomes of a replica and when, and its reasons; ``full`` for all of them."""
     most = None if full else MAX_NAMES
     label = (padded_entry_label(entry.urgency.value), STYLES[entry.urgency])
     head = object_display_name(entry.subject)

@@ -68,18 +68,20 @@ class Proxy:
 
     Attributes:
         policy: asked about every request, for a watch about every event; it may be changed at any time.
+        port: where it listens; another one may listen there afterwards.
         asked: all requests with what became of them, and for a watch every event that met a fault.
     """
 
-    def __init__(self, plane: ControlPlane, policy: Policy = faultless) -> None:
+    def __init__(self, plane: ControlPlane, policy: Policy = faultless, *, port: int = 0) -> None:
         self.policy = policy
         self.asked: list[tuple[Asked, Fault]] = []
         self._address = urlsplit(plane.url).netloc
         self._context = ssl.create_default_context(cafile=str(plane.authority))
         self._open: set[socket.socket] = set()
-        self._server = _Server((HOST, 0), type("Handler", (_Handler,), {"proxy": self}))
+        self._server = _Server((HOST, port), type("Handler", (_Handler,), {"proxy": self}))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-        self.url = f"http://{HOST}:{self._server.server_address[1]}"
+        self.port = int(self._server.server_address[1])
+        self.url = f"http://{HOST}:{self.port}"
 
     def __enter__(self) -> Self:
         self._thread.start()

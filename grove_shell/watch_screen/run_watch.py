@@ -1,0 +1,65 @@
+"""``grove watch``: checks that a screen can be shown, connects, and runs it."""
+
+import asyncio
+import os
+import sys
+from importlib.util import find_spec
+from typing import Final
+
+from grove_shell.actions.command_input import InputSource
+from grove_shell.client.api_discovery import check_connection, connection_error_advice, discover_optional_apis
+from grove_shell.client.api_session import NoServerResponse
+from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.exit_codes import DONE, ERROR, USAGE, CommandFailed
+from grove_shell.styled_text_page import print_error
+from grove_shell.watch_screen.plan_loop import WatchOptions
+from grove_shell.watch_screen.watched_plan import watched_plan
+
+NEEDS_TEXTUAL: Final = "grove watch needs Textual: pip install 'grove[watch]'"
+NEEDS_TERMINAL: Final = "grove watch shows a screen and needs a terminal; grove plan prints the same plan"
+
+
+def watch(source: InputSource, options: WatchOptions) -> int:
+    """Show the screen until the user leaves it. Returns the exit code (CL-001).
+
+    Raises:
+        CommandFailed: Textual is missing, or there is nothing to show at first.
+    """
+    if find_spec("textual") is None:
+        raise CommandFailed(NEEDS_TEXTUAL)
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        print_error(NEEDS_TERMINAL)
+        return USAGE
+    if not os.environ.get("NO_COLOR"):
+        os.environ.pop("NO_COLOR", None)  # an empty one asks for nothing, and Textual heeds it
+    return asyncio.run(_watch_files(source, options) if source.live is None else _watch_cluster(source, options))
+
+
+async def _watch_files(source: InputSource, options: WatchOptions) -> int:
+    from grove_shell.watch_screen.followed_files import FollowedFiles  # noqa: PLC0415 - Textual may be missing
+    from grove_shell.watch_screen.watch_app import WatchApp  # noqa: PLC0415 - as above
+
+    followed = FollowedFiles(source, *options.edits)
+    watched_plan(source, options.plan)  # what is wrong with the files at first is printed, as grove plan does
+    return _code(await WatchApp(followed, options).run_async())
+
+
+async def _watch_cluster(source: InputSource, options: WatchOptions) -> int:
+    from grove_shell.watch_screen.followed_cluster import FollowedCluster  # noqa: PLC0415 - Textual may be missing
+    from grove_shell.watch_screen.watch_app import WatchApp  # noqa: PLC0415 - as above
+
+    assert source.live is not None  # noqa: S101 - as the caller has it
+    connection = await read_connection_settings(source.live.kubeconfig, source.live.context)
+    followed = FollowedCluster(source, connection, options.edits)
+    async with followed.api:
+        await check_connection(followed.api, followed.namespace)
+        try:
+            followed.served = await discover_optional_apis(followed.api)
+        except NoServerResponse as fault:
+            raise NoClusterAccess(connection_error_advice(fault)) from fault
+        return _code(await WatchApp(followed, options).run_async())
+
+
+def _code(returned: int | None) -> int:
+    """Return the exit code; a screen that an internal error ends returns nothing."""
+    return ERROR if returned is None else returned or DONE
