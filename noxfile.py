@@ -158,6 +158,13 @@ def cluster_1_35(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """Pages of ``--html`` and the documentation site in Chromium, which has to be installed (Debian: ``chromium``)."""
+    prepare(session, "test", "browser", "docs")
+    run_pytest(session, "-n", "0", "tests/browser")
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """The documentation site, into ``site/``; a link that leads nowhere fails it."""
     prepare(session, "docs")
