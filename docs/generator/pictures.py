@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from textwrap import wrap
 from typing import Final, NamedTuple
 
 import yaml
@@ -63,18 +64,16 @@ def picture_of(one: Picture) -> str:
         run_command_line(shlex.split(one.command), "grove")
     lines = (err.getvalue() + out.getvalue()).rstrip("\n").splitlines()
     more = [f"\x1b[2m... and {len(lines) - _MOST} more lines\x1b[0m"] if len(lines) > _MOST + 1 else []
-    shown = [
-        f"\x1b[2m$\x1b[0m \x1b[1mgrove {_shortened(one.command)}\x1b[0m",
-        *(lines[:_MOST] if more else lines),
-        *more,
-    ]
+    shown = [*_typed(one.command), *(lines[:_MOST] if more else lines), *more]
     return terminal_svg(f"Output of grove {one.command}", shown, COLUMNS)
 
 
-def _shortened(command: str) -> str:
-    """Return a command that fits into a line; what is left out is in the title of the picture."""
-    most = COLUMNS - len("$ grove ")
-    return command if len(command) <= most else command[: most - 4].rpartition(" ")[0] + " ..."
+def _typed(command: str) -> Iterator[str]:
+    """Yield the lines of a command as a shell shows them; one that is too long goes on in the next line."""
+    parts = wrap(f"grove {command}", COLUMNS - 4, break_long_words=False, break_on_hyphens=False)
+    for at, part in enumerate(parts):
+        prompt, end = ("\x1b[2m$\x1b[0m" if at == 0 else "\x1b[2m>\x1b[0m"), " \\" if at < len(parts) - 1 else ""
+        yield f"{prompt} \x1b[1m{part}{end}\x1b[0m"
 
 
 class _Terminal(StringIO):
