@@ -1,4 +1,7 @@
-"""The picture of ``grove watch`` in the documentation, made by running it: ``python -m docs.generator.watch_picture``."""
+"""The picture of ``grove watch`` in the documentation, made by running it.
+
+``python -m docs.generator.watch_picture`` writes it.
+"""
 
 import asyncio
 import os
