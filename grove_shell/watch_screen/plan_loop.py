@@ -25,10 +25,16 @@ _RETRY: Final = 5.0  # s after a plan that could not be made
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
-    """What a screen shows; ``edits`` are files whose plan is shown beside it."""
+    """What a screen shows.
+
+    Attributes:
+        edits: files whose plan is shown beside it.
+        first: the plan to begin with, where it was made before; None to make it.
+    """
 
     plan: PlanOptions
     edits: tuple[str, ...] = ()
+    first: WatchedPlan | None = None
 
 
 class PlanScreen(Protocol):
@@ -52,8 +58,7 @@ class PlanLoop:
     ) -> None:
         self._followed, self._options, self._thread, self._screen = followed, options, thread, screen
         self._changed = asyncio.Event()
-        self._changed.set()
-        self._plan: WatchedPlan | None = None
+        self._plan = options.first
         self._failure: StyledTextPage | None = None
 
     async def run(self) -> None:
@@ -67,6 +72,11 @@ class PlanLoop:
         self._screen.show_trouble(self._followed.trouble, self._failure)
 
     async def _make_plans(self) -> None:
+        if self._plan is None:
+            self._changed.set()
+        else:
+            self._screen.show_plan(self._plan)
+            await self._make_edit(await self._followed.source())
         while True:
             await self._wait_for_change_or_deadline()
             await asyncio.sleep(_DEBOUNCE)
@@ -94,6 +104,9 @@ class PlanLoop:
         source = await self._followed.source()
         self._plan = await self._thread.run(partial(watched_plan, source, self._options.plan))
         self._screen.show_plan(self._plan)
+        await self._make_edit(source)
+
+    async def _make_edit(self, source: InputSource) -> None:
         if self._options.edits:
             self._screen.show_edit(await self._thread.run(partial(self._edit, source)))
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Final
 
@@ -40,8 +41,8 @@ async def _watch_files(source: InputSource, options: WatchOptions) -> int:
     from grove_shell.watch_screen.watch_app import WatchApp  # noqa: PLC0415 - as above
 
     followed = FollowedFiles(source, *options.edits)
-    watched_plan(source, options.plan)  # what is wrong with the files at first is printed, as grove plan does
-    return _code(await WatchApp(followed, options).run_async())
+    first = watched_plan(source, options.plan)  # what is wrong with the files at first is printed, as grove plan does
+    return _code(await WatchApp(followed, replace(options, first=first)).run_async())
 
 
 async def _watch_cluster(source: InputSource, options: WatchOptions) -> int:

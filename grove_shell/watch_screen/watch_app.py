@@ -96,6 +96,11 @@ class WatchApp(App[int]):
         return Text(keys, "dim", no_wrap=True)
 
     @property
+    def is_at_rest(self) -> bool:
+        """Whether a plan is shown with the reasons of its selected row."""
+        return self._plan is not None and bool(self._reasons.page.lines)
+
+    @property
     def _now(self) -> datetime:
         plan = self._plan
         return datetime.now(UTC) if plan is None or plan.clock_runs else plan.as_of

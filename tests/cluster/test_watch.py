@@ -9,8 +9,9 @@ from typing import Final
 
 import pytest
 
-from tests.cluster.api import SELDOM, wait_until
-from tests.cluster.operators import Operator
+from grove_core.resources.api_names import MANAGED_BY
+from tests.cluster.api import MERGE, SELDOM, wait_until
+from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
 from tests.cluster.proxy import Proxy
 from tests.cluster.scenes import Scene, clique, condition
@@ -49,6 +50,7 @@ def test_wa001_a_breach_runs_down_and_ends_on_the_screen(
             terminal.await_text("nothing to terminate in 1 PodCliqueSet")
             watched_end(scene, operator, terminal)
             terminal.await_text("nothing to terminate in 1 PodCliqueSet")
+            shows_pods_without_label(scene, operator, terminal, grove_plane)
             assert {asked.method for asked, _ in proxy.asked} == {"GET"}
         terminal.await_text("CONNECTION LOST")
         with Proxy(grove_plane, port=proxy.port):
@@ -73,4 +75,21 @@ def watched_end(scene: Scene, operator: Operator, terminal: Terminal) -> None:
     late = (datetime.now(UTC) - end).total_seconds()
     assert 0 <= late < 1 + SELDOM
     assert "will end" in shown
+    operator.go_on()
+
+
+def shows_pods_without_label(scene: Scene, operator: Operator, terminal: Terminal, plane: ControlPlane) -> None:
+    """A pod without the label by which pods are watched still counts, as for ``grove plan --live``."""
+    operator.await_rest()
+    operator.pause()
+    (pod,) = scene.pods("llama-0-router")
+    scene.patch("pods", pod["metadata"]["name"], {"metadata": {"labels": {MANAGED_BY: None}}}, media=MERGE)
+
+    def headline() -> str:
+        ran = grove("plan", "--live", "-n", scene.namespace, kubeconfig=plane.kubeconfig("admin"))
+        return ran.stdout.partition("\n")[0]
+
+    expected = headline()
+    assert "create" not in expected
+    wait_until(terminal.text, lambda shown: shown.partition("\n")[0].strip() == expected, f"it shows {expected}")
     operator.go_on()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.generator.watch_picture import FILE, watch_picture, words_of_picture
 from grove_core.kernel.time_formats import format_time, parse_time
 from grove_shell.actions.decision_time import NowWord
 from grove_shell.exit_codes import ERROR, USAGE
@@ -87,3 +88,12 @@ def test_wa010_one_line_where_no_screen_can_be_shown() -> None:
     )
     assert grove("watch", "-f", "-").returncode == USAGE
     assert GROVE
+
+
+def test_wa001_the_picture_of_the_how_to_is_what_the_program_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``python -m docs.generator.watch_picture`` writes it anew."""
+    monkeypatch.chdir(ROOT)
+    kept = FILE.read_text(encoding="utf-8")
+    assert words_of_picture(watch_picture()) == words_of_picture(kept)
+    assert len(kept) < 60_000
+    assert "url(" not in kept.replace("url(#", "")
