@@ -61,7 +61,7 @@ class TestCL098:
             assert found.stop(signal.SIGINT) == 0
 
     def test_a_deadline_that_passes(self, tmp_path: Path) -> None:
-        since = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=4) + timedelta(seconds=8)
+        since = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=4) + timedelta(seconds=12)
         dump = tmp_path / "dump.yaml"
         dump.write_text(TEXT.replace(BREACHED, since.strftime("%Y-%m-%dT%H:%M:%SZ")), encoding="utf-8")
         with watching("-f", str(dump), "--now", "clock", "inference/qwen", terminal=True) as found:
