@@ -2,6 +2,8 @@
 
 import gc
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from functools import wraps
 from importlib import import_module
@@ -66,6 +68,13 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+def pytest_configure() -> None:
+    """Take interrupts: a shell starts background jobs with SIGINT ignored, and the programs under test inherit that."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if in_main_thread and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
