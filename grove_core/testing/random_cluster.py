@@ -1,9 +1,11 @@
 """A drawn PodCliqueSet with its objects, as loose values; and the same objects with every pod lost."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -43,6 +45,10 @@ class RandomCluster:
     def __repr__(self) -> str:
         return "\n".join(("", *lines_of_snapshot(self.snapshot)))
 
+    def with_labels(self, labels: Mapping[str, str]) -> "RandomCluster":
+        """Return the same objects; the set has these labels, and no others."""
+        return replace(self, root=replace(self.root, labels=FrozenMap(labels)))
+
     def at(self, moment: datetime) -> "RandomCluster":
         """Return the same objects at another time."""
         return replace(self, now=moment)
@@ -68,11 +74,16 @@ def stormy(generated: RandomCluster) -> RandomCluster:
     Args:
         generated: any cluster; one that is being deleted is not afterwards.
 
+    Raises:
+        TypeError: it is no drawn cluster.
+
     Example:
         >>> from grove_core.testing import cluster_of
         >>> [pod.ready for pod in stormy(cluster_of(b"")).pods]
         [False]
     """
+    if not isinstance(generated, RandomCluster):
+        raise TypeError(f"stormy takes a RandomCluster, as cluster_of(b''); got {type(generated).__name__}")
     conditions = {clique.ref: clique.status.conditions for clique in generated.cliques}
     conditions |= {group.ref: group.status.conditions for group in generated.groups}
     breached = {
