@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 
@@ -171,6 +171,7 @@ def _run(test: Callable[[], None], how: Effort, count: int) -> None:
         report_multiple_bugs=False,
         suppress_health_check=_NO_TIME_LIMIT,
         derandomize=False,
+        verbosity=Verbosity.quiet,  # else an error gets the drawn bytes as a note
     )
     drawn = limited(test if how.seed is None else seed(how.seed)(test))
     violated: InvariantViolated | None = None

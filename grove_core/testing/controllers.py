@@ -14,6 +14,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.arguments import check_controller, checked_deletions, described
+from grove_core.testing.history_lines import lines_of_snapshot
 from grove_core.testing.invariants.invariant import Invariant
 
 Deletions: TypeAlias = Iterable[Ref | str | PodClique | Pod]
@@ -50,7 +51,11 @@ def decide(controller: Controller, snapshot: Snapshot) -> Decision:
     if isinstance(controller, RuleSet):
         return Decision(reconcile(snapshot, controller), only_deletions=False)
     check_controller(controller)
-    answer = controller(snapshot)
+    try:
+        answer = controller(snapshot)
+    except Exception as fault:
+        fault.add_note("\n  ".join(("raised by the controller for", *lines_of_snapshot(snapshot))))
+        raise
     if isinstance(answer, Plan):
         return Decision(answer, only_deletions=False)
     return Decision(plan_with_deletions(snapshot, answer), only_deletions=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
@@ -14,6 +15,9 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.history_lines import lines_of_snapshot
+
+if TYPE_CHECKING:
+    from hypothesis.vendor.pretty import RepresentationPrinter
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,6 +49,10 @@ class RandomCluster:
     def __repr__(self) -> str:
         return "\n".join(("", *lines_of_snapshot(self.snapshot)))
 
+    def _repr_pretty_(self, printer: "RepresentationPrinter", _: bool) -> None:  # noqa: FBT001 - called by Hypothesis
+        """Print the same lines where Hypothesis would print every field."""
+        printer.text(repr(self))
+
     def with_labels(self, labels: Mapping[str, str]) -> "RandomCluster":
         """Return the same objects; the set has these labels, and no others."""
         return replace(self, root=replace(self.root, labels=FrozenMap(labels)))
@@ -61,6 +69,10 @@ class DrawnSnapshot(Snapshot):
 
     def __repr__(self) -> str:
         return "\n".join(("", *lines_of_snapshot(self)))
+
+    def _repr_pretty_(self, printer: "RepresentationPrinter", _: bool) -> None:  # noqa: FBT001 - called by Hypothesis
+        """Print the same lines where Hypothesis would print every field."""
+        printer.text(repr(self))
 
 
 def drawn(snapshot: Snapshot) -> DrawnSnapshot:
