@@ -29,8 +29,8 @@ class ReplicasOfSet(NamedTuple):
         if count is None or replica.replica is None or replica in self.existing or 0 <= replica.replica < count:
             return
         raise ValueError(
-            f"there is no replica {replica.replica} of {replica.without_replica.short} to spare: its spec has {count} "
-            f"replicas, and no other one has PodCliques; yield only replicas that exist now, as those of "
+            f"there is no replica {replica.replica} of {replica.without_replica.short} to spare: its spec says "
+            f"replicas: {count}, and no PodClique is of that one; return only replicas that exist now, as those of "
             f"clique.enclosing_replicas(snapshot.root.ref)"
         )
 

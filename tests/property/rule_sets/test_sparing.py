@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import event, example, given
@@ -77,6 +78,10 @@ def spares_of(chosen: frozenset[int], until: datetime | None = None) -> Spares:
                     yield SparedReplica(ref, f"no. {number} is in use", until)
 
     return spares
+
+
+def spares_given(given_ones: tuple[SparedReplica, ...], _: Snapshot) -> tuple[SparedReplica, ...]:
+    return given_ones
 
 
 def gangs_by_target(plan: Plan) -> dict[Ref, tuple[GangTermination, ...]]:
@@ -415,9 +420,8 @@ class TestLB032:
     def test_an_index_that_nothing_has_is_an_error(self, case: tuple[str, RandomCluster], index: int) -> None:
         snapshot = case[1].snapshot
         for owner in (snapshot.root, *snapshot.groups):
-            careful = rule_set_that_spares(
-                NAME, rule_set(case[0]), lambda _, one=owner: [SparedReplica(one.ref.at_replica(index), "so")]
-            )
+            wrong = (SparedReplica(owner.ref.at_replica(index), "so"),)
+            careful = rule_set_that_spares(NAME, rule_set(case[0]), partial(spares_given, wrong))
             with pytest.raises(ValueError, match=f"^there is no replica {index} of {owner.ref.short} to spare: its"):
                 reconcile(snapshot, careful)
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 from hypothesis import Phase, Verbosity, given, seed, settings
+from hypothesis.vendor.pretty import pretty
 
 from grove_core import Plan, reconcile, rule_set
 from grove_core.kernel.frozen import FrozenMap
@@ -21,7 +22,9 @@ from grove_core.testing import (
     check_all,
     cluster_of,
     removed_pods,
+    snapshots,
 )
+from grove_core.testing.history_lines import lines_of_snapshot
 
 EXAMPLE: Final = Path(__file__).parents[3] / "examples/library/test_my_controller.py"
 LAW: Final = "test_no_ready_pod_of_a_replica_without_a_breach_is_deleted"
@@ -133,6 +136,12 @@ def test_lt012_a_drawn_set_has_the_labels_that_are_chosen(start: RandomCluster) 
     assert start.snapshot.root.labels == FrozenMap({"tier": "production"})
     assert start.snapshot.cliques == start.with_labels({}).snapshot.cliques
     assert not start.with_labels({}).snapshot.root.labels
+
+
+@given(any_clusters(), snapshots())
+def test_lt011_a_failing_law_shows_a_cluster_in_a_few_lines(start: RandomCluster, seen: Snapshot) -> None:
+    assert pretty(start) == "\n".join(("", *lines_of_snapshot(start.snapshot)))
+    assert pretty(seen) == "\n".join(("", *lines_of_snapshot(seen)))
 
 
 def test_lt012_without_a_choice_there_are_none() -> None:
