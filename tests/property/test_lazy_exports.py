@@ -78,6 +78,7 @@ def test_lb030_a_release_is_named_in_short(written: str, full: str) -> None:
         ("field@alpha.13", "; what is known: the newest release is v0.1.0-alpha.12-rc1; plain field has its rules"),
         ("field@alpha13", "; what is known: the newest release is v0.1.0-alpha.12-rc1; plain field has its rules"),
         ("field@alpha.8", "; older ones are not predicted"),
+        ("field@nightly", 'field@main; did you mean "field@v0.1.0-alpha.9"?'),
     ],
 )
 def test_lb030_an_unknown_release_is_an_error_with_the_one_that_is_meant(written: str, words: str) -> None:

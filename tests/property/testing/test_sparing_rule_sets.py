@@ -62,7 +62,7 @@ def test_lt010_all_other_invariants_are_kept(base: str, spares: object) -> None:
 def test_lt010_each_of_the_five_may_be_violated(rule: str, spares: object, snapshots: int, histories: int) -> None:
     rules = rule_set_that_spares("careful", rule_set("design"), spares)  # type: ignore[arg-type]  # as above
     with pytest.raises(InvariantViolated) as caught:
-        check_all(rules, invariants=[rule], effort=Effort(snapshots, histories, shrink=False))
+        check_all(rules, invariants=[rule], effort=Effort(snapshots, histories, sizes=Sizes(3, 2, 2, 2), shrink=False))
     assert caught.value.invariant.id == rule
 
 
