@@ -16,6 +16,7 @@ from grove_core.plan.planner import make_plan, steps_for_objects_without_root
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
+from grove_core.snapshot.given_snapshot import checked_snapshot
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
@@ -31,7 +32,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         rules: the operator that acts; others by name with :func:`grove_core.rule_sets.named.rule_set`.
 
     Raises:
-        TypeError: ``rules`` is no rule set.
+        TypeError: ``rules`` is no rule set, or ``snapshot`` no snapshot.
 
     Example:
         A set that was just applied to an empty cluster, of which every kind is known:
@@ -58,7 +59,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     """
     if not isinstance(rules, RuleSet):
         raise TypeError(f"reconcile takes a RuleSet, as rule_set('field'); got {rules!r}")
-    seen = with_unwritten_breach_changes(with_own_writes(snapshot))
+    seen = with_unwritten_breach_changes(with_own_writes(checked_snapshot(snapshot, "reconcile")))
     termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
     mnnvl, topology = rules.mnnvl.decide(seen), judge_topology(seen)  # MN and MS or NF, TP
     backends, gang_topology = rules.gang_backends(seen), topology_of_new_gangs(seen, topology)  # SC

@@ -1,4 +1,4 @@
-"""Does my controller ever delete a ready pod of a PodClique that is not breached? ``pytest test_my_controller.py``."""
+"""Does my controller ever delete a ready pod of a replica without a breach? ``pytest test_my_controller.py``."""
 
 from hypothesis import given
 
@@ -10,8 +10,9 @@ def my_controller(snapshot: Snapshot) -> list[str]:
 
 
 @given(any_clusters())
-def test_no_ready_pod_of_an_unbreached_clique_is_deleted(cluster: RandomCluster) -> None:
+def test_no_ready_pod_of_a_replica_without_a_breach_is_deleted(cluster: RandomCluster) -> None:
     snapshot = cluster.snapshot
     breached = breached_cliques(snapshot)
-    for clique, pod in removed_pods(snapshot, my_controller(snapshot)):
-        assert not pod.ready or clique.ref.name in breached
+    replicas = {clique.replica_index for clique in snapshot.cliques if clique.ref.name in breached}
+    for clique, pod in removed_pods(snapshot, my_controller(snapshot), only_terminations=True):
+        assert not pod.ready or clique.replica_index in replicas

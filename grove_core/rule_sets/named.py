@@ -17,24 +17,32 @@ def rule_set(name: str) -> RuleSet:
     """Return the rule set with a name.
 
     Args:
-        name: ``design``, ``field``, or ``field@`` with a release, as ``field@v0.1.0-alpha.11``.
+        name: ``design``, ``field``, or ``field@`` with a release, as ``field@v0.1.0-alpha.11`` or in short
+            ``field@alpha.11``.
 
     Raises:
-        ValueError: there is none; the message lists the known ones.
+        ValueError: there is none; the message lists the known ones or suggests one.
+        TypeError: it is no text.
 
     Example:
         >>> from grove_core import rule_set
         >>> rule_set("field").name
         'field@v0.1.0-alpha.12-rc1'
+        >>> rule_set("field@alpha.11").name
+        'field@v0.1.0-alpha.11'
     """
     if name == DESIGN.name:
         return DESIGN
-    from grove_core.rule_sets.go_operator import BY_NAME  # noqa: PLC0415 - as above
+    if not isinstance(name, str):
+        raise TypeError(f"rule_set takes a name, as 'field'; got {type(name).__name__}")
+    from grove_core.rule_sets.full_names import full_rule_set_name  # noqa: PLC0415 - as above
 
-    found = BY_NAME.get(name)
-    if found is None:
-        raise ValueError(f"there is no rule set {name!r}; there are {DESIGN.name}, {', '.join(BY_NAME)}")
-    return found
+    try:
+        return rule_sets()[full_rule_set_name(name)]
+    except ValueError as fault:
+        words = str(fault)
+        expected = words if words.startswith("what is known") else f"expected {words}"
+        raise ValueError(f"there is no rule set {name!r}; {expected}") from None
 
 
 def rule_set_names() -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.topology_usage import SET_KIND
+from grove_core.rule_sets.replicas_of_set import snapshot_replicas
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.rule_sets.rules import SparingReason
 from grove_core.rule_sets.spared_terminations import SparedReplicas, fates_with_spared, result_with_spared
@@ -26,7 +27,7 @@ class SparedReplica(NamedTuple):
         replica: of the PodCliqueSet, ``root.ref.at_replica(0)``, or of a scaling group, ``group.ref.at_replica(0)``;
             ``clique.enclosing_replicas(root.ref)`` are those of a PodClique.
         because: one line for the readers of a plan.
-        until: when time alone may end it, aware UTC; None where only a change of the cluster ends it.
+        until: the time from which it is spared no longer, aware UTC; None where no time alone ends it (LB-031).
     """
 
     replica: Ref
@@ -48,17 +49,18 @@ def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
     Args:
         name: as plans show it.
         base: the rule set that decides everything else.
-        spares: returns the replicas that are not terminated now; those of other sets have no effect.
+        spares: returns the replicas that are not terminated now, or yields them; those of other sets have no effect.
 
     Raises:
         ValueError: the name is empty, or has a line break.
         TypeError: the base is no rule set, or ``spares`` no function. Later, when a plan is made, TypeError or
-            ValueError where ``spares`` returns something that is no replica.
+            ValueError where ``spares`` returns something that is no replica, or a replica that the set does not have.
 
     Example:
         >>> from grove_core import SparedReplica, rule_set, rule_set_that_spares
         >>> def first_replica(snapshot):
-        ...     yield SparedReplica(snapshot.root.ref.at_replica(0), "the demo of Friday runs on it")
+        ...     if snapshot.root.spec.replicas:
+        ...         yield SparedReplica(snapshot.root.ref.at_replica(0), "the demo of Friday runs on it")
         >>> rule_set_that_spares("demo", rule_set("field"), first_replica).name
         'demo'
     """
@@ -75,6 +77,15 @@ def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
         gang_termination=partial(_gang_termination, name=name, base=base, spares=spares),
         replica_fates=partial(_replica_fates, name=name, base=base, spares=spares),
     )
+
+
+def base_of(rules: RuleSet) -> RuleSet | None:
+    """Return the rule set that one which spares terminates gangs like; None for any other rule set."""
+    judge = rules.gang_termination
+    if not isinstance(judge, partial) or judge.func is not _gang_termination:
+        return None
+    base: RuleSet = judge.keywords["base"]
+    return base
 
 
 def is_one_line(text: object) -> bool:
@@ -96,28 +107,32 @@ def _spared_replicas(snapshot: Snapshot, name: str, spares: Spares) -> SparedRep
 
     A replica whose PodCliques are all being deleted is none of them: nothing of it is left to keep.
     """
-    existing = (clique for clique in snapshot.cliques if not clique.deleting)
-    left = {ref for clique in existing for ref in clique.enclosing_replicas(snapshot.root.ref)}
+    replicas = snapshot_replicas(snapshot)
     reasons: dict[Ref, Reason] = {}
     ends: dict[Ref, datetime] = {}
     for one in _called(spares, snapshot, name):
         _check(one)
-        ref = one.replica
-        if ref not in left:
+        ref, until = one.replica, one.until
+        replicas.check(ref)
+        if ref not in replicas.left or (until is not None and until <= snapshot.now):
             continue
         reasons.setdefault(ref, SparingReason.SPARED_BY_RULE_SET.because(ref, rules=name, why=one.because))
-        if one.until is not None and one.until > snapshot.now:
-            ends[ref] = min(one.until, ends.get(ref, one.until))
+        if until is not None:
+            ends[ref] = min(until, ends.get(ref, until))
     return SparedReplicas(FrozenDict(reasons), FrozenDict(ends))
 
 
 def _called(spares: Spares, snapshot: Snapshot, name: str) -> Iterable[SparedReplica]:
     """Return what a function of a user yields; an error of it names the rule set and the PodCliqueSet."""
     try:
-        return tuple(spares(snapshot))
+        found = spares(snapshot)
+        if isinstance(found, Iterable) and not isinstance(found, SparedReplica):
+            return tuple(found)
     except Exception as fault:
         fault.add_note(f"raised by the function of the rule set {name!r} for {snapshot.root.ref.short}")
         raise
+    got = "None" if found is None else type(found).__name__
+    raise TypeError(f"the function of the rule set {name!r} returns a list of SparedReplica, or yields them; got {got}")
 
 
 def _check(given: object) -> None:

@@ -5,12 +5,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
+from grove_core.rule_sets.termination_source import terminates_as_go_operator
+from grove_core.snapshot.given_snapshot import checked_snapshot
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing.arguments import (
+    check_controller,
+    check_count,
+    check_kinds,
+    check_sizes,
+    checked_invariants,
+    described,
+)
 from grove_core.testing.cluster_builder import Sizes
 from grove_core.testing.controllers import Controller, decide
 from grove_core.testing.events import Event, EventKind
@@ -19,7 +29,7 @@ from grove_core.testing.invariants.invariant import Invariant, InvariantViolated
 from grove_core.testing.invariants.lists import FIELD_INVARIANTS, INVARIANTS
 from grove_core.testing.played_cluster import PlayedCluster
 from grove_core.testing.random_cluster import RandomCluster
-from grove_core.testing.strategies import LEFT_OUT, any_clusters, event_sequences, without_kind
+from grove_core.testing.strategies import LEFT_OUT, clusters_to_check, event_sequences, without_kind
 
 _NO_TIME_LIMIT: Final = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 _LEFT_OUT: Final = ("", "", "", "", *LEFT_OUT)
@@ -40,7 +50,8 @@ class Effort:
         shrink: whether the smallest history is searched for, which takes up to a few minutes.
 
     Raises:
-        ValueError: a number is below 0, or nothing would be drawn.
+        ValueError: a number is below 0, there is no kind, or nothing would be drawn.
+        TypeError: a value is of another type.
     """
 
     snapshots: int = 500
@@ -52,23 +63,35 @@ class Effort:
     shrink: bool = True
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
-        if min(self.snapshots, self.histories, self.events) < 0 or not self.snapshots + self.histories:
-            raise ValueError(f"an effort draws at least one snapshot or history, and no number is below 0; got {self}")
+        """Check the values."""
+        for name in ("snapshots", "histories", "events"):
+            check_count(getattr(self, name), name)
+        if not self.snapshots + self.histories:
+            raise ValueError("an effort draws at least one snapshot or history; got snapshots=0, histories=0")
+        check_sizes(self.sizes)
+        check_kinds(self.kinds)
 
 
 def invariants_for(controller: Controller) -> tuple[Invariant, ...]:
-    """Return the list for a controller: of the Go operator for its rule sets, else of the design.
+    """Return the list for a controller: of the Go operator for a rule set that terminates like it, else of the design.
+
+    The name of a rule set does not count: one that spares terminates as its base does, and a copy as the original. For
+    a function the list is that of the design, so for one that calls :func:`grove_core.reconcile` with a rule set of the
+    Go operator pass ``invariants=FIELD_INVARIANTS``.
 
     Args:
         controller: what is tested.
+
+    Raises:
+        TypeError: it is no controller.
 
     Example:
         >>> from grove_core import rule_set
         >>> [one.id for one in invariants_for(rule_set("field"))][:3]
         ['GF-002', 'GF-009', 'GF-077']
     """
-    is_field = isinstance(controller, RuleSet) and controller.name.startswith("field")
+    check_controller(controller)
+    is_field = isinstance(controller, RuleSet) and terminates_as_go_operator(controller)
     return FIELD_INVARIANTS if is_field else INVARIANTS
 
 
@@ -108,12 +131,12 @@ def check_all(
     if not isinstance(how, Effort):
         raise TypeError(f"effort is an Effort, as Effort(histories=1000); got {effort!r}")
 
-    @given(any_clusters(how.sizes), st.sampled_from(_LEFT_OUT))
+    @given(clusters_to_check(how.sizes), st.sampled_from(_LEFT_OUT))
     def on_snapshots(start: RandomCluster, kind: str) -> None:
         seen = without_kind(start.snapshot, kind) if kind else start.snapshot
         check_snapshot(controller, seen, invariants=listed)
 
-    @given(any_clusters(how.sizes), event_sequences(how.events, how.kinds))
+    @given(clusters_to_check(how.sizes), event_sequences(how.events, how.kinds))
     def in_histories(start: RandomCluster, events: tuple[Event, ...]) -> None:
         check_history(controller, start, events, invariants=listed)
 
@@ -128,11 +151,12 @@ def _listed(controller: Controller, invariants: Sequence[Invariant | str] | None
     if invariants is None:
         return of_controller
     known = {one.id: one for one in of_controller}
-    unknown = [one for one in invariants if not isinstance(one, Invariant) and one not in known]
-    if unknown or not invariants:
-        got = ", ".join(map(repr, unknown)) or "none"
+    given = [known.get(one, one) if isinstance(one, str) else one for one in checked_invariants(invariants)]
+    found = tuple(one for one in given if isinstance(one, Invariant))
+    if len(found) < len(given) or not given:
+        got = ", ".join(described(one) for one in given if not isinstance(one, Invariant)) or "none"
         raise ValueError(f"invariants are those of {', '.join(known)}, or left out for all of them; got {got}")
-    return tuple(one if isinstance(one, Invariant) else known[one] for one in invariants)
+    return found
 
 
 def _run(test: Callable[[], None], how: Effort, count: int) -> None:
@@ -147,6 +171,7 @@ def _run(test: Callable[[], None], how: Effort, count: int) -> None:
         report_multiple_bugs=False,
         suppress_health_check=_NO_TIME_LIMIT,
         derandomize=False,
+        verbosity=Verbosity.quiet,  # else an error gets the drawn bytes as a note
     )
     drawn = limited(test if how.seed is None else seed(how.seed)(test))
     violated: InvariantViolated | None = None
@@ -172,12 +197,13 @@ def check_snapshot(
 
     Raises:
         InvariantViolated: as above.
+        TypeError: an argument is of another type.
 
     Example:
         >>> from grove_core.testing import cluster_of
         >>> check_snapshot(DESIGN, cluster_of(b"").snapshot)
     """
-    decision = decide(controller, snapshot)
+    decision = decide(controller, checked_snapshot(snapshot, "check_snapshot"))
     found = Round(snapshot, decision.plan)
     for invariant in _listed(controller, invariants):
         for violation in invariant.check((found,)) if decision.judges(invariant) else ():
@@ -202,6 +228,7 @@ def check_history(
 
     Raises:
         InvariantViolated: as above.
+        TypeError: an argument is of another type.
 
     Example:
         >>> from grove_core.testing import cluster_of

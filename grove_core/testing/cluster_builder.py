@@ -251,8 +251,13 @@ def cluster_of(data: bytes, name: str = "llm", sizes: Sizes = Sizes(), start: da
         sizes: the largest sizes.
         start: the time of the cluster, from which every stored time counts; aware UTC.
 
+    Raises:
+        TypeError: the data are no bytes.
+
     Example:
         >>> [clique.ref.name for clique in cluster_of(b"", "llama").cliques]
         ['llama-0-router']
     """
+    if not isinstance(data, bytes):
+        raise TypeError(f"cluster_of takes bytes, as cluster_of(b''); got {type(data).__name__}")
     return ClusterBuilder(Tape(data), name, sizes, start).cluster()

@@ -13,6 +13,8 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing.arguments import check_controller, checked_deletions, described
+from grove_core.testing.history_lines import lines_of_snapshot
 from grove_core.testing.invariants.invariant import Invariant
 
 Deletions: TypeAlias = Iterable[Ref | str | PodClique | Pod]
@@ -48,13 +50,14 @@ def decide(controller: Controller, snapshot: Snapshot) -> Decision:
     """
     if isinstance(controller, RuleSet):
         return Decision(reconcile(snapshot, controller), only_deletions=False)
-    if not callable(controller):
-        raise TypeError(f"a controller is a RuleSet or a function of a snapshot; got {controller!r}")
-    answer = controller(snapshot)
+    check_controller(controller)
+    try:
+        answer = controller(snapshot)
+    except Exception as fault:
+        fault.add_note("\n  ".join(("raised by the controller for", *lines_of_snapshot(snapshot))))
+        raise
     if isinstance(answer, Plan):
         return Decision(answer, only_deletions=False)
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        raise TypeError(f"a controller returns a Plan, or a list of what it deletes; got {answer!r}")
     return Decision(plan_with_deletions(snapshot, answer), only_deletions=True)
 
 
@@ -82,7 +85,7 @@ def deleted_objects(snapshot: Snapshot, deletions: Deletions) -> tuple[Resource 
 
     Raises:
         ValueError: the set has no such object.
-        TypeError: something is no object.
+        TypeError: they are no list, or something is no object.
     """
     known = snapshot.objects_by_ref()
     by_name: Mapping[str, Resource | Pod] = {
@@ -90,9 +93,9 @@ def deleted_objects(snapshot: Snapshot, deletions: Deletions) -> tuple[Resource 
         **{clique.ref.name: clique for clique in snapshot.cliques},
     }
     found: dict[Ref, Resource | Pod] = {}
-    for one in deletions:
+    for one in checked_deletions(deletions):
         if not isinstance(one, str | Ref | PodClique | Pod):
-            raise TypeError(f"what is deleted is a name, a Ref, a PodClique or a Pod; got {one!r}")
+            raise TypeError(f"what is deleted is a name, a Ref, a PodClique or a Pod; got {described(one)}")
         name = one if isinstance(one, str | Ref) else one.ref
         there = by_name.get(name) if isinstance(name, str) else known.get(name)
         if there is None:

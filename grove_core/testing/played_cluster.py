@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step, is_gang_termination_deletion
+from grove_core.testing.arguments import check_controller, check_start
 from grove_core.testing.cluster_changes import ChangingCluster
 from grove_core.testing.controllers import Controller, decide
 from grove_core.testing.events import Event, EventKind
@@ -39,7 +40,12 @@ class PlayedCluster:
             start: the objects at the beginning.
             controller: what is tested.
             invariants: those that every round is held against.
+
+        Raises:
+            TypeError: ``start`` is no drawn cluster, or ``controller`` no controller.
         """
+        check_start(start, "a history")
+        check_controller(controller)
         self.cluster = ChangingCluster(start)
         self.rounds: list[Round] = []
         self.lines: list[str] = list(lines_of_snapshot(start.snapshot))

@@ -1,9 +1,12 @@
 """A drawn PodCliqueSet with its objects, as loose values; and the same objects with every pod lost."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -12,6 +15,9 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.history_lines import lines_of_snapshot
+
+if TYPE_CHECKING:
+    from hypothesis.vendor.pretty import RepresentationPrinter
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,6 +49,14 @@ class RandomCluster:
     def __repr__(self) -> str:
         return "\n".join(("", *lines_of_snapshot(self.snapshot)))
 
+    def _repr_pretty_(self, printer: "RepresentationPrinter", _: bool) -> None:  # noqa: FBT001 - called by Hypothesis
+        """Print the same lines where Hypothesis would print every field."""
+        printer.text(repr(self))
+
+    def with_labels(self, labels: Mapping[str, str]) -> "RandomCluster":
+        """Return the same objects; the set has these labels, and no others."""
+        return replace(self, root=replace(self.root, labels=FrozenMap(labels)))
+
     def at(self, moment: datetime) -> "RandomCluster":
         """Return the same objects at another time."""
         return replace(self, now=moment)
@@ -56,6 +70,10 @@ class DrawnSnapshot(Snapshot):
     def __repr__(self) -> str:
         return "\n".join(("", *lines_of_snapshot(self)))
 
+    def _repr_pretty_(self, printer: "RepresentationPrinter", _: bool) -> None:  # noqa: FBT001 - called by Hypothesis
+        """Print the same lines where Hypothesis would print every field."""
+        printer.text(repr(self))
+
 
 def drawn(snapshot: Snapshot) -> DrawnSnapshot:
     """Return the same snapshot as one that is shown as a few lines."""
@@ -68,11 +86,16 @@ def stormy(generated: RandomCluster) -> RandomCluster:
     Args:
         generated: any cluster; one that is being deleted is not afterwards.
 
+    Raises:
+        TypeError: it is no drawn cluster.
+
     Example:
         >>> from grove_core.testing import cluster_of
         >>> [pod.ready for pod in stormy(cluster_of(b"")).pods]
         [False]
     """
+    if not isinstance(generated, RandomCluster):
+        raise TypeError(f"stormy takes a RandomCluster, as cluster_of(b''); got {type(generated).__name__}")
     conditions = {clique.ref: clique.status.conditions for clique in generated.cliques}
     conditions |= {group.ref: group.status.conditions for group in generated.groups}
     breached = {

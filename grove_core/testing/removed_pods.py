@@ -1,39 +1,52 @@
 """What a decision does to pods, for invariants of a user's own."""
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 
-from grove_core.kernel.steps import Delete
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Delete, Step, is_gang_termination_deletion
 from grove_core.plan.plan import Plan
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.given_snapshot import checked_snapshot
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.controllers import Deletions, deleted_objects
 from grove_core.testing.invariants.required_verdicts import required_verdicts
 
 
-def removed_pods(snapshot: Snapshot, decision: Plan | Deletions) -> Iterator[tuple[PodClique, Pod]]:
+def removed_pods(
+    snapshot: Snapshot, decision: Plan | Deletions, *, only_terminations: bool = False
+) -> Iterator[tuple[PodClique, Pod]]:
     """Yield the pods that a decision deletes, each with its PodClique: those named, and those of deleted PodCliques.
 
     Args:
         snapshot: what was decided on.
         decision: a plan, or what a controller deletes.
+        only_terminations: whether the deletions of a plan that terminate no gang are left out: those of scaling in, of
+            updates, and of a set that is being deleted. What a controller returns as deletions is never left out.
 
     Raises:
         ValueError: the set has no such object.
-        TypeError: something is no object.
+        TypeError: ``snapshot`` is no snapshot, what is deleted no list, or something in it no object.
 
     Example:
         >>> from grove_core.testing import cluster_of
         >>> [pod.name for _, pod in removed_pods(cluster_of(b"").snapshot, ["llm-0-router"])]
         ['llm-0-router-0']
     """
-    if isinstance(decision, str):
-        raise TypeError(f"what is deleted is a list of names or objects; got {decision!r}")
+    seen = checked_snapshot(snapshot, "removed_pods")
     if isinstance(decision, Plan):
-        gone = {step.target for step in decision.steps if isinstance(step.action, Delete)}
-    else:
-        gone = {one.ref for one in deleted_objects(snapshot, decision)}
+        is_one = is_gang_termination_deletion if only_terminations else _is_deletion
+        return _pods_of(seen, {step.target for step in decision.steps if is_one(step)})
+    return _pods_of(seen, {one.ref for one in deleted_objects(seen, decision)})
+
+
+def _is_deletion(step: Step) -> bool:
+    return isinstance(step.action, Delete)
+
+
+def _pods_of(snapshot: Snapshot, gone: AbstractSet[Ref]) -> Iterator[tuple[PodClique, Pod]]:
     for clique, pod in snapshot.pods():
         if clique.ref in gone or pod.ref in gone:
             yield clique, pod
@@ -53,7 +66,7 @@ def breached_cliques(snapshot: Snapshot) -> frozenset[str]:
         >>> breached_cliques(stormy(cluster_of(b"")).snapshot)
         frozenset({'llm-0-router'})
     """
-    return frozenset(breached_since(snapshot))
+    return frozenset(breached_since(checked_snapshot(snapshot, "breached_cliques")))
 
 
 def breached_since(snapshot: Snapshot) -> dict[str, datetime]:
@@ -71,7 +84,5 @@ def breached_since(snapshot: Snapshot) -> dict[str, datetime]:
         ...     print(name, since)
         llm-0-router 2026-11-20 08:50:00+00:00
     """
-    if not isinstance(snapshot, Snapshot):
-        raise TypeError(f"a Snapshot is needed, as cluster.snapshot; got {type(snapshot).__name__}")
-    required = required_verdicts(snapshot)
+    required = required_verdicts(checked_snapshot(snapshot, "breached_since"))
     return {one.ref.name: required.since[one.ref] for one in snapshot.cliques if required.is_breached(one.ref)}

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.testing.arguments import check_count, check_kinds, check_sizes
 from grove_core.testing.cluster_builder import STARTS, ClusterBuilder, Sizes, cluster_of
 from grove_core.testing.events import Event, EventKind
 from grove_core.testing.random_cluster import RandomCluster, drawn, stormy
 from grove_core.testing.tape import Tape
 
 _SIZES: Final = Sizes()
-_LONG, _SHORT, _NUMBER = 400, 150, 255
+_LONG, _SHORT, _NUMBER, _BUSY = 400, 150, 255, 4
 LEFT_OUT: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 
 
@@ -34,6 +35,7 @@ def sets(sizes: Sizes = _SIZES) -> st.SearchStrategy[PodCliqueSet]:
         ...     assert len(root.spec.template.cliques) == 1
         >>> test()
     """
+    check_sizes(sizes)
     return st.binary(max_size=_LONG).map(lambda data: ClusterBuilder(Tape(data), sizes=sizes).root())
 
 
@@ -91,6 +93,8 @@ def storms(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
 def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
     """Clusters of the three strategies above at several times of the day, and storms in a set that is being deleted.
 
+    Nearly half of them are busy clusters (LT-011).
+
     Args:
         sizes: the largest sizes that are drawn.
 
@@ -102,12 +106,23 @@ def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
         ...     assert cluster.root.spec.replicas <= 1
         >>> test()
     """
-    busy, any_size = _drawn_clusters(sizes, _SHORT, STARTS), _drawn_clusters(sizes, 0, STARTS)
-    lost = _drawn_storms(sizes, STARTS)
-    return st.one_of(busy, lost, any_size, lost.map(_being_deleted))
+    return _mixed(sizes, _BUSY)
+
+
+def clusters_to_check(sizes: Sizes) -> st.SearchStrategy[RandomCluster]:
+    """Clusters as above, but most of them storms: the invariants are about terminations."""
+    return _mixed(sizes, 1)
+
+
+def _mixed(sizes: Sizes, shares: int) -> st.SearchStrategy[RandomCluster]:
+    """Busy clusters in this number of shares, any clusters in one, storms in two, and as many in a deleted set."""
+    busy = (_drawn_clusters(sizes, _SHORT, STARTS) for _ in range(shares))
+    any_size, lost = _drawn_clusters(sizes, 0, STARTS), _drawn_storms(sizes, STARTS)
+    return st.one_of(*busy, lost, any_size, lost.map(_being_deleted))
 
 
 def _drawn_clusters(sizes: Sizes, least: int, starts: Sequence[datetime]) -> st.SearchStrategy[RandomCluster]:
+    check_sizes(sizes)
     data = st.binary(min_size=least, max_size=_LONG)
     return st.builds(cluster_of, data, sizes=st.just(sizes), start=st.sampled_from(starts))
 
@@ -163,6 +178,7 @@ def events(kinds: frozenset[EventKind] = frozenset(EventKind)) -> st.SearchStrat
         ...     assert event.kind is EventKind.TIME_PASSES
         >>> test()
     """
+    check_kinds(kinds)
     number = st.integers(0, _NUMBER)
     return st.builds(Event, st.sampled_from([kind for kind in EventKind if kind in kinds]), number, number)
 
@@ -184,4 +200,5 @@ def event_sequences(
         ...     assert len(sequence) <= 3
         >>> test()
     """
+    check_count(most, "most")
     return st.lists(events(kinds), max_size=most).map(tuple)

@@ -14,9 +14,9 @@ from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.rule_sets.full_names import full_rule_set_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.settings.rule_set_names import full_rule_set_name
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.naming_rules import most_similar_name
+from grove_core.rule_sets.full_names import full_rule_set_name
 from grove_shell.policies.expressions import CompiledExpression, ExpressionCompiler
 from grove_shell.policies.policy import (
     NamedExpression,
@@ -25,7 +26,6 @@ from grove_shell.policies.ready_policies import ready_policy_names
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault, object_name_in_faults
 from grove_shell.reading.input_sources import input_items_in_path
-from grove_shell.settings.rule_set_names import full_rule_set_name
 from grove_shell.settings.shared_settings import field_names_at
 
 _FIELDS: Final[Mapping[PolicySubject, tuple[str, ...]]] = {

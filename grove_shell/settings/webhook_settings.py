@@ -8,7 +8,7 @@ from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
-from grove_shell.settings.rule_set_names import full_rule_set_name
+from grove_core.rule_sets.full_names import full_rule_set_name
 from grove_shell.settings.shared_settings import (
     API_VERSION,
     HealthEndpointSettings,

@@ -22,6 +22,7 @@ ALLOWED_MODULES: Final = frozenset(
         "collections.abc",
         "dataclasses",
         "datetime",
+        "difflib",
         "enum",
         "fractions",
         "functools",

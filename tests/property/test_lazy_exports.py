@@ -8,6 +8,7 @@ import pytest
 
 import grove_core
 from grove_core.reconcile import reconcile
+from grove_core.rule_sets.full_names import full_rule_set_name
 
 ORDERS: Final = (
     "from grove_core import reconcile",
@@ -51,5 +52,41 @@ def test_every_exported_name_is_there_and_completion_shows_no_other() -> None:
 def test_a_rule_set_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
     assert grove_core.rule_set("field").name in grove_core.rule_set_names()
     assert grove_core.rule_set("design").name == "design"
-    with pytest.raises(ValueError, match="there is no rule set 'feild'; there are design, field, "):
+    with pytest.raises(ValueError, match=r"there is no rule set 'feild'; expected design, field, .*you mean .field.\?"):
         grove_core.rule_set("feild")
+
+
+@pytest.mark.parametrize(
+    ("written", "full"),
+    [
+        ("field@alpha.11", "field@v0.1.0-alpha.11"),
+        ("field@0.1.0-alpha.11", "field@v0.1.0-alpha.11"),
+        ("field@main", "field@main"),
+        (" design ", "design"),
+    ],
+)
+def test_lb030_a_release_is_named_in_short(written: str, full: str) -> None:
+    assert grove_core.rule_set(written).name == full_rule_set_name(written) == full
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("field@alpha12", 'field@main; did you mean "field@v0.1.0-alpha.12-rc1"?'),
+        ("field@alpha-11", 'field@main; did you mean "field@v0.1.0-alpha.11"?'),
+        ("field@v0.1.0-alpha9", 'field@main; did you mean "field@v0.1.0-alpha.9"?'),
+        ("field@alpha.13", "; what is known: the newest release is v0.1.0-alpha.12-rc1; plain field has its rules"),
+        ("field@alpha13", "; what is known: the newest release is v0.1.0-alpha.12-rc1; plain field has its rules"),
+        ("field@alpha.8", "; older ones are not predicted"),
+        ("field@nightly", 'field@main; did you mean "field@v0.1.0-alpha.9"?'),
+    ],
+)
+def test_lb030_an_unknown_release_is_an_error_with_the_one_that_is_meant(written: str, words: str) -> None:
+    with pytest.raises(ValueError, match=r"^there is no rule set") as caught:
+        grove_core.rule_set(written)
+    assert str(caught.value).endswith(words)
+
+
+def test_lb030_a_name_is_text() -> None:
+    with pytest.raises(TypeError, match=r"^rule_set takes a name, as 'field'; got int$"):
+        grove_core.rule_set(5)  # type: ignore[arg-type]  # what a user may write

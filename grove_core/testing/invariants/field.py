@@ -53,7 +53,11 @@ def violations_of_whole_replicas(history: History) -> Iterator[Violation]:
 
 
 def violations_of_field_age(history: History) -> Iterator[Violation]:
-    """Yield terminations of replicas in which no breach has lasted for the delay (GF-050)."""
+    """Yield terminations of replicas in which no breach has lasted for the delay (GF-050).
+
+    That a breach is acted on once its delay is over is not checked: it depends on conditions that only some releases
+    write (LT-013).
+    """
     found = history[-1]
     delay = found.snapshot.root.spec.template.termination_delay
     if found.failed or not delay or missing_kinds(found.snapshot):

@@ -91,4 +91,8 @@ FIELD_INVARIANTS: Final[tuple[Invariant, ...]] = (
     _invariant("GF-050", violations_of_field_age),
     *_REFUSALS,
 )
-"""The invariants of gang termination by the Go operator, which knows no ``wasAvailable``."""
+"""The invariants of gang termination by the Go operator, which knows no ``wasAvailable``.
+
+They find terminations that are too many or not whole. None of them requires that a termination begins, so a controller
+that never terminates a gang keeps them all; of GF-050, too, only that side is checked (LT-013).
+"""

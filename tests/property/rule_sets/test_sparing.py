@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import event, example, given
@@ -77,6 +78,10 @@ def spares_of(chosen: frozenset[int], until: datetime | None = None) -> Spares:
                     yield SparedReplica(ref, f"no. {number} is in use", until)
 
     return spares
+
+
+def spares_given(given_ones: tuple[SparedReplica, ...], _: Snapshot) -> tuple[SparedReplica, ...]:
+    return given_ones
 
 
 def gangs_by_target(plan: Plan) -> dict[Ref, tuple[GangTermination, ...]]:
@@ -233,6 +238,17 @@ class TestLB007:
             reconcile(cluster_of(ENDING).snapshot, broken)
         assert caught.value.__notes__ == ["raised by the function of the rule set 'careful' for PodCliqueSet/llm"]
 
+    @pytest.mark.parametrize("got", [None, 5, SparedReplica(Ref("", "PodCliqueSet", "ml", "llm", 0), "so")])
+    @pytest.mark.req("LB-003")
+    def test_a_function_that_returns_no_list_is_named_without_a_note(self, got: object) -> None:
+        broken = rule_set_that_spares(NAME, rule_set("design"), lambda _: got)  # type: ignore[arg-type, return-value]  # what a user may write
+        with pytest.raises(
+            TypeError, match=r"^the function of the rule set 'careful' returns a list of Spar"
+        ) as caught:
+            reconcile(cluster_of(ENDING).snapshot, broken)
+        assert str(caught.value).endswith(f"got {'None' if got is None else type(got).__name__}")
+        assert not hasattr(caught.value, "__notes__")
+
     @pytest.mark.parametrize("name", ["", " ", "a\nb"])
     def test_a_name_is_one_line(self, name: str) -> None:
         with pytest.raises(ValueError, match="the name of a rule set is one line of text"):
@@ -357,16 +373,70 @@ class TestLB009:
                     waits.append(one.deadline)
         assert result.wake_at == min((*waits, *([end] if ends else ())), default=None)
 
-    def test_a_time_that_is_over_wakes_nothing(self) -> None:
-        snapshot = cluster_of(ENDING).snapshot
+
+class TestLB031:
+    """A replica that the function of a rule set returns with a time MUST be spared before that time only."""
+
+    @given(DRAWN, CHOICES, st.sampled_from((timedelta(0), timedelta(microseconds=1), timedelta(days=2))))
+    @example(("design", cluster_of(ENDING)), frozenset(range(8)), timedelta(0))
+    def test_a_time_that_is_over_spares_nothing(
+        self, case: tuple[str, RandomCluster], chosen: frozenset[int], since: timedelta
+    ) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
 
         def spares(seen: Snapshot) -> Iterator[SparedReplica]:
-            yield from (SparedReplica(ref, "always", seen.now - timedelta(hours=1)) for ref in replicas_in(seen))
+            found = enumerate(replicas_in(seen))
+            yield from (SparedReplica(ref, "it was", snapshot.now - since) for no, ref in found if no in chosen)
 
-        def for_ever(seen: Snapshot) -> Iterator[SparedReplica]:
-            yield from (SparedReplica(ref, "always") for ref in replicas_in(seen))
+        assert reconcile(snapshot, rule_set_that_spares(base.name, base, spares)) == reconcile(snapshot, base)
 
-        base: RuleSet = rule_set("design")
-        plans = [reconcile(snapshot, rule_set_that_spares(NAME, base, one)) for one in (spares, for_ever)]
-        assert plans[0] == plans[1]
-        assert not terminated(plans[0])
+    def test_a_replica_is_terminated_at_that_time(self) -> None:
+        snapshot = cluster_of(ENDING).snapshot
+        end = snapshot.now + timedelta(hours=1)
+
+        def spares(seen: Snapshot) -> Iterator[SparedReplica]:
+            yield from (SparedReplica(ref, "the window is open", end) for ref in replicas_in(seen))
+
+        careful = rule_set_that_spares(NAME, rule_set("design"), spares)
+        first, last = (reconcile(replace(snapshot, now=at), careful) for at in (end - timedelta(microseconds=1), end))
+        assert (terminated(first), first.wake_at) == (set(), end)
+        assert terminated(last)
+
+    def test_a_later_reason_stands_where_the_first_is_over(self) -> None:
+        snapshot = cluster_of(ENDING).snapshot
+        (ref, *_) = terminated(reconcile(snapshot))
+        twice = [SparedReplica(ref, "first", snapshot.now), SparedReplica(ref, "second")]
+        plan = reconcile(snapshot, rule_set_that_spares(NAME, rule_set("design"), lambda _: twice))
+        (finding,) = (one for one in plan.findings if one.question == TERMINATION and one.subject == ref)
+        assert finding.because[0].sentence.endswith(": second")
+
+
+class TestLB032:
+    """If a function of a rule set returns a replica of the set or of one of its scaling groups that has no PodClique
+    and that their specs do not have, making the plan MUST fail with an error that names it.
+    """
+
+    @given(DRAWN, st.sampled_from((-2, 7, 1000)))
+    def test_an_index_that_nothing_has_is_an_error(self, case: tuple[str, RandomCluster], index: int) -> None:
+        snapshot = case[1].snapshot
+        for owner in (snapshot.root, *snapshot.groups):
+            wrong = (SparedReplica(owner.ref.at_replica(index), "so"),)
+            careful = rule_set_that_spares(NAME, rule_set(case[0]), partial(spares_given, wrong))
+            with pytest.raises(ValueError, match=f"^there is no replica {index} of {owner.ref.short} to spare: its"):
+                reconcile(snapshot, careful)
+
+    @given(DRAWN)
+    def test_a_replica_that_exists_or_is_wanted_is_none_and_that_of_another_set_has_no_effect(
+        self, case: tuple[str, RandomCluster]
+    ) -> None:
+        base, snapshot = rule_set(case[0]), case[1].snapshot
+        root = snapshot.root
+
+        def spares(seen: Snapshot) -> Iterator[SparedReplica]:
+            refs = [*replicas_in(seen), *(root.ref.at_replica(index) for index in range(root.spec.replicas))]
+            refs += [one.ref.at_replica(index) for one in seen.groups for index in range(one.replicas)]
+            yield from (SparedReplica(ref, "so") for ref in refs)
+
+        reconcile(snapshot, rule_set_that_spares(NAME, base, spares))
+        other = [SparedReplica(replace(root.ref, name="another").at_replica(1000), "so")]
+        assert reconcile(snapshot, rule_set_that_spares(base.name, base, lambda _: other)) == reconcile(snapshot, base)

@@ -9,6 +9,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from grove_core.reconcile import reconcile
 from grove_core.testing import (
+    INVARIANTS,
     ClusterWorld,
     Effort,
     Event,
@@ -25,11 +26,16 @@ from grove_core.testing import (
     busy_clusters,
     check_all,
     check_history,
+    check_snapshot,
     cluster_of,
+    clusters,
     event_sequences,
+    events,
     removed_pods,
     sets,
     snapshots,
+    storms,
+    stormy,
 )
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination.hand_mutants import HAND_MUTANTS
@@ -144,6 +150,8 @@ def test_lt005_sizes_are_kept(seen: Snapshot, root: object, events: tuple[Event,
 
 
 ONE: Final[Any] = cluster_of(b"")  # of any type, as what a user may write
+NONE: Final[Any] = None
+STRATEGIES: Final = (sets, clusters, busy_clusters, storms, any_clusters, snapshots)
 
 
 @pytest.mark.parametrize(
@@ -157,14 +165,81 @@ ONE: Final[Any] = cluster_of(b"")  # of any type, as what a user may write
         (lambda: check_all(invariants=[]), "or left out for all of them; got none"),
         (lambda: check_all(effort=ONE), r"effort is an Effort, as Effort\(histories=1000\); got"),
         (lambda: Effort(snapshots=0, histories=0), "at least one snapshot or history"),
-        (lambda: Effort(events=-1), "no number is below 0"),
-        (lambda: breached_cliques(ONE), "a Snapshot is needed, as cluster.snapshot; got RandomCluster"),
-        (lambda: list(removed_pods(ONE.snapshot, "llm-0")), "a list of names or objects; got 'llm-0'"),
+        (lambda: Effort(events=-1), "^events is at least 0; got -1$"),
+        (lambda: list(removed_pods(ONE.snapshot, "llm-0")), "or a list of what it deletes; got 'llm-0'"),
     ],
 )
 def test_lt003_wrong_arguments_get_one_sentence(wrong: Callable[[], object], words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         wrong()
+
+
+WRONG: Final[Any] = 5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: check_all(WRONG), "^a controller is a RuleSet or a function of a snapshot; got 5$"),
+        (lambda: check_all("design"), r"^a controller is a RuleSet, as rule_set\('design'\) or .*; got 'design'$"),  # type: ignore[arg-type]
+        (lambda: check_all(breached_cliques, invariants="GT-033"), r"invariants is a list, as \['GT-033'\]; got"),
+        (lambda: check_all(breached_cliques, invariants=INVARIANTS[0]), r"is a list, as \[GT-031\]; got GT-031$"),  # type: ignore[arg-type]
+        (lambda: check_all(breached_cliques, invariants=WRONG), r'invariants is a list, as \["GT-033"\]; got 5$'),
+        (lambda: removed_pods(ONE.snapshot, NONE), "of what it deletes; got None: is a return missing\\?$"),
+        (lambda: removed_pods(ONE.snapshot, WRONG), "of what it deletes; got 5$"),
+        (lambda: check_all(lambda _: NONE), "of what it deletes; got None: is a return missing\\?$"),
+        *((lambda draw=draw: draw(WRONG), r"^sizes is a Sizes, as Sizes\(pods=2\); got 5$") for draw in STRATEGIES),
+        (lambda: Effort(sizes=WRONG), r"^sizes is a Sizes, as Sizes\(pods=2\); got 5$"),
+        (lambda: Effort(kinds=WRONG), "^kinds is a set of EventKind, as .*; got 5$"),
+        (lambda: events(frozenset({WRONG})), "^kinds is a set of EventKind, as .*; got frozenset$"),
+        (lambda: events(frozenset()), "^kinds has at least one EventKind; got none$"),
+        (lambda: event_sequences(NONE), "^most is a number; got None$"),
+        (lambda: Effort(snapshots="many"), "^snapshots is a number; got 'many'$"),  # type: ignore[arg-type]
+        (lambda: Effort(snapshots=-1), "^snapshots is at least 0; got -1$"),
+        (lambda: Effort(histories=True), "^histories is a number; got True$"),
+        (lambda: cluster_of("text"), r"^cluster_of takes bytes, as cluster_of\(b''\); got str$"),  # type: ignore[arg-type]
+        (lambda: stormy(WRONG), r"^stormy takes a RandomCluster, as cluster_of\(b''\); got int$"),
+        (lambda: check_history(reconcile, ONE.snapshot, ()), "^a history takes a RandomCluster, .*; got Snapshot$"),
+        (lambda: PlayedCluster(ONE, WRONG), "^a controller is a RuleSet or a function of a snapshot; got 5$"),
+    ],
+)
+def test_lt009_wrong_arguments_are_errors_before_anything_is_drawn(wrong: Callable[[], object], words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        wrong()
+
+
+@pytest.mark.parametrize("given_instead", [ONE, {"kind": "PodCliqueSet"}, None, "llm", type("Cluster", (), {})()])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("reconcile", reconcile),
+        ("check_snapshot", lambda given: check_snapshot(reconcile, given)),
+        ("removed_pods", lambda given: removed_pods(given, [])),
+        ("breached_cliques", breached_cliques),
+        ("breached_since", breached_since),
+    ],
+)
+def test_lb033_what_is_no_snapshot_is_an_error_that_says_where_one_is_from(
+    name: str, function: Callable[[Any], object], given_instead: object
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        function(given_instead)
+    assert str(caught.value) == (
+        f"{name} takes a Snapshot, as cluster.snapshot of a drawn cluster or cluster.snapshots[0] of "
+        f"grove_shell.read(); got {type(given_instead).__name__}"
+    )
+
+
+def test_lt009_an_error_of_the_controller_shows_the_cluster_and_no_drawn_bytes() -> None:
+    def broken(_: Snapshot) -> list[str]:
+        return [str(1 // 0)]
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        check_all(broken)
+    (note,) = caught.value.__notes__
+    assert note.splitlines()[0] == "raised by the controller for"
+    assert "PodCliqueSet/llm: 1 replicas" in note
+    assert "\\x00" not in note
 
 
 def test_lt003_invariants_are_also_named_by_their_ids() -> None:

@@ -221,7 +221,7 @@ def test_lt002_our_rule_sets_keep_their_list(name: str) -> None:
 
 def test_lt002_each_rule_set_has_its_list() -> None:
     assert invariants_for(NEWEST) is FIELD_INVARIANTS
-    assert invariants_for(RuleSet("mine", NEWEST.gang_termination)) is INVARIANTS
+    assert invariants_for(RuleSet("mine", NEWEST.gang_termination)) is FIELD_INVARIANTS
     assert invariants_for(terminates_nothing) is INVARIANTS
 
 
@@ -281,5 +281,5 @@ def test_lt002_availability_does_not_go_back_between_rounds() -> None:
 
 def test_lt001_the_import_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis", None)
-    with pytest.raises(ImportError, match=r"pip install 'grove\[testing\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'grove-plan\[testing\]'"):
         runpy.run_path(grove_core.testing.__file__)
