@@ -20,7 +20,7 @@ from grove_shell.watch_screen.watch_app import WatchApp
 FILE: Final = Path("docs/pictures/watch.svg")
 _EXAMPLE: Final = "examples/degraded.yaml"
 _NOW: Final = "2026-11-20T08:41:00Z"
-_SIZE: Final = (124, 26)
+_SIZE: Final = (140, 26)
 _FONTS: Final = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 _TEXTS: Final = re.compile(r"<text[^>]*>(.*?)</text>")
 

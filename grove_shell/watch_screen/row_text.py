@@ -36,7 +36,7 @@ class Columns(NamedTuple):
 
     Attributes:
         end: 0 where no row ends.
-        is_narrow: whether ``ends`` is left out of the time left, so that counts have room.
+        is_narrow: whether ``ends`` is left out, and counts are written as ``1/2 pods ready``.
     """
 
     name: int
@@ -73,7 +73,7 @@ def row_text(
         text.append(" " * _GAP)
         text.append(end.ljust(columns.end), style if row.is_termination else "")
     text.append(" " * _GAP)
-    text.append(row.detail, "dim")
+    text.append(row.detail.replace(" of ", "/", 1) if columns.is_narrow else row.detail, "dim")
     return text
 
 

@@ -21,7 +21,7 @@ STYLE: Final = """
 #search.-shown { display: block; }
 #keys { height: 1; }
 .-wide #body, .-widest #body { layout: horizontal; }
-.-wide #objects, .-widest #objects { width: 11fr; height: 1fr; }
+.-wide #objects, .-widest #objects { width: 13fr; height: 1fr; }
 .-wide #panes, .-widest #panes { width: 9fr; height: 1fr; }
 .-has-edits .-widest #panes { layout: horizontal; width: 14fr; }
 .-has-edits .-widest #reasons, .-has-edits .-widest #edit { display: block; width: 1fr; }

@@ -120,7 +120,7 @@ class WatchApp(App[int]):
     def show_plan(self, plan: WatchedPlan) -> None:
         """Show a new plan; at first open what needs attention, and go to the first termination."""
         is_first, self._plan = self._plan is None, plan
-        notes = f"  ({len(plan.notes.lines)} notes: i)" if plan.notes.lines else ""
+        notes = "  (notes: i)" if plan.notes.lines else ""
         self._headline.update(Text.assemble(*plan.headline, (notes, "dim")))
         select = None
         if is_first:

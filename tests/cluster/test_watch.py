@@ -36,20 +36,25 @@ def kubeconfig_by(proxy: Proxy, plane: ControlPlane) -> Path:
 @pytest.mark.req("WA-002")
 @pytest.mark.req("WA-003")
 @pytest.mark.req("WA-006")
+@pytest.mark.req("WA-009")
 @pytest.mark.req("WA-010")
 def test_wa001_a_breach_runs_down_and_ends_on_the_screen(
-    scene: Scene, grove_plane: ControlPlane, operator: Operator
+    scene: Scene, grove_plane: ControlPlane, operator: Operator, tmp_path: Path
 ) -> None:
     scene.api.create(scene.set_of(clique("router"), clique("worker", 2), terminationDelay=f"{DELAY}s"))
+    edit = tmp_path / "edit.json"
+    edited = scene.set_of(clique("router", image="new:2"), clique("worker", 2), terminationDelay=f"{DELAY}s")
+    edit.write_text(json.dumps(edited), encoding="utf-8")
     scene.await_ready(3)
     operator.await_rest()
     with Terminal(scene.namespace) as terminal:
         with Proxy(grove_plane) as proxy:
             where = ("-n", scene.namespace, "--kubeconfig", str(kubeconfig_by(proxy, grove_plane)))
-            terminal.start(*GROVE, "watch", "--live", *where, PYTHONPATH=str(ROOT))
+            terminal.start(*GROVE, "watch", "--live", "-f", str(edit), *where, PYTHONPATH=str(ROOT))
             terminal.await_text("nothing to terminate in 1 PodCliqueSet")
             watched_end(scene, operator, terminal)
             terminal.await_text("nothing to terminate in 1 PodCliqueSet")
+            terminal.await_text("new:2")  # the edit, beside the cluster
             shows_pods_without_label(scene, operator, terminal, grove_plane)
             assert {asked.method for asked, _ in proxy.asked} == {"GET"}
         terminal.await_text("CONNECTION LOST")
@@ -69,7 +74,7 @@ def watched_end(scene: Scene, operator: Operator, terminal: Terminal) -> None:
     operator.pause()
     first = int(LEFT.findall(terminal.await_text("in 0:00:"))[0])
     wait_until(terminal.text, lambda shown: any(int(left) < first for left in LEFT.findall(shown)), "a clock runs down")
-    terminal.resize(190, 40)
+    terminal.resize(240, 40)
     terminal.await_text("ends in 0:00:")
     shown = terminal.await_text("to terminate now")
     late = (datetime.now(UTC) - end).total_seconds()
