@@ -35,7 +35,7 @@ def watch_command(**options: Any) -> int:
       grove watch -f cluster.json --now clock          # a file that something else writes again
       grove watch --live -n ml --rules field           # under the rules of the Go operator
 
-    It needs Textual: pip install 'grove[watch]'.
+    It needs Textual: pip install 'grove-plan[watch]'.
 
     Exit codes: 0 left by q, 1 bad input, cluster not reachable or Textual missing, 64 usage.
     """

@@ -16,7 +16,7 @@ from grove_shell.styled_text_page import print_error
 from grove_shell.watch_screen.plan_loop import WatchOptions
 from grove_shell.watch_screen.watched_plan import watched_plan
 
-NEEDS_TEXTUAL: Final = "grove watch needs Textual: pip install 'grove[watch]'"
+NEEDS_TEXTUAL: Final = "grove watch needs Textual: pip install 'grove-plan[watch]'"
 NEEDS_TERMINAL: Final = "grove watch shows a screen and needs a terminal; grove plan prints the same plan"
 
 

@@ -41,7 +41,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterator[str]:
     """The address of the site, built from the checkout and served by this process."""
-    pytest.importorskip("material", reason="needs mkdocs-material (pip install 'grove[docs]')")
+    pytest.importorskip("material", reason="needs mkdocs-material (pip install 'grove-plan[docs]')")
     folder = tmp_path_factory.mktemp("site")
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "GROVE_REPOSITORY": "https://github.com/example/grove"}

@@ -84,7 +84,7 @@ def test_wa010_one_line_where_no_screen_can_be_shown() -> None:
     without = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (without.returncode, without.stderr) == (
         ERROR,
-        "grove watch needs Textual: pip install 'grove[watch]'\n",
+        "grove watch needs Textual: pip install 'grove-plan[watch]'\n",
     )
     assert grove("watch", "-f", "-").returncode == USAGE
     assert GROVE
