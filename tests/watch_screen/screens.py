@@ -58,6 +58,11 @@ def text_of(app: object) -> str:
     return "\n".join(lines_of(app))
 
 
+def words_of(app: object) -> str:
+    """Return what the screen shows on one line: where a line breaks depends on the length of a path."""
+    return " ".join(text_of(app).split())
+
+
 def reasons_of(app: object, pane: str = "reasons") -> str:
     """Return the whole text of a pane, what is out of sight included."""
     assert isinstance(app, WatchApp)

@@ -13,7 +13,18 @@ from grove_core.kernel.time_formats import format_time, parse_time
 from grove_shell.actions.decision_time import NowWord
 from grove_shell.exit_codes import ERROR, USAGE
 from tests.command_line.process import GROVE, ROOT, grove
-from tests.watch_screen.screens import DEGRADED, NOW, app_of, driven, lines_of, reasons_of, running, text_of, until
+from tests.watch_screen.screens import (
+    DEGRADED,
+    NOW,
+    app_of,
+    driven,
+    lines_of,
+    reasons_of,
+    running,
+    text_of,
+    until,
+    words_of,
+)
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
@@ -64,10 +75,10 @@ def test_wa007_a_file_is_read_again_and_half_a_file_is_reported(tmp_path: Path) 
             before = lines_of(pilot.app)[0]
             path.write_text("{", encoding="utf-8")
             await until(pilot, lambda: "problem" in text_of(pilot.app), "the problem is shown")
-            assert "what was known at 08:41:00Z" in text_of(pilot.app)
+            assert "what was known at 08:41:00Z" in words_of(pilot.app)
             assert lines_of(pilot.app)[0] == before
             path.unlink()
-            await until(pilot, lambda: "no such file" in text_of(pilot.app), "a missing file is reported")
+            await until(pilot, lambda: "no such file" in words_of(pilot.app), "a missing file is reported")
             path.write_text(whole.replace("name: inference", "name: other"), encoding="utf-8")
             await until(pilot, lambda: "problem" not in text_of(pilot.app), "the plan is shown again")
             assert reasons_of(pilot.app)
