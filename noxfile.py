@@ -121,7 +121,7 @@ def night(session: nox.Session) -> None:
 
 @nox.session
 def worlds(session: nox.Session) -> None:
-    """Generated clusters by the thousand, and a crash at every write of every recorded scenario."""
+    """Generated clusters by the thousand, a crash at every write of every recorded scenario, all faults."""
     prepare(session, "test")
     all_areas = ["--seeds", "20000", "-j", "2", "--mnnvl", "--topologies"]
     run(session, "tests.simulation.random_runs", *(session.posargs or all_areas))
@@ -129,6 +129,7 @@ def worlds(session: nox.Session) -> None:
         run(session, "tests.simulation.random_runs", *all_areas, "--groups")
     run(session, "tests.property.domain_cliques.seed_sweep", "--seeds", "20000", "-j", "2")
     run_pytest(session, "tests/simulation/test_crash_sweep.py", "--all-crashes")
+    run_pytest(session, "tests/fault_injection", "--all-faults")
 
 
 @nox.session

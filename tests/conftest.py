@@ -161,6 +161,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-crashes", action="store_true", help="let the operator crash at every write of every recorded scenario"
     )
+    parser.addoption("--all-faults", action="store_true", help="run every combination of faults, not every pair alone")
     parser.addoption(
         "--gangs",
         type=int,
