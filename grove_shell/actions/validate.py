@@ -151,23 +151,17 @@ def _print_verdicts(
     if faults:
         print_error(input_problems_page(faults, REST_JUDGED if judged else NOTHING_CHECKED))
     positions = FieldPositions()
+
+    def markdown() -> str:
+        from grove_shell.views.validation_markdown import validation_markdown  # noqa: PLC0415 - code review alone
+
+        return validation_markdown(judged, warned, faults, others, positions)
+
     RENDERERS[output].print_result(
         page=lambda: validation_page(judged, others, positions, warned=warned, is_reported=bool(faults)),
         document=lambda: validation_as_json([*judged, *warned], others, positions),
-        markdown=lambda: _markdown(judged, warned, faults, others, positions),
+        markdown=markdown,
     )
-
-
-def _markdown(
-    judged: Sequence[JudgedManifest],
-    warned: Sequence[JudgedManifest],
-    faults: Sequence[InputFault],
-    others: Mapping[str, int],
-    positions: FieldPositions,
-) -> str:
-    from grove_shell.views.validation_markdown import validation_markdown  # noqa: PLC0415 - code review alone
-
-    return validation_markdown(judged, warned, faults, others, positions)
 
 
 def _print_annotations(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], output: str) -> None:

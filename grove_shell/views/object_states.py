@@ -1,6 +1,6 @@
 """States of the objects of a page: the word and the picture of each, so that colour is never alone (HP-005)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum, unique
 from typing import Final
 
@@ -48,6 +48,21 @@ _ATTENTION: Final = frozenset(
         ObjectState.CREATED,
     }
 )
+STATE_STYLES: Final[Mapping[ObjectState, str]] = {
+    ObjectState.ENDS: "bold red",
+    ObjectState.WAITS: "bold yellow",
+    ObjectState.UNKNOWN: "bold magenta",
+    ObjectState.BREACHED: "red",
+    ObjectState.WITHHELD: "magenta",
+    ObjectState.DELETED: "dim",
+    ObjectState.UNSCHEDULED: "yellow",
+    ObjectState.STARTING: "yellow",
+    ObjectState.GATED: "yellow",
+    ObjectState.CREATED: "cyan",
+    ObjectState.FINISHED: "dim",
+    ObjectState.READY: "green",
+}
+"""State -> its style on a terminal, beside the word (CL-049)."""
 _RANK: Final = {state: place for place, state in enumerate(ObjectState)}
 STATE_OF_URGENCY: Final = {
     ReplicaUrgency.ENDS: ObjectState.ENDS,

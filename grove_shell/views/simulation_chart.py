@@ -1,9 +1,8 @@
 """A run as a chart: a lane for each PodClique with the states of its pods, and the events above."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -23,6 +22,7 @@ from grove_shell.simulator.recording.simulation_history import (
 )
 from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import MINUTE, SECOND, go_duration_text
+from grove_shell.views.chart_files import save_chart
 
 _COLOURS: Final = ("#2e9e6b", "#8fc7e8", "#f4c95d", "#c9ced6")
 _WORDS: Final = ("ready", "placed, not ready", "waits for a node", "gated")
@@ -50,15 +50,6 @@ _STEPS: Final = (
     *(MINUTE * step for step in (1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720)),
     *(MINUTE * 60 * 24 * step for step in (1, 2, 7, 30, 365, 36_500)),
 )
-_STYLE: Final[dict[Any, Any]] = {
-    "svg.hashsalt": "grove",
-    "svg.fonttype": "none",
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-}
 
 
 def draw_simulation_chart(run: SimulationResult, path: str) -> None:
@@ -67,10 +58,7 @@ def draw_simulation_chart(run: SimulationResult, path: str) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    with mpl.rc_context(_STYLE):
-        figure = _figure(run)
-        metadata = {"Date": None, "Creator": "grove"} if path.endswith(".svg") else {"Software": "grove"}
-        figure.savefig(path, dpi=144, metadata=metadata, facecolor="white")
+    save_chart(lambda: _figure(run), path)
 
 
 def _figure(run: SimulationResult) -> Figure:

@@ -1,13 +1,11 @@
 """Terminations of a plan or of two rule sets as a chart: a row for each replica, its delay as a bar, marks for ends."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from textwrap import wrap
-from typing import Any, Final
+from typing import Final
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -16,6 +14,7 @@ from matplotlib.patches import Patch
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import short_duration_text
 from grove_shell.styled_text_page import escape_unprintable
+from grove_shell.views.chart_files import save_chart
 from grove_shell.views.formatting import clock_time, count_with_noun, object_display_name
 from grove_shell.views.planned_terminations import PendingReplica, TerminationAt
 from grove_shell.views.time_axis import round_times
@@ -40,16 +39,6 @@ _LONGEST_NAME: Final = 44
 _TITLE: Final = 112  # characters of a line
 _TITLE_LINES: Final = 4
 _LONGEST_LINE: Final = 180
-_STYLE: Final[dict[Any, Any]] = {
-    "svg.hashsalt": "grove",
-    "svg.fonttype": "none",
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "text.parse_math": False,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +72,7 @@ def draw_termination_chart(chart: TerminationChart, path: str) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # a name may have any character
-        figure = _figure(chart)
-        metadata = {"Date": None, "Creator": "grove"} if path.endswith(".svg") else {"Software": "grove"}
-        figure.savefig(path, dpi=144, metadata=metadata, facecolor="white")
+    save_chart(lambda: _figure(chart), path)
 
 
 def _figure(chart: TerminationChart) -> Figure:

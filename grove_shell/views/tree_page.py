@@ -9,27 +9,13 @@ from typing import Final, NamedTuple
 
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import clock_time, count_with_noun, relative_time
-from grove_shell.views.object_states import ObjectState
+from grove_shell.views.object_states import STATE_STYLES, ObjectState
 from grove_shell.views.tree_nodes import PodRow, TreeNode
 
 _READY_SHOWN: Final = 8  # siblings that are ready
 _WIDEST_NAMES: Final = 56
 _STATE: Final = 15  # the longest state with two spaces
 _LEAST_TEXT: Final = 16
-_STYLES: Final = {
-    ObjectState.ENDS: "bold red",
-    ObjectState.WAITS: "bold yellow",
-    ObjectState.UNKNOWN: "bold magenta",
-    ObjectState.BREACHED: "bold yellow",
-    ObjectState.WITHHELD: "bold magenta",
-    ObjectState.DELETED: "yellow",
-    ObjectState.UNSCHEDULED: "yellow",
-    ObjectState.STARTING: "yellow",
-    ObjectState.GATED: "yellow",
-    ObjectState.CREATED: "cyan",
-    ObjectState.FINISHED: "dim",
-    ObjectState.READY: "green",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +184,7 @@ def _add_row(page: StyledTextPage, row: _Row, column: int, width: int | None, si
     name = row.name
     if width is not None and len(row.guides) + len(name) > width:
         name = _shortened(name, max(width - len(row.guides), _LEAST_TEXT), signs.cut)
-    style = "" if row.state is None else _STYLES[row.state]
+    style = "" if row.state is None else STATE_STYLES[row.state]
     word, text = row.word, row.text
     start = max(column, len(row.guides) + len(name) + 2)
     used = start + (max(_STATE, len(word) + 2) if word else 0)

@@ -1,28 +1,14 @@
 """The line of a row: name, state as a word, time left, and counts, in columns (WA-003, WA-004)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from grove_shell.views.object_states import ObjectState
+from grove_shell.views.object_states import STATE_STYLES, ObjectState
 from grove_shell.watch_screen.screen_rows import ScreenRow, VisibleRow
 
-STATE_STYLES: Final[Mapping[ObjectState, str]] = {
-    ObjectState.ENDS: "bold red",
-    ObjectState.WAITS: "bold yellow",
-    ObjectState.UNKNOWN: "bold magenta",
-    ObjectState.BREACHED: "red",
-    ObjectState.WITHHELD: "magenta",
-    ObjectState.DELETED: "dim",
-    ObjectState.UNSCHEDULED: "yellow",
-    ObjectState.STARTING: "yellow",
-    ObjectState.GATED: "yellow",
-    ObjectState.CREATED: "cyan",
-    ObjectState.FINISHED: "dim",
-    ObjectState.READY: "green",
-}
 _INDENT: Final = 2
 _OPEN, _CLOSED, _LEAF = "▾ ", "▸ ", "  "
 _CURSOR, _NO_CURSOR = ">", " "

@@ -166,7 +166,7 @@ def test_the_library_example_runs(built: Built, programs: Path, tmp_path: Path) 
     assert code is not None
     done = run(programs / "python", "-c", code[1], "examples/real-cluster.yaml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "llm-serving/qwen qwen replica 1 room is not known" in done.stdout
+    assert "llm-serving/qwen qwen replica 1: the input lacks Nodes" in done.stdout
 
 
 class TestLB022:
