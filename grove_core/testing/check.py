@@ -172,6 +172,7 @@ def _run(test: Callable[[], None], how: Effort, count: int) -> None:
         suppress_health_check=_NO_TIME_LIMIT,
         derandomize=False,
         verbosity=Verbosity.quiet,  # else an error gets the drawn bytes as a note
+        print_blob=False,  # nor the way to repeat them, which is of no use outside of a test
     )
     drawn = limited(test if how.seed is None else seed(how.seed)(test))
     violated: InvariantViolated | None = None

@@ -181,9 +181,9 @@ WRONG: Final[Any] = 5
     ("wrong", "words"),
     [
         (lambda: check_all(WRONG), "^a controller is a RuleSet or a function of a snapshot; got 5$"),
-        (lambda: check_all("design"), r"^a controller is a RuleSet, as rule_set\('design'\) or .*; got 'design'$"),  # type: ignore[arg-type]
+        (lambda: check_all("design"), r"^a controller is a RuleSet, as rule_set\('design'\) or .*; got 'design'$"),  # type: ignore[arg-type]  # refused
         (lambda: check_all(breached_cliques, invariants="GT-033"), r"invariants is a list, as \['GT-033'\]; got"),
-        (lambda: check_all(breached_cliques, invariants=INVARIANTS[0]), r"is a list, as \[GT-031\]; got GT-031$"),  # type: ignore[arg-type]
+        (lambda: check_all(breached_cliques, invariants=INVARIANTS[0]), r"is a list, as \[GT-031\]; got GT-031$"),  # type: ignore[arg-type]  # refused
         (lambda: check_all(breached_cliques, invariants=WRONG), r'invariants is a list, as \["GT-033"\]; got 5$'),
         (lambda: removed_pods(ONE.snapshot, NONE), "of what it deletes; got None: is a return missing\\?$"),
         (lambda: removed_pods(ONE.snapshot, WRONG), "of what it deletes; got 5$"),
@@ -194,10 +194,10 @@ WRONG: Final[Any] = 5
         (lambda: events(frozenset({WRONG})), "^kinds is a set of EventKind, as .*; got frozenset$"),
         (lambda: events(frozenset()), "^kinds has at least one EventKind; got none$"),
         (lambda: event_sequences(NONE), "^most is a number; got None$"),
-        (lambda: Effort(snapshots="many"), "^snapshots is a number; got 'many'$"),  # type: ignore[arg-type]
+        (lambda: Effort(snapshots="many"), "^snapshots is a number; got 'many'$"),  # type: ignore[arg-type]  # refused
         (lambda: Effort(snapshots=-1), "^snapshots is at least 0; got -1$"),
         (lambda: Effort(histories=True), "^histories is a number; got True$"),
-        (lambda: cluster_of("text"), r"^cluster_of takes bytes, as cluster_of\(b''\); got str$"),  # type: ignore[arg-type]
+        (lambda: cluster_of("text"), r"^cluster_of takes bytes, as cluster_of\(b''\); got str$"),  # type: ignore[arg-type]  # refused
         (lambda: stormy(WRONG), r"^stormy takes a RandomCluster, as cluster_of\(b''\); got int$"),
         (lambda: check_history(reconcile, ONE.snapshot, ()), "^a history takes a RandomCluster, .*; got Snapshot$"),
         (lambda: PlayedCluster(ONE, WRONG), "^a controller is a RuleSet or a function of a snapshot; got 5$"),
