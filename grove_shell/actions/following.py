@@ -2,14 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from grove_shell.actions.command_input import LiveClusterOptions
+from grove_shell.actions.file_states import LOOK_EVERY, FileStates, file_states
 from grove_shell.actions.live_cluster_lists import EVENTS
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
@@ -17,12 +17,9 @@ from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.reflector import Reflector
 from grove_shell.exit_codes import CommandFailed
 
-_LOOK_EVERY: Final = 0.5  # s, at files
 _SETTLED_AFTER: Final = 0.5  # s without a change
 _LONGEST_WAIT: Final = 5.0  # s, for changes that go on
 _LONGEST_PAUSE: Final = 5.0  # s, between two attempts to reach the server
-FileStates: TypeAlias = tuple[tuple[str, int, int, int], ...]
-"""Path, inode, size and time of the last change of each file."""
 
 
 class InputChanges:
@@ -71,7 +68,7 @@ def follow_files(names: tuple[str, ...], changes: InputChanges, known: FileState
             if found != seen:
                 seen = found
                 changes.note()
-            sleep(_LOOK_EVERY)
+            sleep(LOOK_EVERY)
 
     threading.Thread(target=look, name="follow files", daemon=True).start()
 
@@ -139,23 +136,3 @@ class _ChangeSignal:
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:  # noqa: ARG002 - of the protocol
         self._changes.note()
-
-
-def file_states(names: Iterable[str]) -> FileStates:
-    """Return the states of files and of all files in folders; a missing file has none."""
-    return tuple(state for name in names for path in _files_in(Path(name)) if (state := _state_of(path)) is not None)
-
-
-def _files_in(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from sorted(one for one in path.rglob("*") if not one.is_dir())
-    else:
-        yield path
-
-
-def _state_of(path: Path) -> tuple[str, int, int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return str(path), found.st_ino, found.st_size, found.st_mtime_ns

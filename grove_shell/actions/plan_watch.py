@@ -15,7 +15,8 @@ from grove_core.explain import explanation_of_forecast
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.decision_time import NowWord
-from grove_shell.actions.following import InputChanges, file_states, follow_cluster, follow_files
+from grove_shell.actions.file_states import file_states
+from grove_shell.actions.following import InputChanges, follow_cluster, follow_files
 from grove_shell.actions.picture_files import require_matplotlib
 from grove_shell.actions.plan import PlanOptions, ReadPlan, read_plan, show_plan
 from grove_shell.exit_codes import DONE, ERROR, CommandFailed

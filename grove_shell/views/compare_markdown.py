@@ -8,15 +8,13 @@ from grove_core.compare import FirstTermination, RuleSetComparison
 from grove_shell.views.compare_page import RuleSetComparisonReport, rule_set_comparison_page
 from grove_shell.views.formatting import (
     MAX_NAMES,
-    clock_time,
     comma_separated_names,
     count_with_noun,
     object_display_name,
-    relative_time,
 )
 from grove_shell.views.markdown_page import add_sections, text_of_line, text_page_sections
 from grove_shell.views.markdown_text import MarkdownDocument
-from grove_shell.views.plan_markdown import impact_cells
+from grove_shell.views.plan_markdown import impact_cells, time_cell
 
 _ROWS: Final = 50
 
@@ -52,6 +50,6 @@ def _rows(found: RuleSetComparison, now: datetime) -> Iterator[tuple[str, ...]]:
 def _end(end: FirstTermination | None, now: datetime) -> tuple[str, str, str]:
     if end is None:
         return "kept", "", ""
-    when = "now" if end.at <= now else f"{clock_time(end.at, now)} ({relative_time(end.at, now)})"
+    when = time_cell(end.at, now)
     times = f", {end.times:,} times" if end.times > 1 else ""
     return f"{object_display_name(end.subject)} terminated {when}{times}", *impact_cells(end.takes)

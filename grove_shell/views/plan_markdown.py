@@ -82,9 +82,14 @@ def termination_rows(pending: PendingReplica, now: datetime) -> Iterator[tuple[s
     ends = pending.ends.first or (TerminationAt(first, None),)
     replica = f"{_place(pending.root)} {object_display_name(pending.replica)}"
     for end in ends[:1] if pending.ends.all > len(ends) else ends:
-        when = "now" if end.at <= now else f"{clock_time(end.at, now)} ({relative_time(end.at, now)})"
+        when = time_cell(end.at, now)
         more = f", then {pending.ends.all - 1:,} more" if pending.ends.all > len(ends) else ""
         yield (f"{when}{more}", replica, pending.cause, *impact_cells(end.impact))
+
+
+def time_cell(at: datetime, now: datetime) -> str:
+    """Return a time for a table, with how far it is away."""
+    return "now" if at <= now else f"{clock_time(at, now)} ({relative_time(at, now)})"
 
 
 def impact_cells(impact: DeletionImpact | None) -> tuple[str, str]:

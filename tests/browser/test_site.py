@@ -63,6 +63,7 @@ def test_pages_are_quiet_complete_and_accessible(opened: Opened, site: str, axe:
         page.wait_for_load_state("networkidle")
         assert page.locator("h1").is_visible()
         assert page.evaluate("() => [...document.images].every(one => one.complete && one.naturalWidth > 0)"), path
+        assert page.viewport_size is not None
         width = page.viewport_size["width"]
         assert page.evaluate("() => document.documentElement.scrollWidth") == width, path
         if width == WIDE["width"]:

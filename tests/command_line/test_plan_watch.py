@@ -10,7 +10,8 @@ from typing import Final
 
 import pytest
 
-from grove_shell.actions.following import InputChanges, file_states, follow_files
+from grove_shell.actions.file_states import file_states
+from grove_shell.actions.following import InputChanges, follow_files
 from tests.command_line.process import ROOT
 from tests.command_line.watching import watching
 from tests.html.reading import run
