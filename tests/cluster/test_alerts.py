@@ -71,12 +71,12 @@ def test_al001_every_alert_fires_in_its_story(scene: Scene, starting: Starting, 
             wait_until(prometheus.firing, lambda firing: firing == expected, f"{expected} fire")
             (failed,) = prometheus.query("grove_predictions_total{outcome='notPredicted'} > 0")
             assert failed["value"][1] == "1", "the termination that the operator made was predicted"
-            seen_by = prometheus.query("grove_gang_termination_timestamp_seconds{set='ends'} > 0")
-            assert len(seen_by) == len((operator, observer))
+            both = "count(grove_gang_termination_timestamp_seconds{set='ends'} > 0) == 2"
+            wait_until(lambda: prometheus.query(both), bool, "the operator and the observer give the time of the end")
             for alert in prometheus.alerts("firing"):
                 assert alert["labels"].get("namespace", scene.namespace) == scene.namespace, "not that of the operator"
                 assert "<no value>" not in str(alert["annotations"])
-            assert empty_panels(prometheus) == WITHOUT_VALUES
+            wait_until(lambda: empty_panels(prometheus), WITHOUT_VALUES.__eq__, "every other panel has values")
 
             scene.annotate_pods("waits-0-worker", not_ready=None)
             scene.api.delete("validatingadmissionpolicybindings", f"{scene.namespace}-policy")
