@@ -6,12 +6,14 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.time_formats import parse_time
+from grove_core.resources.pod_fields import ConditionFields, SpecFields, StatusFields, decode_value
 
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 EVICTING: Final = "NoExecute"
 _KEYS: Final = (UNREACHABLE, NOT_READY)
 _READY: Final = "Ready"
+_NO_CONDITION: Final = ConditionFields(type=_READY)
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _LONGEST: Final = 10**9
 """Seconds, three decades; a longer toleration never ends."""
@@ -71,26 +73,23 @@ def node_readiness_from_json(raw: Mapping[str, Any]) -> NodeReadiness | None:
     return None
 
 
-def unready_pod_signs(spec: Mapping[str, Any], status: Mapping[str, Any]) -> UnreadyPodSigns | None:
+def unready_pod_signs(spec: SpecFields, status: StatusFields) -> UnreadyPodSigns | None:
     """Return what a pod shows that is bound to a node and is not ready; None where no decision can read it."""
+    ready = next((one for one in status.conditions or () if one.type == _READY), _NO_CONDITION)
+    containers = status.container_statuses or ()
+    is_written = (
+        ready.status == "False"
+        and not ready.reason
+        and not decode_value(spec.readiness_gates)
+        and bool(containers)
+        and all(one.ready for one in containers)
+    )
+    since = parse_time(ready.last_transition_time) if ready.last_transition_time else None
     try:
-        return _signs(spec, status)
+        tolerated = tuple(_tolerated(decode_value(spec.tolerations) or ()))
     except (AttributeError, TypeError):
         return None
-
-
-def _signs(spec: Mapping[str, Any], status: Mapping[str, Any]) -> UnreadyPodSigns:
-    ready = next((one for one in status.get("conditions") or () if one.get("type") == _READY), _NOTHING)
-    containers = status.get("containerStatuses") or ()
-    is_written = (
-        ready.get("status") == "False"
-        and not ready.get("reason")
-        and not spec.get("readinessGates")
-        and bool(containers)
-        and all(one.get("ready") is True for one in containers)
-    )
-    since = _time(ready.get("lastTransitionTime"))
-    return UnreadyPodSigns(since, is_written, tuple(_tolerated(spec.get("tolerations") or ())))
+    return UnreadyPodSigns(since, is_written, tolerated)
 
 
 def _tolerated(tolerations: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, int | None]]:

@@ -1,37 +1,40 @@
-"""Pods as flat records: one small object of scalars for each, read by one total function.
+"""Pods as flat records: one small object of scalars for each.
 
-Files, list pages, watch events and tests share :func:`pod_from_json`, the hot path of loading. It first assumes a
-well-formed pod; any other pod is read again to find every problem.
+Files, list pages, watch events and tests share :func:`pod_from_fields`, the hot path of loading. A pod that does not
+decode is read again to find every problem.
 """
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.kernel.errors import MalformedObject, ObjectProblem
+from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
-from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.labels import SET, first_label_value
-from grove_core.resources.metadata_readers import read_label, read_labels, read_metadata
+from grove_core.resources.api_names import CORE, GATE
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_signs
-from grove_core.resources.pod_requests import RequestsMemo, pod_requests_of_spec
-from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
+from grove_core.resources.pod_fields import (
+    LabelFields,
+    MetadataFields,
+    PodFields,
+    SpecFields,
+    UnreadableFields,
+    decode_pod,
+)
+from grove_core.resources.pod_problems import problems_of_pod
+from grove_core.resources.pod_requests import RequestsMemo, gpus_of_spec, pod_requests_of_spec
 from grove_core.resources.pod_status import (
-    HOLDS,
-    NOTHING,
+    NO_STATUS,
     conditions_in_status,
     failure_in_status,
     has_crashed_container,
-    scheduler_message_in_status,
     trouble_in_status,
 )
 
-_PLAIN: Final = 9  # digits
-_SET_NAME: Final = SET.primary  # which most pods have
+_NO_SPEC: Final = SpecFields()
+_NO_LABELS: Final = LabelFields()
 _SMALL_INDICES: Final = MappingProxyType({str(index): index for index in range(256)})
 UNSCHEDULABLE: Final = "Unschedulable"
 """The trouble of a pod that has no room."""
@@ -129,105 +132,107 @@ def pod_from_json(
         requests: what specs read before request; None where the requests of pods are not needed.
     """
     try:
-        return _read_well_formed(raw, shared.setdefault, requests)
-    except (KeyError, TypeError, AttributeError) as fault:
-        raise MalformedObject(_problems_of(raw)) from fault
+        pod = pod_from_fields(decode_pod(raw), shared, requests)
+    except (*UnreadableFields, KeyError) as fault:
+        raise MalformedObject(problems_of_pod(raw, fault)) from fault
+    return with_manifest(pod, raw) if keeps_manifest(pod, shared) else pod
 
 
-def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str], requests: RequestsMemo | None) -> Pod:
-    """Read a pod in one pass; raises KeyError, TypeError or AttributeError where it is not well-formed."""
-    meta, status, spec = raw["metadata"], raw.get("status") or NOTHING, raw.get("spec") or NOTHING
-    labels, gates = meta.get("labels") or NOTHING, spec.get("schedulingGates")
-    scheduled, gated, ready, preempted, reason = conditions_in_status(status)
-    if ready:
-        crashed, unready, crashed_earlier = False, False, has_crashed_container(status)
-    else:
-        (crashed, unready), crashed_earlier = failure_in_status(status), False
-    namespace, name, uid = meta.get("namespace") or "default", meta["name"], meta.get("uid") or ""
-    version, deleted = meta.get("resourceVersion") or "", meta.get("deletionTimestamp") or ""
-    created = meta.get("creationTimestamp") or ""
-    owner, set_name = _controller_uid_in(meta), labels.get(_SET_NAME) or first_label_value(SET, labels.get) or ""
-    template_hash, gang = labels.get(TEMPLATE_HASH) or "", labels.get(POD_GANG) or ""
-    node, phase = spec.get("nodeName") or "", status.get("phase") or ""
+def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], requests: RequestsMemo | None = None) -> Pod:
+    """Make a pod of its fields, without its manifest; arguments as of :func:`pod_from_json`.
+
+    Raises:
+        ValueError, KeyError: it has no name, its owner is not clear, or a condition has an invalid status.
+    """
+    meta, spec, status, share = fields.metadata, fields.spec or _NO_SPEC, fields.status or NO_STATUS, shared.setdefault
+    labels, gates, grouping = meta.labels or _NO_LABELS, spec.scheduling_gates, spec.scheduling_group
+    scheduled, gated, ready, preempted, reason, message = conditions_in_status(status)
+    crashed, unready = (False, False) if ready else failure_in_status(status)
     trouble = "" if ready else trouble_in_status(status, reason)
-    grouping = spec.get("schedulingGroup")
-    pod_group = grouping.get("podGroupName") or "" if grouping else ""
-    message = "" if scheduled or gated else scheduler_message_in_status(status)
-    gpus, amounts = (_gpus_in(spec), None) if requests is None else pod_requests_of_spec(spec, requests, _gpus_in)
-    # One C call that raises TypeError where any of them is no string.
-    "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble, created))  # noqa: FLY002 - see above
-    if not name or deleted.__class__ is not str or pod_group.__class__ is not str or message.__class__ is not str:
-        raise TypeError
+    gpus, amounts = (gpus_of_spec(spec), None) if requests is None else pod_requests_of_spec(spec, requests)
+    namespace, owner = meta.namespace or "default", _controller_uid_in(meta) if meta.owner_references else ""
+    set_name = labels.set_name
+    template_hash, gang = labels.template_hash or "", labels.gang or ""
+    node, phase, created = spec.node_name or "", status.phase or "", meta.creation_timestamp or ""
+    pod_group = (grouping.pod_group_name or "") if grouping is not None else ""
+    if not meta.name:
+        raise ValueError(meta.name)
     return Pod(
         share(namespace, namespace),
-        name,
-        uid,
-        version,
+        meta.name,
+        meta.uid or "",
+        meta.resource_version or "",
         share(owner, owner),
         share(template_hash, template_hash),
         share(gang, gang),
         share(node, node),
         share(phase, phase),
-        share(trouble, trouble),
-        bool(deleted),
+        share(trouble, trouble) if trouble else "",
+        bool(meta.deletion_timestamp),
         scheduled,
         gated,
         ready,
-        any(gate["name"] == GATE for gate in gates) if gates else False,
-        _index_of(labels.get(POD_INDEX)),
+        any(gate.name == GATE for gate in gates) if gates else False,
+        _index_of(labels.index),
         share(set_name, set_name),
         crashed,
         unready,
         gpus,
         share(created, created),
-        crashed_earlier,
+        ready and has_crashed_container(status),
         unready_pod_signs(spec, status) if node and not ready else None,
-        tuple(gate["name"] for gate in gates if gate["name"] != GATE) if gates else (),
+        tuple(gate.name for gate in gates if gate.name != GATE) if gates else (),
         preempted,
-        share(pod_group, pod_group),
-        share(message, message),
-        _manifest_of(meta, spec) if template_hash and share(f"{set_name}/{template_hash}", name) == name else None,
+        share(pod_group, pod_group) if pod_group else "",
+        share(message, message) if message and not gated else "",
+        None,
         amounts,
     )
 
 
-def _manifest_of(meta: Mapping[str, Any], spec: Mapping[str, Any]) -> FrozenMap:
+def pods_from_fields(
+    stored: Iterable[PodFields],
+    value_at: Callable[[int], Mapping[str, Any]],
+    shared: MutableMapping[str, str],
+    requests: RequestsMemo,
+) -> list[Pod]:
+    """Return pods, given the fields of each.
+
+    Args:
+        value_at: returns the whole pod at a place.
+        shared, requests: as of :func:`pod_from_json`.
+
+    Raises:
+        ValueError, KeyError: as :func:`pod_from_fields`, and what ``value_at`` raises.
+    """
+    pods = [pod_from_fields(one, shared, requests) for one in stored]
+    for place, pod in enumerate(pods):
+        if keeps_manifest(pod, shared):
+            pods[place] = with_manifest(pod, value_at(place))
+    return pods
+
+
+def keeps_manifest(pod: Pod, shared: MutableMapping[str, str]) -> bool:
+    """Return whether the manifest of a pod is kept: it is the first one of its template that was read."""
+    return bool(pod.template_hash) and shared.setdefault(f"{pod.set_name}/{pod.template_hash}", pod.name) == pod.name
+
+
+def with_manifest(pod: Pod, raw: Mapping[str, Any]) -> Pod:
+    """Return the pod with its manifest."""
+    meta = raw["metadata"]
     texts = {key: meta.get(key) or {} for key in ("labels", "annotations")}
-    return FrozenMap.view_of({**texts, "spec": dict(spec)})
+    return replace(pod, manifest=FrozenMap.view_of({**texts, "spec": dict(raw.get("spec") or {})}))
 
 
-def _controller_uid_in(meta: Mapping[str, Any]) -> str:
-    """Return the uid of the controller owner; empty where there is none. Raises TypeError where it is not clear."""
+def _controller_uid_in(meta: MetadataFields) -> str:
+    """Return the uid of the controller owner; empty where there is none. Raises ValueError where it is not clear."""
     owner = ""
-    for reference in meta.get("ownerReferences") or ():
-        controls = reference.get("controller")
-        if not controls:
-            continue
-        if controls is not True or owner or not reference["uid"]:
-            raise TypeError
-        owner = reference["uid"]
+    for reference in meta.owner_references or ():
+        if reference.controller:
+            if owner or not reference.uid:
+                raise ValueError(reference)
+            owner = reference.uid
     return owner
-
-
-def _gpus_in(spec: Mapping[str, Any]) -> int:
-    """Return the GPUs of a pod with this spec (PL-019); the usual forms are read without the general parser."""
-    found = 0
-    try:
-        if spec.get("initContainers"):
-            return gpu_count_of_pod_spec(FrozenMap.view_of(spec))
-        for container in spec["containers"]:
-            resources = container.get("resources")
-            if resources:
-                limits, requests = resources.get("limits"), resources.get("requests")
-                text = limits.get(GPU, "0") if limits else "0"
-                differ = requests and requests.get(GPU, text) != text
-                plain = text.__class__ is str and len(text) <= _PLAIN and text.isascii() and text.isdecimal()
-                if differ or not plain:
-                    return gpu_count_of_pod_spec(FrozenMap.view_of(spec))
-                found += int(text)
-    except (KeyError, TypeError, AttributeError):
-        return gpu_count_of_pod_spec(FrozenMap.view_of(spec))
-    return found
 
 
 def _index_of(text: object) -> int:
@@ -238,39 +243,3 @@ def _index_of(text: object) -> int:
     if found is None:
         found = parse_replica_index(text)
     return -1 if found is None else found
-
-
-def _problems_of(raw: object) -> tuple[ObjectProblem, ...]:
-    """Return every problem of a pod that is not well-formed."""
-    problems: list[ObjectProblem] = []
-    top = JsonFieldReader(raw, "", problems)
-    read_metadata(top, CORE, "Pod", None)
-    top.inner_object("metadata").text("creationTimestamp")
-    labels = read_labels(top)
-    labels.text(TEMPLATE_HASH)
-    labels.text(POD_GANG)
-    read_label(labels, SET)
-    top.inner_object("spec").text("nodeName")
-    top.inner_object("spec").inner_object("schedulingGroup").text("podGroupName")
-    for gate in top.inner_object("spec").inner_objects("schedulingGates"):
-        gate.text("name", required=True)
-    status = top.inner_object("status")
-    status.text("phase")
-    status.text("reason")
-    for condition in status.inner_objects("conditions"):
-        type_ = condition.text("type", required=True)
-        value = condition.raw.get("status")
-        if type_ in {"Ready", "PodScheduled"} and not (isinstance(value, str) and value in HOLDS):
-            condition.add_problem("status", 'one of the strings "True", "False", "Unknown"', value)
-        condition.text("reason")
-        if type_ == "PodScheduled":
-            condition.text("message")
-    for key in ("initContainerStatuses", "containerStatuses"):
-        for container in status.inner_objects(key):
-            state = container.inner_object("state")
-            for phase in ("waiting", "terminated"):
-                state.inner_object(phase).text("reason")
-            container.inner_object("lastState").inner_object("terminated").integer("exitCode")
-    if not problems:
-        problems.append(ObjectProblem(path="", expected="a pod", got="something that does not read as one"))
-    return tuple(problems)

@@ -3,16 +3,19 @@
 Total: unreadable amounts are reported.
 """
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.errors import ObjectProblem
-from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.resources.json_field_reader import JsonFieldReader
+from grove_core.resources.pod_fields import SpecFields, decode_value
+from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 from grove_core.resources.quantities import parse_quantity
 
 PODS: Final = "pods"
 THOUSANDTHS: Final = 1000
+_GPU: Final = GPU.encode()
 _PLAIN: Final = 18  # digits
 _OF_THE_POD: Final = ("cpu", "memory")
 
@@ -32,40 +35,49 @@ class PodRequests(NamedTuple):
     amounts: FrozenDict[str, int] | None
 
 
-RequestsMemo: TypeAlias = MutableMapping[str, PodRequests]
+RequestsMemo: TypeAlias = MutableMapping[bytes, PodRequests]
 """What specs were found to request, by the parts of them that count; for the many pods of one template."""
 
 
-def pod_requests_of_spec(
-    spec: Mapping[str, Any], memo: RequestsMemo, count_gpus: Callable[[Mapping[str, Any]], int]
-) -> PodRequests:
-    """Return what a pod with this spec requests; each distinct request is computed once.
-
-    Args:
-        count_gpus: returns the GPUs of a pod with a spec.
-    """
-    try:
-        key = _request_text(spec)
-    except (TypeError, AttributeError, ValueError):  # an integer may have too many digits for a text
-        return PodRequests(count_gpus(spec), None)
+def pod_requests_of_spec(spec: SpecFields, memo: RequestsMemo) -> PodRequests:
+    """Return what a pod with this spec requests; each distinct request is computed once."""
+    key = _request_text(spec)
     found = memo.get(key)
     if found is None:
         problems: list[ObjectProblem] = []
-        amounts = resource_amounts_of_pod(JsonFieldReader(spec, "", problems))
-        found = memo[key] = PodRequests(count_gpus(spec), None if problems else FrozenDict(amounts))
+        counted = _counted_parts(spec)
+        amounts = resource_amounts_of_pod(JsonFieldReader(counted, "", problems))
+        gpus = gpu_count_of_pod_spec(FrozenMap.view_of(counted))
+        found = memo[key] = PodRequests(gpus, None if problems else FrozenDict(amounts))
     return found
 
 
-def _request_text(spec: Mapping[str, Any]) -> str:
+def gpus_of_spec(spec: SpecFields) -> int:
+    """Return the GPUs that a pod with this spec holds while it runs (PL-019)."""
+    text = _request_text(spec)
+    if _GPU not in text and b"\\" not in text:  # an escaped name reads as the same name
+        return 0
+    return gpu_count_of_pod_spec(FrozenMap.view_of(_counted_parts(spec)))
+
+
+def _request_text(spec: SpecFields) -> bytes:
     """Return everything of a spec that requests depend on, as one text; equal texts have equal requests."""
-    return str(
-        (
-            [one.get("resources") for one in spec.get("containers") or ()],
-            [(one.get("restartPolicy"), one.get("resources")) for one in spec.get("initContainers") or ()],
-            spec.get("resources"),
-            spec.get("overhead"),
-        )
-    )
+    main = b"\n".join([one.resources for one in spec.containers or ()])
+    if not spec.init_containers and not spec.resources and not spec.overhead:
+        return main
+    first = [b"%a %b" % (one.restart_policy, one.resources) for one in spec.init_containers or ()]
+    return b"\n".join((main, b"\n".join(first), spec.resources, spec.overhead))
+
+
+def _counted_parts(spec: SpecFields) -> dict[str, Any]:
+    """Return the parts of a spec that requests depend on, as in its manifest."""
+    main = [{"resources": decode_value(one.resources)} for one in spec.containers or ()]
+    first = [
+        {"resources": decode_value(one.resources), "restartPolicy": one.restart_policy}
+        for one in spec.init_containers or ()
+    ]
+    whole = {"resources": decode_value(spec.resources), "overhead": decode_value(spec.overhead)}
+    return {"containers": main, "initContainers": first, **whole}
 
 
 def resource_amounts_of_pod(spec: JsonFieldReader) -> dict[str, int]:

@@ -1,67 +1,59 @@
-"""What the status of a pod says: its conditions, why it is not ready, whether it crashed.
+"""What the status of a pod says: its conditions, why it is not ready, whether it crashed."""
 
-Part of the hot path of loading: each function raises KeyError, TypeError or AttributeError where the status is not
-well-formed, and the pod is then read again to find every problem.
-"""
-
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
+
+from grove_core.resources.pod_fields import StatusFields
 
 HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
-NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-CONTAINER_STATUSES: Final = ("initContainerStatuses", "containerStatuses")
+"""Whether a condition of a pod holds, by its status."""
+NO_STATUS: Final = StatusFields()
 
 
-def conditions_in_status(status: Mapping[str, Any]) -> tuple[bool, bool, bool, bool, str]:
-    """Return whether a pod is scheduled, gated, ready and preempted, and the reason why it is not scheduled."""
+def conditions_in_status(status: StatusFields) -> tuple[bool, bool, bool, bool, str, str]:
+    """Return what the conditions of a pod say. Raises KeyError or TypeError where the status of one is invalid.
+
+    Returns:
+        Whether the pod is scheduled, gated, ready and preempted, why it is not scheduled, and what the scheduler says
+        about that.
+    """
     scheduled = gated = ready = preempted = False
-    reason = ""
-    for condition in status.get("conditions") or ():
-        type_ = condition["type"]
-        if type_ == "Ready":
-            ready = HOLDS[condition["status"]]
-        elif type_ == "PodScheduled":
-            scheduled = HOLDS[condition["status"]]
+    reason = message = ""
+    for condition in status.conditions or ():
+        kind = condition.type
+        if kind == "Ready":
+            ready = HOLDS[condition.status]
+        elif kind == "PodScheduled":
+            scheduled = HOLDS[condition.status]
             if not scheduled:
-                reason = condition.get("reason") or ""
-                gated = reason == "SchedulingGated" and condition["status"] == "False"
-        elif type_ == "DisruptionTarget":
-            preempted = condition.get("reason") == "PreemptionByScheduler" and condition["status"] == "True"
-    return scheduled, gated, ready, preempted, reason
+                reason, message = condition.reason or "", condition.message or ""
+                gated = reason == "SchedulingGated" and condition.status == "False"
+        elif kind == "DisruptionTarget":
+            preempted = condition.reason == "PreemptionByScheduler" and condition.status == "True"
+    return scheduled, gated, ready, preempted, reason, message
 
 
-def scheduler_message_in_status(status: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON; the caller checks it
-    """Return why a pod is not scheduled, in the words of the scheduler; empty without a message."""
-    found = (one for one in status.get("conditions") or () if one["type"] == "PodScheduled")
-    return next((one.get("message") or "" for one in found), "")
-
-
-def trouble_in_status(status: Mapping[str, Any], scheduling: str) -> str:
+def trouble_in_status(status: StatusFields, scheduling: str) -> str:
     """Return the reason why a container waits or ended, else why the pod is not scheduled."""
-    for key in CONTAINER_STATUSES:
-        for container in status.get(key) or ():
-            state = container.get("state") or NOTHING
-            for phase in ("waiting", "terminated"):
-                reason = (state.get(phase) or NOTHING).get("reason")
-                if reason and reason != "Completed" and not container.get("ready"):
-                    return str(reason)
-    return status.get("reason") or scheduling or ""
+    for container in status.counted_containers:
+        state = container.state
+        for phase in (state.waiting, state.terminated) if state is not None and not container.ready else ():
+            if phase is not None and phase.reason and phase.reason != "Completed":
+                return phase.reason
+    return status.reason or scheduling
 
 
-def failure_in_status(status: Mapping[str, Any]) -> tuple[bool, bool]:
+def failure_in_status(status: StatusFields) -> tuple[bool, bool]:
     """Whether a pod that is not ready crashed, or else has a main container that runs and is not ready (GF-012)."""
     if has_crashed_container(status):
         return True, False
-    main = status.get("containerStatuses") or ()
-    return False, any(container.get("started") is True and not container.get("ready") for container in main)
+    return False, any(one.started and not one.ready for one in status.container_statuses or ())
 
 
-def has_crashed_container(status: Mapping[str, Any]) -> bool:
+def has_crashed_container(status: StatusFields) -> bool:
     """Return whether the earlier run of an init or main container ended with an error."""
-    for key in CONTAINER_STATUSES:
-        for container in status.get(key) or ():
-            last = container.get("lastState")
-            if last and (last.get("terminated") or NOTHING).get("exitCode"):
-                return True
+    for container in status.counted_containers:
+        last = container.last_state
+        if last is not None and last.terminated is not None and last.terminated.exit_code:
+            return True
     return False

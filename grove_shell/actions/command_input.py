@@ -21,7 +21,7 @@ from grove_shell.actions.selected_sets import selected_sets
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, item_problem_as_fault
+from grove_shell.reading.input_items import InputItem, item_problem_as_fault, object_count
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 from grove_shell.reading.manifest_admission import (
     AdmissionOptions,
@@ -139,7 +139,7 @@ def read_command_input(
         return choose_rule_set(rules, configured.rules, _recognised_by(source, cluster), newer)[0]
 
     earlier, faults = _earlier_sets(source, configured, choose)
-    with progress_counter("reading", "object") as count:
+    with progress_counter("reading", "object", size=object_count) as count:
         times, on_item = times_to_collect(source.now, count, is_live=source.live is not None)
         loaded = load(
             source.filenames,
@@ -153,7 +153,7 @@ def read_command_input(
         )
     if times is not None:
         for index, raw in enumerate(source.objects):
-            times.add_item(InputItem(GIVEN_OBJECTS, 1, index, raw))
+            times.add(InputItem(GIVEN_OBJECTS, 1, index, raw))
     attempts, problems = _attempts(source.attempts) if source.attempts else ((), ())
     time = decision_time(source.now, loaded.taken_at if source.live is None else None, times)
     faults += (*_preflight_problems(source, loaded, configured), *loaded.faults, *problems)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.document.plan_document import NEWEST_IN_INPUT
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.reading.input_items import InputItem
+from grove_shell.reading.input_items import InputItem, PodRun
 from grove_shell.reading.newest_time import InputTimes
 
 _OLD: Final = timedelta(hours=1)
@@ -42,8 +42,8 @@ class DecisionTime(NamedTuple):
 
 
 def times_to_collect(
-    given: Now, count: Callable[[InputItem], None] | None, *, is_live: bool
-) -> tuple[InputTimes | None, Callable[[InputItem], None] | None]:
+    given: Now, count: Callable[[InputItem | PodRun], None] | None, *, is_live: bool
+) -> tuple[InputTimes | None, Callable[[InputItem | PodRun], None] | None]:
     """Return the collector of the times of an input, and what to call for each item.
 
     The collector is None where the time to decide at does not depend on the items.
@@ -51,7 +51,7 @@ def times_to_collect(
     if is_live or isinstance(given, datetime) or given is NowWord.CLOCK:
         return None, count
     times = InputTimes(count)
-    return times, times.add_item
+    return times, times.add
 
 
 def decision_time(given: Now, taken_at: datetime | None, times: InputTimes | None) -> DecisionTime:

@@ -13,6 +13,7 @@ from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import GROUP_KINDS
+from grove_core.resources.pod_fields import SpecFields, StatusFields, UnreadableFields, decode_pod
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import LiveClusterOptions
@@ -188,7 +189,11 @@ def shows_node_loss(item: Json) -> bool:
     """Return whether an object is a pod whose node seems not to answer (GF-015)."""
     if item["kind"] != _POD or _is_ready(item):
         return False
-    signs = unready_pod_signs(item.get("spec") or {}, item.get("status") or {})
+    try:
+        pod = decode_pod(item)
+    except UnreadableFields:
+        return False
+    signs = unready_pod_signs(pod.spec or SpecFields(), pod.status or StatusFields())
     return signs is not None and signs.written_for_node
 
 

@@ -32,7 +32,7 @@ from grove_shell.actions.topology_edits import raw_topology, topology_change_vie
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, item_problem_as_fault
+from grove_shell.reading.input_items import InputItem, item_problem_as_fault, object_count
 from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input_stream
 from grove_shell.reading.input_topologies import NodeCollector, is_topology_object
 from grove_shell.reading.manifest_admission import AdmissionOptions
@@ -129,12 +129,12 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
         from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
         collected = list_objects_of_all_kinds(source.live)
-    with progress_counter("reading", "object") as count:
+    with progress_counter("reading", "object", size=object_count) as count:
         capacity = NodeCollector(count)
         loaded = load(
             source.filenames,
             standard_input_stream(),
-            capacity.collect_item,
+            capacity.collect,
             collected,
             configuration,
             admission=AdmissionOptions(by_topologies=False),

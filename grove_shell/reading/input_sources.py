@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault, UnreadableText
-from grove_shell.reading.input_items import InputItem
+from grove_shell.reading.input_items import InputItem, TakePods
 from grove_shell.reading.json_input_items import input_items_from_json
 from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
@@ -33,30 +33,33 @@ def standard_input_stream() -> BinaryIO:
     return sys.stdin.buffer if sys.stdin is not None else BytesIO()
 
 
-def input_items_in_path(path: str, faults: list[InputFault], stdin: BinaryIO) -> Iterator[InputItem]:
+def input_items_in_path(
+    path: str, faults: list[InputFault], stdin: BinaryIO, take_pods: TakePods | None = None
+) -> Iterator[InputItem]:
     """Yield the objects of a file, of all files under a directory, or of standard input, one at a time.
 
     Args:
         path: as the user gave it; ``-`` for standard input.
         faults: problems are appended here as they are found.
         stdin: read to its end for ``-``, and not closed.
+        take_pods: takes pods that follow each other in a JSON list, which are not yielded then.
 
     Raises:
         Nothing for any path or content.
     """
     if path == STDIN:
-        yield from _stream_items(stdin, STDIN_NAME, faults)
+        yield from _stream_items(stdin, STDIN_NAME, faults, take_pods)
     elif os.path.isdir(path):  # noqa: PTH112 - unlike a Path it takes any text and never raises
         before, empty = len(faults), True
         for file in _files(path, faults):
             empty = False
-            yield from _file_items(file, faults)
+            yield from _file_items(file, faults, take_pods)
         if empty and len(faults) == before:
             faults.append(
                 InputFault(file=path, expected="files named *.yaml, *.yml or *.json", got="a directory of none")
             )
     else:
-        yield from _file_items(path, faults)
+        yield from _file_items(path, faults, take_pods)
 
 
 def _files(directory: str, faults: list[InputFault]) -> Iterator[str]:
@@ -94,7 +97,7 @@ def _entries(directory: str, faults: list[InputFault], entered: set[tuple[int, i
     return [os.path.join(directory, name) for name in sorted(names) if not name.startswith(".")]  # noqa: PTH118 - keeps the name as it was typed, "./" too
 
 
-def _file_items(path: str, faults: list[InputFault]) -> Iterator[InputItem]:
+def _file_items(path: str, faults: list[InputFault], take_pods: TakePods | None) -> Iterator[InputItem]:
     try:
         raw = open(path, "rb")  # noqa: SIM115, PTH123 - opening may fail, reading is `Text`'s; any text as in `items_of`
     except (OSError, ValueError) as error:
@@ -103,10 +106,12 @@ def _file_items(path: str, faults: list[InputFault]) -> Iterator[InputItem]:
         faults.append(InputFault(file=path, expected=expected, got=got))
         return
     with raw:
-        yield from _stream_items(raw, path, faults)
+        yield from _stream_items(raw, path, faults, take_pods)
 
 
-def _stream_items(raw: BinaryIO, name: str, faults: list[InputFault]) -> Iterator[InputItem]:
+def _stream_items(
+    raw: BinaryIO, name: str, faults: list[InputFault], take_pods: TakePods | None
+) -> Iterator[InputItem]:
     """Yield the objects of a stream as JSON or YAML, chosen by the name or the first characters (IN-016)."""
     text = Utf8Stream(raw)
     try:
@@ -119,7 +124,7 @@ def _stream_items(raw: BinaryIO, name: str, faults: list[InputFault]) -> Iterato
         faults.append(InputFault(file=name, document=1, line=1, column=1, expected="objects in JSON or YAML", got=got))
         return
     if name.endswith(".json") or _BEGINS_LIKE_JSON.match(head):
-        yield from input_items_from_json(text, name, faults)
+        yield from input_items_from_json(text, name, faults, take_pods)
     else:
         from grove_shell.reading.yaml_input_items import input_items_from_yaml  # noqa: PLC0415 - JSON needs none of it (P11)
 

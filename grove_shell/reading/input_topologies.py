@@ -21,7 +21,7 @@ from grove_core.resources.pod_demand import PodOnNode, read_pod_on_node
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_usage import bound_pods_by_set
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, Problem, item_problem_as_fault
+from grove_shell.reading.input_items import InputItem, PodRun, Problem, item_problem_as_fault
 from grove_shell.reading.input_sources import item_display_name
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ _NODE: Final = "Node"
 
 
 class NodeCollector:
-    """Nodes and pods of an input; ``take`` is called with every item.
+    """Nodes and pods of an input; ``collect`` is called with every item and run of pods.
 
     Attributes:
         nodes: by name.
@@ -148,18 +148,23 @@ class NodeCollector:
         faults: problems of nodes and of levels of topologies.
     """
 
-    def __init__(self, count: Callable[[InputItem], None] | None = None) -> None:
-        """Begin empty; ``count`` is called for every item too."""
+    def __init__(self, count: Callable[[InputItem | PodRun], None] | None = None) -> None:
+        """Begin empty; ``count`` is called too."""
         self.nodes: dict[str, Node] = {}
         self.pods_on_nodes: list[PodOnNode] = []
         self.with_pods = False
         self.faults: list[InputFault] = []
         self._count = count
 
-    def collect_item(self, item: InputItem) -> None:
-        """Take one item."""
+    def collect(self, part: InputItem | PodRun) -> None:
+        """Take one item, or a run of pods."""
         if self._count is not None:
-            self._count(item)
+            self._count(part)
+        items = [part] if isinstance(part, InputItem) else part.items
+        for item in items:
+            self._collect_item(item)
+
+    def _collect_item(self, item: InputItem) -> None:
         kind, version = item.value.get("kind"), item.value.get("apiVersion")
         if (kind, version) == (_NODE, CORE):
             node = self._parsed(item, node_from_json)

@@ -5,9 +5,10 @@ becomes faults.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from grove_core.resources.pod_fields import UnreadableFields, decode_stored_pods
 from grove_shell.reading.input_faults import InputFault, UnreadableText
 from grove_shell.reading.input_items import (
     MAX_CHARACTERS,
@@ -15,6 +16,8 @@ from grove_shell.reading.input_items import (
     InputItem,
     JsonValue,
     Place,
+    PodRun,
+    TakePods,
     empty_file_fault,
     flatten_lists,
     item_problem_as_fault,
@@ -23,26 +26,31 @@ from grove_shell.reading.input_items import (
     object_name_in_faults,
 )
 from grove_shell.reading.json_checks import HALF_PAIR, find_json_flaws, surrogate_problem
-from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE, UNSURE, JsonStreamReader
+from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE, JsonStreamReader
 from grove_shell.reading.utf8_stream import Utf8Stream
 
 _DOCUMENT_MARK: Final = "---"
 _POD: Final = '"Pod"'
+_RUN: Final = 128 * 1024
+"""Characters of pods that are decoded at once."""
 _BEGINNING: Final = 256  # characters; an API server writes the kind before everything else
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 
 
-def input_items_from_json(stream: Utf8Stream, file: str, faults: list[InputFault]) -> Iterator[InputItem]:
+def input_items_from_json(
+    stream: Utf8Stream, file: str, faults: list[InputFault], take_pods: TakePods | None = None
+) -> Iterator[InputItem]:
     """Yield the objects of one JSON text, in its order: of a list, an array, or a sequence of objects.
 
     Args:
         stream: read to its end, in chunks, as the objects are asked for.
         faults: problems are appended here; a syntax error ends the text (IN-014).
+        take_pods: takes pods of a list, which are not yielded then.
 
     Raises:
         Nothing for any content.
     """
-    reader = _Reader(JsonStreamReader(stream), file, faults)
+    reader = _Reader(JsonStreamReader(stream), file, faults, take_pods)
     try:
         yield from reader.documents()
         if not reader.content:
@@ -59,10 +67,13 @@ class _Reader:
         content: whether any document had content, even an empty list.
     """
 
-    def __init__(self, window: JsonStreamReader, file: str, faults: list[InputFault]) -> None:
+    def __init__(
+        self, window: JsonStreamReader, file: str, faults: list[InputFault], take_pods: TakePods | None
+    ) -> None:
         self._window = window
         self._file = file
         self._faults = faults
+        self._take_pods = take_pods
         self.number = 0
         self.content = False
         self._index = -1
@@ -107,21 +118,22 @@ class _Reader:
     def _members(self) -> Iterator[InputItem]:
         """Read a root object key by key: elements of ``items`` are yielded at once, the rest at its end (IN-020)."""
         window, root = self._window, dict[str, Any]()
-        place = window.line_and_column(window.at)
+        begun = window.line_and_column(window.at)
         sound, streamed = True, False
         window.read_expected_character("{")
         more = window.peek_next_character() != "}" or window.read_expected_character("}") == ","
         while more:
-            window.peek_next_character()
-            at = window.line_and_column(window.at)
             key = window.read_key()
             if half := HALF_PAIR.search(key):
                 sound = False
-                self._fault(object_name_in_faults(root), surrogate_problem(half, ""), at)
+                place = window.line_and_column(window.start)
+                self._fault(object_name_in_faults(root), surrogate_problem(half, ""), place)
             repeated = key in root
             if repeated:
                 sound = False
-                self._fault(object_name_in_faults(root), (key, "each key once", f'the key "{key}" again'), at)
+                place = window.line_and_column(window.start)
+                self._fault(object_name_in_faults(root), (key, "each key once", f'the key "{key}" again'), place)
+            window.read_expected_character(":")
             if window.peek_next_character() == "[" and key == "items" and not repeated:
                 window.at += 1
                 root[key] = None
@@ -133,58 +145,66 @@ class _Reader:
             more = window.read_expected_character(",}") == ","
         item = InputItem(self._file, self.number, -1, root)
         if streamed and (problem := list_kind_problem(root)):
-            self._fault(object_name_in_faults(root), problem, place, lost=may_be_cut_off(root))
+            self._fault(object_name_in_faults(root), problem, begun, lost=may_be_cut_off(root))
         elif sound and not streamed:
-            yield from flatten_lists(item, self._faults, place)
+            yield from flatten_lists(item, self._faults, begun)
 
     def _elements(self) -> Iterator[InputItem]:
         """Yield the elements of an array, and read its closing bracket.
 
-        A pod that begins like the pod before it is scanned fast, without checks: there may be a hundred thousand, and
-        no API server writes a key twice or nests too deeply (IN-006).
+        Pods that begin like the pod before them are decoded many at once, without checks: there may be a hundred
+        thousand, and no API server writes a key twice or nests too deeply (IN-006).
         """
-        window, file, number = self._window, self._file, self.number
+        window = self._window
         if window.peek_next_character() == "]":
             window.at += 1
             return
-        scan_fast, text, at, pod_prefix = window.scan_fast, window.text, window.at, ""
+        prefix, between, one_by_one = "", "", 0
         while True:
+            last = window.text.rfind(between + prefix, window.at + 1, window.at + _RUN) if prefix else -1
+            if last > one_by_one and window.text.startswith(prefix, window.at):
+                pods = self._pods_in(window.text[window.at : last], between, prefix)
+                if pods is not None:
+                    yield from pods
+                    window.at = last + len(between)
+                    if window.at >= window.complete_before:
+                        window.read_more()
+                        one_by_one = 0
+                    continue
+                one_by_one = last
             self._index += 1
-            value, end = None, len(text)
-            if pod_prefix and text.startswith(pod_prefix, at):
-                window.needs_check = False
-                try:
-                    value, end = scan_fast(text, at)
-                except (RecursionError, StopIteration, ValueError):
-                    value = None
-            if (
-                type(value) is dict
-                and value.get("kind") == "Pod"
-                and type(meta := value.get("metadata")) is dict
-                and "uid" in meta
-                and not window.needs_check
-                and not window.escaped
-                and end <= len(text) - UNSURE
-                and end - at <= MAX_CHARACTERS
-            ):
-                window.start, window.at = at, end
-                yield InputItem(file, number, self._index, value)
-            else:
-                window.at = at
-                value = window.read_value()
-                text, end = window.text, window.at
-                pod_prefix = self._prefix_of_pod(value) or pod_prefix
-                yield from self._checked(value, self._index)
-            if (comma := _COMMA.match(text, end)) and comma.end() < window.complete_before:
-                at = comma.end()
+            value = window.read_value()
+            prefix = self._prefix_of_pod(value) or prefix
+            yield from self._checked(value, self._index)
+            if (comma := _COMMA.match(window.text, window.at)) and comma.end() < window.complete_before:
+                between, window.at = comma[0], comma.end()
                 continue
             if window.read_expected_character(",]") == "]":
                 break
             window.peek_next_character()
-            if window.at >= window.complete_before:
-                window.read_more()
-            text, at = window.text, window.at
+            if window.at >= window.complete_before and window.read_more():
+                one_by_one = 0
         self._index = -1
+
+    def _pods_in(self, text: str, between: str, prefix: str) -> Iterable[InputItem] | None:
+        """Return the pods of a text that are still to be yielded; None where they have to be read one by one.
+
+        Args:
+            between: what stands between two pods.
+            prefix: what each of them begins with. Where parts of a pod begin so too, the numbers differ.
+        """
+        if self._window.escaped:
+            return None
+        try:
+            pods, texts = decode_stored_pods(f"[{text}]"), text.split(between + prefix)
+            run = PodRun(self._file, self.number, self._index + 1, pods, texts, prefix)
+            if len(pods) != len(texts) or (self._take_pods is not None and not self._take_pods(run)):
+                return None
+            items = run.items if self._take_pods is None else ()
+        except UnreadableFields:
+            return None
+        self._index += len(pods)
+        return items
 
     def _prefix_of_pod(self, value: JsonValue) -> str:
         """Return the text of the last value up to its kind; empty if it is no pod."""

@@ -1,11 +1,12 @@
 """The newest time in an input, by which an old dump is decided at the time it was taken (IN-080)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from grove_core.kernel.time_formats import format_time, parse_time
-from grove_shell.reading.input_items import InputItem
+from grove_core.resources.pod_fields import ContainerStateFields, PodFields
+from grove_shell.reading.input_items import InputItem, PodRun
 from grove_shell.reading.input_sources import STDIN_NAME
 
 STATUS_TIMES: Final = frozenset(
@@ -38,19 +39,23 @@ class InputTimes:
         is_of_files: whether no item with a time came from standard input.
     """
 
-    def __init__(self, count: Callable[[InputItem], None] | None = None) -> None:
-        """Collect nothing yet; ``count`` is called for every item, for a progress bar."""
+    def __init__(self, count: Callable[[InputItem | PodRun], None] | None = None) -> None:
+        """Collect nothing yet; ``count`` is called too, for a progress bar."""
         self.newest: datetime | None = None
         self.is_of_files = True
         self._newest_seconds = ""
         self._count = count
 
-    def add_item(self, item: InputItem) -> None:
-        """Take the times of one item."""
+    def add(self, part: InputItem | PodRun) -> None:
+        """Take the times of one item, or of a run of pods."""
         if self._count is not None:
-            self._count(item)
-        is_of_stdin = item.file == STDIN_NAME
-        found = newest_timestamp_in_object(item.value, "" if is_of_stdin else self._newest_seconds)
+            self._count(part)
+        is_of_stdin = part.file == STDIN_NAME
+        above = "" if is_of_stdin else self._newest_seconds
+        if isinstance(part, InputItem):
+            found = newest_timestamp_in_object(part.value, above)
+        else:
+            found = _newest_time_in((time for pod in part.pods for time in _past_times_of_pod(pod)), above)
         if found is None:
             return
         if self.newest is None or found > self.newest:
@@ -66,8 +71,12 @@ def newest_timestamp_in_object(raw: Mapping[str, Any], above: str = "") -> datet
     Args:
         above: the seconds of a time that is known already; earlier times need not be parsed, and do not count.
     """
+    return _newest_time_in(_past_times(raw), above)
+
+
+def _newest_time_in(times: Iterable[object], above: str) -> datetime | None:
     newest, best = above, None
-    for text in _past_times(raw):
+    for text in times:
         if not isinstance(text, str) or (text.endswith("Z") and text < newest):
             continue
         found = parse_time(text)
@@ -92,6 +101,32 @@ def _past_times(raw: Mapping[str, Any]) -> Iterator[object]:
         spec = raw.get("spec")
         yield from map(spec.get, LEASE_TIMES) if isinstance(spec, Mapping) else ()
     yield from _times_of_status(raw.get("status"))
+
+
+def _past_times_of_pod(pod: PodFields) -> Iterator[object]:
+    """Yield the same of a pod, given its fields."""
+    meta, status = pod.metadata, pod.status
+    yield meta.creation_timestamp
+    for entry in meta.managed_fields or ():
+        yield entry.time
+    if status is None:
+        return
+    yield status.start_time
+    for condition in status.conditions or ():
+        yield condition.last_transition_time
+        yield condition.last_probe_time
+    for containers in (status.container_statuses, status.init_container_statuses, status.ephemeral_container_statuses):
+        for container in containers or ():
+            for state in (container.state, container.last_state):
+                if state is not None:
+                    yield from _times_of_state(state)
+
+
+def _times_of_state(state: ContainerStateFields) -> Iterator[object]:
+    for phase in (state.running, state.terminated):
+        if phase is not None:
+            yield phase.started_at
+            yield phase.finished_at
 
 
 def _times_of_status(status: object) -> list[str]:

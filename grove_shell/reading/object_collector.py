@@ -18,7 +18,8 @@ from grove_core.resources.node import Node, measured_node_in
 from grove_core.resources.node_loss import NodeReadiness, node_readiness_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KINDS, owned_object_from_json
-from grove_core.resources.pod import pod_from_json
+from grove_core.resources.pod import pod_from_json, pods_from_fields
+from grove_core.resources.pod_fields import UnreadableFields
 from grove_core.resources.pod_requests import PodRequests
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.cluster_index import index_cluster
@@ -30,6 +31,7 @@ from grove_shell.reading.collected_objects import (
     NewSetManifest,
 )
 from grove_shell.reading.input_items import (
+    PodRun,
     api_server_error_message,
     kind_and_version_problems,
 )
@@ -79,7 +81,7 @@ class ObjectCollector:
         self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
         self.new_sets: dict[str, NewSetManifest] = {}
         self.interned: dict[str, str] = {}  # strings that many objects share
-        self.requests: dict[str, PodRequests] = {}  # of specs that were read
+        self.requests: dict[bytes, PodRequests] = {}  # of specs that were read
         self.ignored: Counter[str] = Counter()
         self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
         self.warnings: list[str] = []
@@ -272,6 +274,18 @@ class ObjectCollector:
             return DESIGN
         cluster = index_cluster(sets=self.found.sets.values(), cliques=self.found.cliques.values())
         return self.choose_rules(cluster, tuple(sorted(self.newer)))
+
+    def collect_pods(self, run: PodRun) -> bool:
+        """Collect pods that were read at once; return False for any problem, which `collect_item` reports."""
+        try:
+            pods = pods_from_fields(run.pods, run.value_at, self.interned, self.requests)
+        except (*UnreadableFields, KeyError):
+            return False
+        put, is_new = self.found.pods.setdefault, True
+        for pod in pods:
+            before = put((pod.namespace, pod.name), pod)
+            is_new = is_new and (before is pod or is_same_object(before, pod))
+        return is_new
 
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
         """Take a valid pod the fast way; return False for any problem, which ``_take_ours`` reports."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import partial
 from os import PathLike, fspath
 from typing import BinaryIO
 
@@ -26,6 +27,7 @@ from grove_core.snapshot.cluster_index import cluster_with_compute_domains, inde
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
+from grove_shell.reading.input_items import PodRun
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_stream
 from grove_shell.reading.input_topologies import InputTopologies
 from grove_shell.reading.lost_objects import (
@@ -96,7 +98,7 @@ def _wants_cliques(root: PodCliqueSet) -> bool:
 def load(
     paths: Iterable[str | PathLike[str]],
     stdin: BinaryIO | None = None,
-    progress: Callable[[InputItem], None] | None = None,
+    progress: Callable[[InputItem | PodRun], None] | None = None,
     live: CollectedObjects | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     *,
@@ -109,7 +111,7 @@ def load(
     Args:
         paths: their order does not change the result.
         stdin: where ``-`` reads from; standard input by default.
-        progress: called for every item, for a progress bar.
+        progress: called for every item and every run of pods, for a progress bar.
         live: objects listed from a cluster (IN-040).
         configuration: of the operator; manifests are admitted under it.
         admission: how manifests are admitted, besides.
@@ -137,8 +139,9 @@ def load(
     with python_gc_paused():
         for index, raw in enumerate(collector.live.items):
             collector.collect_item(InputItem(collector.live.origin, 1, index, raw))
+        take_pods = partial(_take_pods, collector, progress)
         for path in sorted(names):  # a fault of two conflicting objects does not depend on the order of paths
-            for item in input_items_in_path(path, collector.found.faults, stdin or standard_input_stream()):
+            for item in input_items_in_path(path, collector.found.faults, stdin or standard_input_stream(), take_pods):
                 if is_of_other_namespace(item, namespace):
                     collector.warnings.append(
                         f"{item_display_name(item)}: not judged, for its namespace is not {namespace}"
@@ -150,6 +153,14 @@ def load(
     if raising and (faults := (*loaded.faults, *map(_server_error_fault, loaded.server_errors))):
         raise BadInput(faults)
     return loaded
+
+
+def _take_pods(collector: ObjectCollector, progress: Callable[[InputItem | PodRun], None] | None, run: PodRun) -> bool:
+    """Collect a run of pods; return whether all of them were."""
+    taken = collector.collect_pods(run)
+    if taken and progress is not None:
+        progress(run)
+    return taken
 
 
 def _server_error_fault(error: str) -> InputFault:

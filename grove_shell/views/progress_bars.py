@@ -19,8 +19,14 @@ _DRAWN_EVERY: Final = 0.1
 
 
 @contextmanager
-def progress_counter(doing: str, noun: str, every: int = _COUNTED_EVERY) -> Iterator[Callable[[Any], None] | None]:
-    """Yield a function that counts its calls and shows the count on standard error, at each ``every``-th call.
+def progress_counter(
+    doing: str, noun: str, every: int = _COUNTED_EVERY, size: Callable[[Any], int] = lambda _part: 1
+) -> Iterator[Callable[[Any], None] | None]:
+    """Yield a function that counts what it is called with and shows the count on standard error.
+
+    Args:
+        every: after how many of them the count is shown again.
+        size: returns how many an argument counts as.
 
     Yields None where standard error is no terminal.
     """
@@ -29,10 +35,10 @@ def progress_counter(doing: str, noun: str, every: int = _COUNTED_EVERY) -> Iter
         return
     seen, start, drawn = 0, monotonic(), False
 
-    def count(_item: object) -> None:
+    def count(part: object) -> None:
         nonlocal seen, drawn
-        seen += 1
-        if seen % every == 0 and monotonic() - start > _SHOWN_AFTER:
+        before, seen = seen, seen + size(part)
+        if before // every < seen // every and monotonic() - start > _SHOWN_AFTER:
             overwrite_terminal_line(f"{doing}: {count_with_noun(seen, noun)}")
             drawn = True
 

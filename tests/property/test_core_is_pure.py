@@ -36,7 +36,7 @@ ALLOWED_MODULES: Final = frozenset(
         "typing",
     }
 )
-ALLOWED_FOR_NOUNS: Final = frozenset({"pydantic", "pydantic_core"})
+ALLOWED_FOR_NOUNS: Final = frozenset({"pydantic", "pydantic_core", "msgspec"})
 """Allowed in ``resources/`` only, where JSON is parsed."""
 
 ALLOWED_FOR_TESTING: Final = frozenset({"hypothesis", "warnings", "grove_shell"})

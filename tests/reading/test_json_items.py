@@ -16,7 +16,12 @@ from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_input_items import input_items_from_yaml
 
 SIZES: Final = pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 100, 1 << 20])
-POD: Final = {"kind": "Pod", "metadata": {"name": "p", "namespace": "ml", "uid": "u-1"}, "spec": {"a": [1, {"b": 2}]}}
+POD: Final = {
+    "kind": "Pod",
+    "apiVersion": "v1",
+    "metadata": {"name": "p", "namespace": "ml", "uid": "u-1"},
+    "spec": {"a": [1, {"b": 2}]},
+}
 
 
 def read(text: str | bytes, size: int = 1 << 20) -> tuple[list[InputItem], list[InputFault]]:
@@ -257,12 +262,13 @@ class TestTrustedPods:
 
     def test_pods_printed_like_the_one_before_are_taken_as_they_are(self) -> None:
         twice = json.dumps(POD).replace('"name": "p"', '"name": "o", "name": "p"')
-        text = f'{{"items": [{json.dumps(POD)}, {twice}], "kind": "List"}}'
-        assert values(text) == [POD, POD]
+        text = f'{{"items": [{", ".join([json.dumps(POD), json.dumps(POD), twice, json.dumps(POD)])}], "kind": "List"}}'
+        assert values(text) == [POD, POD, POD, POD]
 
-    def test_the_first_pod_is_searched_and_so_is_one_that_begins_in_its_own_way(self) -> None:
+    def test_the_first_pod_and_the_last_one_are_searched_and_so_is_one_that_begins_in_its_own_way(self) -> None:
         other = json.dumps({"x": 1, **POD})
-        for before, pod in (("", json.dumps(POD)), (json.dumps(POD) + ", ", other)):
+        sound = json.dumps(POD) + ", "
+        for before, pod in (("", json.dumps(POD)), (sound * 3, json.dumps(POD)), (sound, other)):
             twice = pod.replace('"b": 2', '"b": 1, "b": 2')
             text = f'{{"kind": "List", "items": [{before}{twice}]}}'
             assert [fault.path for fault in read(text)[1]] == ["spec.a[1].b"]

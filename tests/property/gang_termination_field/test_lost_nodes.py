@@ -14,10 +14,12 @@ from grove_core.resources.node_loss import (
     NOT_READY,
     UNREACHABLE,
     NodeReadiness,
+    UnreadyPodSigns,
     node_readiness_from_json,
     unready_pod_signs,
 )
 from grove_core.resources.pod import pod_from_json
+from grove_core.resources.pod_fields import decode_pod
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster
@@ -30,6 +32,14 @@ from tests.property.gang_termination_field.worlds import field_clusters, field_s
 Json = dict[str, Any]
 SINCE = START - timedelta(seconds=20)
 FIELD = rule_set("field")
+
+
+def signs_of(spec: Json, status: Json) -> UnreadyPodSigns | None:
+    """Return what a pod shows about its node, given its manifest."""
+    fields = decode_pod({"metadata": {"name": "a"}, "spec": spec, "status": status})
+    assert fields.spec is not None
+    assert fields.status is not None
+    return unready_pod_signs(fields.spec, fields.status)
 
 
 def tolerating(seconds: int | None, key: str = UNREACHABLE) -> Json:
@@ -132,7 +142,7 @@ class TestGF015:
 )
 @pytest.mark.req("GF-019")
 def test_gf016_the_shortest_matching_toleration_counts(tolerations: list[Json], expected: int | None) -> None:
-    signs = unready_pod_signs({"tolerations": tolerations}, {})
+    signs = signs_of({"tolerations": tolerations}, {})
     assert signs is not None
     at = signs.evicted_at(UNREACHABLE, SINCE)
     assert at == (None if expected is None else SINCE + timedelta(seconds=expected))
@@ -140,7 +150,7 @@ def test_gf016_the_shortest_matching_toleration_counts(tolerations: list[Json], 
 
 def with_lost_pods(generated: RandomCluster, tolerations: list[Json]) -> Snapshot:
     """Return the snapshot with every unready scheduled pod on a lost node."""
-    signs = unready_pod_signs({"tolerations": tolerations}, pod([])["status"])
+    signs = signs_of({"tolerations": tolerations}, pod([])["status"])
     lost = (
         replace(one, node_signs=signs, node="n1") if one.scheduled and not one.ready else one for one in generated.pods
     )
