@@ -30,7 +30,7 @@ _OtherSetNames: Any = msgspec.defstruct(
 """The name of the set under each key of its label but the first one."""
 
 
-class LabelFields(_OtherSetNames, frozen=True, gc=False):  # type: ignore[misc]  # it is made of the keys of SET
+class LabelFields(_OtherSetNames, frozen=True, gc=False):  # type: ignore[misc, call-arg]  # it is made of the keys of SET
     """Labels of a pod; ``index`` is whatever stands there."""
 
     first_set_name: str | None = msgspec.field(default=None, name=SET.keys[0])

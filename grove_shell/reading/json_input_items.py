@@ -5,10 +5,10 @@ becomes faults.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from grove_core.resources.pod_fields import UnreadableFields, decode_stored_pods
+from grove_core.resources.pod_fields import UnreadableFields, decode_stored_pods, decode_whole
 from grove_shell.reading.input_faults import InputFault, UnreadableText
 from grove_shell.reading.input_items import (
     MAX_CHARACTERS,
@@ -31,7 +31,7 @@ from grove_shell.reading.utf8_stream import Utf8Stream
 
 _DOCUMENT_MARK: Final = "---"
 _POD: Final = '"Pod"'
-_RUN: Final = 128 * 1024
+_RUN: Final = 64 * 1024
 """Characters of pods that are decoded at once."""
 _BEGINNING: Final = 256  # characters; an API server writes the kind before everything else
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
@@ -161,7 +161,7 @@ class _Reader:
             return
         prefix, between, one_by_one = "", "", 0
         while True:
-            last = window.text.rfind(between + prefix, window.at + 1, window.at + _RUN) if prefix else -1
+            last = window.text.rfind(between + prefix, window.at + 1, window.at + _RUN) if prefix and between else -1
             if last > one_by_one and window.text.startswith(prefix, window.at):
                 pods = self._pods_in(window.text[window.at : last], between, prefix)
                 if pods is not None:
@@ -176,8 +176,10 @@ class _Reader:
             value = window.read_value()
             prefix = self._prefix_of_pod(value) or prefix
             yield from self._checked(value, self._index)
-            if (comma := _COMMA.match(window.text, window.at)) and comma.end() < window.complete_before:
-                between, window.at = comma[0], comma.end()
+            comma = _COMMA.match(window.text, window.at)
+            between = comma[0] if comma else ""
+            if comma and comma.end() < window.complete_before:
+                window.at = comma.end()
                 continue
             if window.read_expected_character(",]") == "]":
                 break
@@ -186,7 +188,7 @@ class _Reader:
                 one_by_one = 0
         self._index = -1
 
-    def _pods_in(self, text: str, between: str, prefix: str) -> Iterable[InputItem] | None:
+    def _pods_in(self, text: str, between: str, prefix: str) -> Sequence[InputItem] | None:
         """Return the pods of a text that are still to be yielded; None where they have to be read one by one.
 
         Args:
@@ -195,15 +197,24 @@ class _Reader:
         """
         if self._window.escaped:
             return None
+        items: Sequence[InputItem] = ()
+        texts = text.split(between + prefix)
         try:
-            pods, texts = decode_stored_pods(f"[{text}]"), text.split(between + prefix)
-            run = PodRun(self._file, self.number, self._index + 1, pods, texts, prefix)
-            if len(pods) != len(texts) or (self._take_pods is not None and not self._take_pods(run)):
+            pods = decode_stored_pods(f"[{text}]")
+            if len(pods) != len(texts):
                 return None
-            items = run.items if self._take_pods is None else ()
+            if self._take_pods is None:
+                del pods
+                values = (decode_whole(prefix + one if place else one) for place, one in enumerate(texts))
+                items = [
+                    InputItem(self._file, self.number, self._index + 1 + place, value)
+                    for place, value in enumerate(values)
+                ]
+            elif not self._take_pods(PodRun(self._file, self.number, self._index + 1, pods, texts, prefix)):
+                return None
         except UnreadableFields:
             return None
-        self._index += len(pods)
+        self._index += len(texts)
         return items
 
     def _prefix_of_pod(self, value: JsonValue) -> str:
