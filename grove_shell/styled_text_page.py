@@ -169,10 +169,10 @@ def _write_to(text: str, out: TextIO | None) -> None:
 
 def json_text(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON
     """On one line, or with an indent on many; keys stay in their order."""
-    import json  # noqa: PLC0415 - help prints none (CL-003)
+    import msgspec  # noqa: PLC0415 - help prints none (CL-003)
 
-    separators = (",", ":") if indent is None else None
-    text = json.dumps(value, indent=indent, ensure_ascii=False, separators=separators)
+    compact = msgspec.json.encode(value)
+    text = (compact if indent is None else msgspec.json.format(compact, indent=indent)).decode()
     return text if is_printable(text) else escape_quoted_text(text, _in_json)
 
 

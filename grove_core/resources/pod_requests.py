@@ -3,8 +3,11 @@
 Total: unreadable amounts are reported.
 """
 
+import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Final, NamedTuple, TypeAlias
+
+from msgspec import Raw
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
@@ -16,6 +19,7 @@ from grove_core.resources.quantities import parse_quantity
 PODS: Final = "pods"
 THOUSANDTHS: Final = 1000
 _GPU: Final = GPU.encode()
+_WHOLE_GPUS: Final = re.compile(rb'"%b" *: *"([0-9]{1,9})"' % re.escape(_GPU))
 _PLAIN: Final = 18  # digits
 _OF_THE_POD: Final = ("cpu", "memory")
 
@@ -53,11 +57,21 @@ def pod_requests_of_spec(spec: SpecFields, memo: RequestsMemo) -> PodRequests:
 
 
 def gpus_of_spec(spec: SpecFields) -> int:
-    """Return the GPUs that a pod with this spec holds while it runs (PL-019)."""
-    text = _request_text(spec)
-    if _GPU not in text and b"\\" not in text:  # an escaped name reads as the same name
-        return 0
-    return gpu_count_of_pod_spec(FrozenMap.view_of(_counted_parts(spec)))
+    """Return the GPUs that a pod with this spec holds while it runs (PL-019); most amounts are read without parsing."""
+    main = [_whole_gpus_in(one.resources) for one in spec.containers or ()]
+    first = [_whole_gpus_in(one.resources) for one in spec.init_containers or ()]
+    if None in main or None in first:
+        return gpu_count_of_pod_spec(FrozenMap.view_of(_counted_parts(spec)))
+    return max(sum(filter(None, main)), *filter(None, first), 0)
+
+
+def _whole_gpus_in(resources: Raw) -> int | None:
+    """Return the GPUs in the JSON text of a container's resources; None where it has to be parsed."""
+    text = bytes(resources)
+    amounts = _WHOLE_GPUS.findall(text)
+    if b"\\" in text or text.count(_GPU) != len(amounts):
+        return None
+    return max(map(int, amounts), default=0)
 
 
 def _request_text(spec: SpecFields) -> bytes:

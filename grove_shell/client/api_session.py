@@ -1,13 +1,13 @@
 """Requests to an API server: a limit on concurrent ones, retries on 429 and 503, and one error for no response."""
 
 import asyncio
-import json
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, Final, Self
 
 import aiohttp
+import msgspec
 
 from grove_shell.client.api_response import OK, SERVER_FAULT, TOO_MANY, ApiResponse, retry_after_seconds
 from grove_shell.client.connection_settings import ConnectionSettings
@@ -117,7 +117,7 @@ class ApiSession:
             NoServerResponse: there was no response, or writing is not allowed any more.
             RequestWithdrawn: ``unless`` returned a reason.
         """
-        data = body if body is None or isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
+        data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
         for left in range(self._tries, 0, -1):
             if self._rate_limiter is not None:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+
 from grove_core.kernel.frozen import MOST_LEVELS
 
 TOO_DEEP: Final = f"nested deeper than {MOST_LEVELS} levels"
@@ -25,12 +27,43 @@ def read_json_with_nesting_limit(text: bytes) -> Any:  # noqa: ANN401 - any JSON
     Raises:
         ValueError: the text is no JSON.
     """
+    if _is_flat(text):
+        return _value_of(text)
     try:
-        raw = json.loads(text)
+        fields = _FIELDS.decode(text)
+        if "items" in fields:
+            items = _ITEMS.decode(fields["items"])
+            return {
+                key: [_readable_value_of(item) for item in items] if key == "items" else _value_of(value)
+                for key, value in fields.items()
+            }
+    except (RecursionError, msgspec.DecodeError):
+        pass
+    raw = _value_of(text)
+    return _shallow(raw) if _is_deeper(raw, MOST_LEVELS) else raw
+
+
+def _readable_value_of(text: msgspec.Raw) -> Any:  # noqa: ANN401 - any JSON
+    value = _value_of(text)
+    return value if _is_flat(bytes(text)) else _readable(value)
+
+
+def _is_flat(text: bytes) -> bool:
+    """Return whether a text has too few brackets to be deeper than the limit."""
+    return text.count(b"{") + text.count(b"[") <= MOST_LEVELS
+
+
+def _value_of(text: bytes | msgspec.Raw) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return msgspec.json.decode(text)
     except RecursionError:
-        raw = json.loads(_cut(text).decode("utf-8", "surrogatepass"))
-    is_flat = text.count(b"{") + text.count(b"[") <= MOST_LEVELS
-    return raw if is_flat or not _is_deeper(raw, MOST_LEVELS) else _shallow(raw)
+        return json.loads(_cut(bytes(text)).decode("utf-8", "surrogatepass"))
+    except msgspec.DecodeError:
+        return json.loads(bytes(text))  # it also reads half a surrogate pair, and says what is wrong
+
+
+_FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def fields_below_nesting_limit(raw: dict[str, Any]) -> Iterator[str]:
