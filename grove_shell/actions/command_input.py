@@ -21,7 +21,7 @@ from grove_shell.actions.selected_sets import selected_sets
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, item_problem_as_fault, object_count
+from grove_shell.reading.input_items import InputItem, item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 from grove_shell.reading.manifest_admission import (
     AdmissionOptions,
@@ -30,6 +30,7 @@ from grove_shell.reading.manifest_admission import (
     manifest_with_namespace,
 )
 from grove_shell.reading.objects import load
+from grove_shell.reading.pod_runs import object_count
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import (
     NOTHING_DECIDED,

@@ -7,8 +7,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.document.plan_document import NEWEST_IN_INPUT
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.reading.input_items import InputItem, PodRun
+from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.newest_time import InputTimes
+from grove_shell.reading.pod_runs import PodRun
 
 _OLD: Final = timedelta(hours=1)
 NO_TIME: Final = "--now dump: nothing in the input has a time; give the time, or --now clock"

@@ -32,11 +32,12 @@ from grove_shell.actions.topology_edits import raw_topology, topology_change_vie
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, item_problem_as_fault, object_count
+from grove_shell.reading.input_items import InputItem, item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input_stream
 from grove_shell.reading.input_topologies import NodeCollector, is_topology_object
 from grove_shell.reading.manifest_admission import AdmissionOptions
 from grove_shell.reading.objects import load
+from grove_shell.reading.pod_runs import object_count
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.formatting import (
     NOTHING_DECIDED,

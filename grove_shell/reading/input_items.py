@@ -1,11 +1,10 @@
 """Items, the objects of an input before parsing: size limits, lists, and names in faults."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import MOST_LEVELS
 from grove_core.resources.json_field_reader import short_json
-from grove_core.resources.pod_fields import StoredPodFields, decode_whole
 from grove_shell.reading.input_faults import InputFault
 
 MAX_DEPTH: Final = MOST_LEVELS
@@ -46,47 +45,6 @@ class InputItem(NamedTuple):
     document: int
     index: int  # type: ignore[assignment]  # a tuple's method of that name is not used here
     value: dict[str, Any]
-
-
-class PodRun(NamedTuple):
-    """Pods that follow each other in a list, read at once.
-
-    Attributes:
-        file, document: as in `InputItem`.
-        first: position of the first one in the list, from 0.
-        pods: the fields of each.
-        texts: each as JSON, without the prefix but for the first one.
-    """
-
-    file: str
-    document: int
-    first: int
-    pods: list[StoredPodFields]
-    texts: list[str]
-    prefix: str
-
-    @property
-    def items(self) -> list[InputItem]:
-        """The pods as items. Raises one of ``UnreadableFields``."""
-        return [
-            InputItem(self.file, self.document, self.first + place, self.value_at(place))
-            for place in range(len(self.pods))
-        ]
-
-    def value_at(self, place: int) -> dict[str, Any]:
-        """Return a whole pod. Raises one of ``UnreadableFields``."""
-        text = self.texts[place]
-        value: dict[str, Any] = decode_whole(self.prefix + text if place else text)
-        return value
-
-
-def object_count(part: InputItem | PodRun) -> int:
-    """Return how many objects a part of an input has."""
-    return 1 if isinstance(part, InputItem) else len(part.pods)
-
-
-TakePods: TypeAlias = Callable[[PodRun], bool]
-"""Takes a run of pods; returns whether it did. Pods that are not taken are read one by one."""
 
 
 def object_name_in_faults(value: object, index: int = -1) -> str:

@@ -12,8 +12,9 @@ from typing import Any, BinaryIO, Final
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault, UnreadableText
-from grove_shell.reading.input_items import InputItem, TakePods
+from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.json_input_items import input_items_from_json
+from grove_shell.reading.pod_runs import TakePods
 from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
 __all__ = ["STDIN", "STDIN_NAME", "InputItem", "input_items_in_path", "standard_input_stream"]

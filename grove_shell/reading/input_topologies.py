@@ -21,8 +21,9 @@ from grove_core.resources.pod_demand import PodOnNode, read_pod_on_node
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_usage import bound_pods_by_set
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, PodRun, Problem, item_problem_as_fault
+from grove_shell.reading.input_items import InputItem, Problem, item_problem_as_fault
 from grove_shell.reading.input_sources import item_display_name
+from grove_shell.reading.pod_runs import PodRun
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import KnownTopologiesForAdmission

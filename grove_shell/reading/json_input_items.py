@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from grove_core.resources.pod_fields import UnreadableFields, decode_stored_pods, decode_whole
+from grove_core.resources.pod_fields import UnreadableFields
 from grove_shell.reading.input_faults import InputFault, UnreadableText
 from grove_shell.reading.input_items import (
     MAX_CHARACTERS,
@@ -16,8 +16,6 @@ from grove_shell.reading.input_items import (
     InputItem,
     JsonValue,
     Place,
-    PodRun,
-    TakePods,
     empty_file_fault,
     flatten_lists,
     item_problem_as_fault,
@@ -27,12 +25,11 @@ from grove_shell.reading.input_items import (
 )
 from grove_shell.reading.json_checks import HALF_PAIR, find_json_flaws, surrogate_problem
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE, JsonStreamReader
+from grove_shell.reading.pod_runs import MOST_CHARACTERS, TakePods, decoded_run
 from grove_shell.reading.utf8_stream import Utf8Stream
 
 _DOCUMENT_MARK: Final = "---"
 _POD: Final = '"Pod"'
-_RUN: Final = 64 * 1024
-"""Characters of pods that are decoded at once."""
 _BEGINNING: Final = 256  # characters; an API server writes the kind before everything else
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 
@@ -161,8 +158,12 @@ class _Reader:
             return
         prefix, between, one_by_one = "", "", 0
         while True:
-            last = window.text.rfind(between + prefix, window.at + 1, window.at + _RUN) if prefix and between else -1
-            if last > one_by_one and window.text.startswith(prefix, window.at):
+            last = (
+                window.text.rfind(between + prefix, window.at + 1, window.at + MOST_CHARACTERS)
+                if prefix and between
+                else -1
+            )
+            if last > one_by_one and not window.escaped and window.text.startswith(prefix, window.at):
                 pods = self._pods_in(window.text[window.at : last], between, prefix)
                 if pods is not None:
                     yield from pods
@@ -189,32 +190,18 @@ class _Reader:
         self._index = -1
 
     def _pods_in(self, text: str, between: str, prefix: str) -> Sequence[InputItem] | None:
-        """Return the pods of a text that are still to be yielded; None where they have to be read one by one.
-
-        Args:
-            between: what stands between two pods.
-            prefix: what each of them begins with. Where parts of a pod begin so too, the numbers differ.
-        """
-        if self._window.escaped:
+        """Return the pods of a text that are still to be yielded; None where they have to be read one by one."""
+        run = decoded_run(self._file, self.number, self._index + 1, text, between, prefix)
+        if run is None or (self._take_pods is not None and not self._take_pods(run)):
             return None
         items: Sequence[InputItem] = ()
-        texts = text.split(between + prefix)
-        try:
-            pods = decode_stored_pods(f"[{text}]")
-            if len(pods) != len(texts):
+        if self._take_pods is None:
+            run.pods.clear()  # so that no pod is in memory twice
+            try:
+                items = run.items
+            except UnreadableFields:
                 return None
-            if self._take_pods is None:
-                del pods
-                values = (decode_whole(prefix + one if place else one) for place, one in enumerate(texts))
-                items = [
-                    InputItem(self._file, self.number, self._index + 1 + place, value)
-                    for place, value in enumerate(values)
-                ]
-            elif not self._take_pods(PodRun(self._file, self.number, self._index + 1, pods, texts, prefix)):
-                return None
-        except UnreadableFields:
-            return None
-        self._index += len(texts)
+        self._index += len(run.texts)
         return items
 
     def _prefix_of_pod(self, value: JsonValue) -> str:

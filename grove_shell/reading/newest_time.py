@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from grove_core.kernel.time_formats import format_time, parse_time
 from grove_core.resources.pod_fields import ContainerStateFields, PodFields
-from grove_shell.reading.input_items import InputItem, PodRun
+from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.input_sources import STDIN_NAME
+from grove_shell.reading.pod_runs import PodRun
 
 STATUS_TIMES: Final = frozenset(
     {

@@ -31,7 +31,6 @@ from grove_shell.reading.collected_objects import (
     NewSetManifest,
 )
 from grove_shell.reading.input_items import (
-    PodRun,
     api_server_error_message,
     kind_and_version_problems,
 )
@@ -47,6 +46,7 @@ from grove_shell.reading.manifest_admission import (
     unique_manifests,
 )
 from grove_shell.reading.owner_reference_check import UnreadableObject
+from grove_shell.reading.pod_runs import PodRun
 
 if TYPE_CHECKING:
     from grove_core.resources.manifest_changes import ManifestChange

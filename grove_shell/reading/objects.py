@@ -27,7 +27,6 @@ from grove_core.snapshot.cluster_index import cluster_with_compute_domains, inde
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
-from grove_shell.reading.input_items import PodRun
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_stream
 from grove_shell.reading.input_topologies import InputTopologies
 from grove_shell.reading.lost_objects import (
@@ -43,6 +42,7 @@ from grove_shell.reading.manifest_admission import (
 )
 from grove_shell.reading.object_collector import JUDGED, ObjectCollector
 from grove_shell.reading.owner_reference_check import OwnerReferenceCheck
+from grove_shell.reading.pod_runs import PodRun
 
 
 def missing_referenced_kinds(
