@@ -1,5 +1,6 @@
 """``grove plan --watch``: files that are written again, a deadline that passes, and how it ends."""
 
+import asyncio
 import os
 import re
 import signal
@@ -10,8 +11,8 @@ from typing import Final
 
 import pytest
 
-from grove_shell.actions.file_states import file_states
-from grove_shell.actions.following import InputChanges, follow_files
+from grove_shell.actions.command_input import InputSource
+from grove_shell.following.followed_files import FollowedFiles
 from tests.command_line.process import ROOT
 from tests.command_line.watching import watching
 from tests.html.reading import run
@@ -74,16 +75,22 @@ class TestCL098:
             assert found.stop(signal.SIGINT) == 0
 
     def test_files_in_folders(self, tmp_path: Path) -> None:
-        changes = InputChanges()
         (tmp_path / "a").mkdir()
-        names = (str(tmp_path), str(tmp_path / "missing.yaml"))
-        follow_files(names, changes, file_states(names))
-        assert not changes.wait(0.7)
-        (tmp_path / "a" / "b.yaml").write_text("x", encoding="utf-8")
-        assert changes.wait(5)
-        assert not changes.wait(0)
-        (tmp_path / "a" / "b.yaml").unlink()
-        assert changes.wait(5)
+        followed = FollowedFiles(InputSource(filenames=(str(tmp_path), str(tmp_path / "missing.yaml"))))
+
+        async def story() -> None:
+            changed = asyncio.Event()
+            following = asyncio.create_task(followed.follow(changed.set))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(changed.wait(), 0.7)
+            (tmp_path / "a" / "b.yaml").write_text("x", encoding="utf-8")
+            await asyncio.wait_for(changed.wait(), 5)
+            changed.clear()
+            (tmp_path / "a" / "b.yaml").unlink()
+            await asyncio.wait_for(changed.wait(), 5)
+            following.cancel()
+
+        asyncio.run(story())
 
 
 class TestCL099:

@@ -1,12 +1,11 @@
 """``grove plan --watch``: prints the plan again when the input changes or a deadline passes, until stopped (CL-098)."""
 
+import asyncio
 import shutil
 import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Final
 
@@ -14,12 +13,12 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.explain import explanation_of_forecast
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_shell.actions.command_input import InputSource
-from grove_shell.actions.decision_time import NowWord
-from grove_shell.actions.file_states import file_states
-from grove_shell.actions.following import InputChanges, follow_cluster, follow_files
 from grove_shell.actions.picture_files import require_matplotlib
 from grove_shell.actions.plan import PlanOptions, ReadPlan, read_plan, show_plan
-from grove_shell.exit_codes import DONE, ERROR, CommandFailed
+from grove_shell.exit_codes import DONE, CommandFailed
+from grove_shell.following.background_thread import BackgroundThread
+from grove_shell.following.deadlines import next_deadline
+from grove_shell.following.followed_input import FollowedInput, followed_input
 from grove_shell.python_gc import resume_python_gc
 from grove_shell.styled_text_page import (
     StyledTextPage,
@@ -35,7 +34,9 @@ from grove_shell.views.planned_terminations import PendingReplica, pending_repli
 from grove_shell.views.renderers import RENDERERS
 
 _TICK: Final = 1.0  # s
-_PLAN_LIVE_EVERY: Final = 60.0  # s; for what no watch shows, such as the clock's effect and nodes
+_SETTLED_AFTER: Final = 0.5  # s without a change
+_LONGEST_WAIT: Final = 5.0  # s, for changes that go on
+_RETRY: Final = timedelta(seconds=5)  # after an input that could not be planned
 
 
 def watch_plan(source: InputSource, options: PlanOptions) -> int:
@@ -47,76 +48,88 @@ def watch_plan(source: InputSource, options: PlanOptions) -> int:
     if options.picture is not None:
         require_matplotlib()
     resume_python_gc()
-    changes = InputChanges()
-    with _stopped_by_signals():
-        try:
-            return _PlanWatch(source, options, changes).run()
-        except KeyboardInterrupt:
-            if _is_terminal():
-                overwrite_terminal_line("")
-            return DONE
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """Within the block SIGTERM ends the command as SIGINT does; outside of the main thread nothing is changed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        return asyncio.run(_watch(source, options))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        if _is_terminal():
+            overwrite_terminal_line("")
+        return DONE
+
+
+async def _watch(source: InputSource, options: PlanOptions) -> int:
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - a coroutine runs in one
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    also = (*source.old, *options.policies, *filter(None, (source.config, source.attempts)))
+    async with followed_input(source, also) as followed:
+        return await _PlanWatch(followed, options).run()
 
 
 class _PlanWatch:
     """The plans of one command, one after the other."""
 
-    def __init__(self, source: InputSource, options: PlanOptions, changes: InputChanges) -> None:
-        self._source, self._options, self._changes = source, options, changes
+    def __init__(self, followed: FollowedInput, options: PlanOptions) -> None:
+        self._followed, self._options = followed, options
+        self._thread = BackgroundThread()
+        self._changed = asyncio.Event()
         self._shown = ""  # the last printed plan, without its time; empty after an input that could not be planned
         self._unreadable = ""  # why the last input could not be read
         self._reported: set[str] = set()
         self._next: PendingReplica | None = None
+        self._due: datetime | None = None  # when to plan again without a change
         self._has_clock = False
 
-    def run(self) -> int:
-        """Print the plan now and after each change; never returns but for a failure."""
-        source, options = self._source, self._options
-        files = (*source.filenames, *source.old, *options.policies, *filter(None, (source.config, source.attempts)))
-        known = file_states(files)
-        if source.live is not None:
-            follow_cluster(source.live, self._changes)
-            self._changes.wait(0)
-        first = read_plan(source, options)
-        if isinstance(first, int):
-            return first
-        follow_files(files, self._changes, known)
-        self._show(first)
-        self._note_next_termination(first)
-        while self._changes.failure is None:
-            self._wait()
-            self._report_troubles()
-            self._plan_again()
-        print_error(self._changes.failure)
-        return ERROR
-
-    def _plan_again(self) -> None:
-        """Plan, and print the plan where it differs from the last one; an input that cannot be read stays followed."""
+    async def run(self) -> int:
+        """Print the plan now and after each change; return the exit code of a first plan that cannot be made."""
+        following = asyncio.create_task(self._followed.follow(self._changed.set))
         try:
-            found = read_plan(self._source, self._options)
+            first = await self._plan()
+            if isinstance(first, int):
+                return first
+            self._show(first)
+            while not following.done():
+                await self._wait()
+                await self._plan_again()
+            return following.result() or DONE  # an internal error is raised
+        finally:
+            following.cancel()
+            await asyncio.wait({following})
+
+    async def _plan(self) -> ReadPlan | int:
+        """Read the input and plan it; what is wrong with the connection meanwhile is reported."""
+        reading = asyncio.ensure_future(self._followed.source())
+        while not (await asyncio.wait({reading}, timeout=_LONGEST_WAIT))[0]:
+            self._report_troubles()
+        source, begun = reading.result(), _now()
+        found = await self._thread.run(lambda: read_plan(source, self._options))
+        if not isinstance(found, int):
+            document = found.plan.document
+            stories = tuple(map(explanation_of_forecast, document.forecasts))
+            pending = pending_replicas(document.forecasts, stories)
+            self._next = next((one for one in pending if one.first > document.as_of), None)
+            self._has_clock = begun <= document.as_of <= _now()
+            self._due = next_deadline(document, stories) if self._has_clock else None
+        return found
+
+    async def _plan_again(self) -> None:
+        """Plan, and print the plan where it differs from the last one; an input that cannot be read stays followed."""
+        self._report_troubles()
+        self._due = None
+        if self._followed.trouble:  # a plan of what may be out of date is not printed
+            self._shown = ""
+            return
+        try:
+            found = await self._plan()
         except (CommandFailed, OSError) as fault:
+            self._due = _now() + _RETRY
             self._report_unreadable(fault)
             return
         self._unreadable = ""
         if isinstance(found, int):
             self._shown = ""
-            return
-        if _without_time(found) != self._shown:
+        elif _without_time(found) != self._shown:
             self._print_between(format_time(truncated_to_seconds(_now())))
             self._show(found)
-        self._note_next_termination(found)
 
     def _report_unreadable(self, fault: Exception) -> None:
         """Report once why an input cannot be read."""
@@ -130,33 +143,27 @@ class _PlanWatch:
         show_plan(found, self._options)
         self._shown = _without_time(found)
 
-    def _note_next_termination(self, found: ReadPlan) -> None:
-        self._has_clock = self._decides_at_clock(found)
-        forecasts = found.plan.document.forecasts
-        pending = pending_replicas(forecasts, map(explanation_of_forecast, forecasts))
-        self._next = next((one for one in pending if one.first > found.plan.document.as_of), None)
-
-    def _decides_at_clock(self, found: ReadPlan) -> bool:
-        """Whether a later plan has a later time: that of the input, or a given one, stays."""
-        if isinstance(self._source.now, datetime) or found.inputs.time.source:
-            return False
-        is_captured = found.inputs.loaded.taken_at is not None and self._source.live is None
-        return not is_captured or self._source.now is NowWord.CLOCK
-
-    def _wait(self) -> None:
-        """Wait for a change, for the next deadline, or for a while; count down on a terminal meanwhile."""
-        until, shown = monotonic() + _PLAN_LIVE_EVERY, ""
-        while True:
+    async def _wait(self) -> None:
+        """Wait for changes until no more follow for a moment, or for the next deadline; count down on a terminal."""
+        shown = ""
+        while not self._changed.is_set() and (self._due is None or self._due > _now()):
             line = self._countdown()[: shutil.get_terminal_size().columns - 1]
             if _is_terminal() and line != shown:
                 overwrite_terminal_line(line)
                 shown = line
-            is_due = self._has_clock and self._next is not None and self._next.first <= _now()
-            is_old = self._source.live is not None and monotonic() > until
-            if self._changes.wait(0 if is_due or is_old else _TICK) or is_due or is_old:
-                break
+            await self._await_change(_TICK)
+        until = monotonic() + _LONGEST_WAIT
+        while self._changed.is_set() and monotonic() < until:
+            self._changed.clear()
+            await self._await_change(_SETTLED_AFTER)
+        self._changed.clear()
         if _is_terminal():
             overwrite_terminal_line("")
+
+    async def _await_change(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
 
     def _countdown(self) -> str:
         one, now = self._next, _now()
@@ -169,9 +176,10 @@ class _PlanWatch:
         return f"next termination {at}: {replica} (Ctrl-C ends)"
 
     def _report_troubles(self) -> None:
-        for words in [one for one in self._changes.troubles if one not in self._reported]:
+        """Report once what is wrong with the connection."""
+        for words in {self._followed.unwatched, self._followed.trouble} - self._reported - {""}:
             self._reported.add(words)
-            print_error(f"not followed by a watch, so planned again every minute: {words}")
+            print_error(words)
 
     def _print_between(self, words: str) -> None:
         """Print a line between two plans; documents have their own separators."""
