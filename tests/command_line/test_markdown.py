@@ -75,7 +75,7 @@ class TestCL090:
     def test_terminations_of_a_plan(self) -> None:
         text = markdown_of("plan", *DEGRADED, "--until", "24h")
         page = run("plan", *DEGRADED, "--until", "24h").out
-        assert shown_text(READER.parse(text.splitlines()[0])) == page.splitlines()[verdict]
+        assert shown_text(READER.parse(text.splitlines()[0])) == page.splitlines()[0]
         assert text.startswith("**2 replicas to terminate now")
         (head, *rows), *_ = tables(text)
         assert head == ["time", "replica", "cause", "pods", "GPUs"]
