@@ -14,7 +14,7 @@ from grove_core.explain import explanation_of_forecast
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.picture_files import require_matplotlib
-from grove_shell.actions.plan import PlanOptions, ReadPlan, read_plan, show_plan
+from grove_shell.actions.plan import PlanOptions, ReadPlan, SetsNotInInput, read_plan, show_plan
 from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.following.background_thread import BackgroundThread
 from grove_shell.following.deadlines import next_deadline
@@ -50,6 +50,9 @@ def watch_plan(source: InputSource, options: PlanOptions) -> int:
     resume_python_gc()
     try:
         return asyncio.run(_watch(source, options))
+    except SetsNotInInput as fault:
+        print_error(fault)
+        return fault.code
     except (KeyboardInterrupt, asyncio.CancelledError):
         if _is_terminal():
             overwrite_terminal_line("")
@@ -80,13 +83,10 @@ class _PlanWatch:
         self._has_clock = False
 
     async def run(self) -> int:
-        """Print the plan now and after each change; return the exit code of a first plan that cannot be made."""
+        """Print the plan now and after each change; never returns but for a failure."""
         following = asyncio.create_task(self._followed.follow(self._changed.set))
         try:
-            first = await self._plan()
-            if isinstance(first, int):
-                return first
-            self._show(first)
+            self._show(await self._plan())
             while not following.done():
                 await self._wait()
                 await self._plan_again()
@@ -95,20 +95,19 @@ class _PlanWatch:
             following.cancel()
             await asyncio.wait({following})
 
-    async def _plan(self) -> ReadPlan | int:
+    async def _plan(self) -> ReadPlan:
         """Read the input and plan it; what is wrong with the connection meanwhile is reported."""
         reading = asyncio.ensure_future(self._followed.source())
         while not (await asyncio.wait({reading}, timeout=_LONGEST_WAIT))[0]:
             self._report_troubles()
         source, begun = reading.result(), _now()
         found = await self._thread.run(lambda: read_plan(source, self._options))
-        if not isinstance(found, int):
-            document = found.plan.document
-            stories = tuple(map(explanation_of_forecast, document.forecasts))
-            pending = pending_replicas(document.forecasts, stories)
-            self._next = next((one for one in pending if one.first > document.as_of), None)
-            self._has_clock = begun <= document.as_of <= _now()
-            self._due = next_deadline(document, stories) if self._has_clock else None
+        document = found.plan.document
+        stories = tuple(map(explanation_of_forecast, document.forecasts))
+        pending = pending_replicas(document.forecasts, stories)
+        self._next = next((one for one in pending if one.first > document.as_of), None)
+        self._has_clock = begun <= document.as_of <= _now()
+        self._due = next_deadline(document, stories) if self._has_clock else None
         return found
 
     async def _plan_again(self) -> None:
@@ -125,18 +124,17 @@ class _PlanWatch:
             self._report_unreadable(fault)
             return
         self._unreadable = ""
-        if isinstance(found, int):
-            self._shown = ""
-        elif _without_time(found) != self._shown:
+        if _without_time(found) != self._shown:
             self._print_between(format_time(truncated_to_seconds(_now())))
             self._show(found)
 
     def _report_unreadable(self, fault: Exception) -> None:
-        """Report once why an input cannot be read."""
+        """Report once why nothing can be planned."""
         self._shown = ""
         if str(fault) != self._unreadable:
             self._unreadable = str(fault)
-            self._print_between(f"{format_time(truncated_to_seconds(_now()))}: the input cannot be read")
+            what = "nothing is planned" if isinstance(fault, SetsNotInInput) else "the input cannot be read"
+            self._print_between(f"{format_time(truncated_to_seconds(_now()))}: {what}")
             print_error(fault)
 
     def _show(self, found: ReadPlan) -> None:
@@ -167,6 +165,10 @@ class _PlanWatch:
 
     def _countdown(self) -> str:
         one, now = self._next, _now()
+        if self._followed.trouble:
+            return "no connection; trying again (Ctrl-C ends)"
+        if self._unreadable:
+            return "nothing is planned; waiting for changes (Ctrl-C ends)"
         if one is None:
             return "no termination ahead; waiting for changes (Ctrl-C ends)"
         replica = f"{one.root.namespace}/{one.root.name} {object_display_name(one.replica)}"

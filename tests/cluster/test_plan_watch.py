@@ -4,6 +4,8 @@ import signal
 import time
 from contextlib import ExitStack
 
+import pytest
+
 from tests.cluster.operators import Operator
 from tests.cluster.plane import ControlPlane
 from tests.cluster.proxy import Proxy
@@ -12,6 +14,7 @@ from tests.cluster.test_watch import kubeconfig_by
 from tests.command_line.watching import watching
 
 
+@pytest.mark.req("CL-101")
 def test_cl098_a_breach_runs_down(scene: Scene, control_plane: ControlPlane, operator: Operator) -> None:
     """The connection is lost afterwards: that is reported, and nothing is planned before it is there again."""
     scene.api.create(scene.set_of(clique("worker", 1), clique("router", 1), terminationDelay="10s"))

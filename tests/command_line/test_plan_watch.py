@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 from grove_shell.actions.command_input import InputSource
 from grove_shell.following.followed_files import FollowedFiles
 from tests.command_line.process import ROOT
 from tests.command_line.watching import watching
 from tests.html.reading import run
+from tests.operator.list_server import ListingServer
 
 TEXT: Final = (ROOT / "examples/degraded.yaml").read_text(encoding="utf-8")
 BREACHED: Final = "2026-11-20T06:15:00Z"
@@ -73,6 +75,24 @@ class TestCL098:
             assert {part.split(": ")[1] for part in counted} == {"inference/qwen replica 0 (Ctrl-C ends)"}
             assert "replica 0 now, with 3 PodCliques, 4 pods (3 ready)" in text
             assert found.stop(signal.SIGINT) == 0
+
+    @pytest.mark.req("CL-101")
+    def test_a_cluster_whose_watches_are_forbidden(self, tmp_path: Path) -> None:
+        items = list(yaml.load_all(TEXT, Loader=yaml.CSafeLoader))
+        with ListingServer(items[0].get("items", items)) as server:
+            words = ("--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", "clock", "qwen")
+            with watching(*words) as found:
+                found.until("TERMINATE", "not followed by a watch, but listed every few seconds: ", "watch of pods")
+                server.items = [one for one in server.items if "qwen" not in one["metadata"]["name"]]
+                found.until(": nothing is planned ---", "not in the input: ")
+                again, ends = len(server.asked) + 30, time.monotonic() + 60  # every kind is listed again
+                while len(server.asked) < again and time.monotonic() < ends:
+                    time.sleep(0.05)
+                assert len(server.asked) >= again
+                assert found.text.count("not in the input: ") == 1
+                assert "CONNECTION LOST" not in found.text
+                assert found.stop(signal.SIGTERM) == 0
+            assert server.writes == []
 
     def test_files_in_folders(self, tmp_path: Path) -> None:
         (tmp_path / "a").mkdir()
