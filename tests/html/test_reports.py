@@ -11,7 +11,7 @@ from grove_shell.html.report_html import report_html
 from grove_shell.html.report_sections import report_section
 from grove_shell.html.text_lines import html_sections
 from grove_shell.styled_text_page import StyledTextPage
-from tests.html.reading import EXAMPLES, HOSTILE, REAL, page_of, parsed, run
+from tests.html.reading import EXAMPLES, HOSTILE, REAL, hostile_dump, page_of, parsed, run
 from tests.html.test_plan_pages import NOW, assert_sound
 from tests.replay.recorded_logs import SCENARIOS, played
 
@@ -165,6 +165,15 @@ class TestHP021:
         assert "-filter" in long.ids
         assert "clear the filter" in long.words
         assert "llama-0-worker" in long.ids
+
+    @pytest.mark.req("HP-002")
+    def test_a_dump_full_of_markup(self, tmp_path: Path) -> None:
+        dump = str(hostile_dump(tmp_path))
+        words = ("pclq/qwen-1-worker", "-f", dump)
+        found = parsed(page_of(tmp_path, *words, command="explain"))
+        assert_sound(found)
+        assert len(found.scripts) == 1
+        assert "qwen-1-worker-nxfng" in found.ids
 
 
 def test_hp011_lines_keep_their_labels_levels_and_headings() -> None:
