@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from itertools import starmap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grove_core.areas.workload.field.upgrade_restart import (
     UpgradeRestart,
@@ -14,6 +14,7 @@ from grove_core.areas.workload.field.upgrade_restart import (
 )
 from grove_core.compare import FirstTermination, RuleSetComparison, compare_forecasts
 from grove_core.document.document_writing import rule_set_source_as_json
+from grove_core.document.plan_document import PlanDocument
 from grove_core.document.step_writing import reason_as_json, ref_as_json
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
@@ -30,6 +31,9 @@ from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.compare_page import RuleSetComparisonReport, rule_set_comparison_page
 from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.renderers import RENDERERS
+
+if TYPE_CHECKING:
+    from grove_shell.html.report_trees import PlansOfResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +74,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         document=lambda: report_as_json(report),
         markdown=lambda: _markdown(report, full=options.verbose),
     )
-    save_report(options.html, "compare", page)
+    save_report(options.html, "compare", page, plans=lambda: _plans_of(report))
     if options.picture is not None:
         from grove_shell.actions.picture_files import draw_comparison  # noqa: PLC0415 - few want a picture (P11)
 
@@ -80,6 +84,17 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
             print_error(report.nothing_judged)
         return FAIL_ON
     return _exit_code(inputs, options, report.comparisons)
+
+
+def _plans_of(report: RuleSetComparisonReport) -> "PlansOfResult":
+    """Return the plans by both rule sets, for the terminations ahead and the trees of the sets (HP-020)."""
+    from grove_shell.html.report_trees import PlansOfResult  # noqa: PLC0415 - few results are saved as a page
+
+    documents = tuple(
+        PlanDocument(rules=rules, as_of=report.as_of, not_collected=(), forecasts=tuple(forecasts))
+        for rules, forecasts in zip(report.rules, report.forecasts, strict=True)
+    )
+    return PlansOfResult(documents=documents, snapshots=report.snapshots, until=report.until)
 
 
 def _markdown(report: RuleSetComparisonReport, *, full: bool) -> str:
@@ -120,6 +135,7 @@ def compare_input(inputs: CommandInput, source: InputSource, options: CompareOpt
         not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps),
         comparisons=tuple(starmap(compare_forecasts, zip(*forecasts_by_rules, restarts, strict=True))),
         forecasts=(forecasts_by_rules[0], forecasts_by_rules[1]),
+        snapshots=snapshots,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
 from grove_core.areas.workload.failed_writes import failed_write_findings
@@ -23,7 +23,7 @@ from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
-from grove_shell.actions.plan import operator_rule_set_note
+from grove_shell.actions.plan import PlanOptions, operator_rule_set_note, plan_input
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
@@ -39,6 +39,9 @@ from grove_shell.in_memory.planned_objects import (
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.explain_page import ExplainedObject, ExplainHeader, explain_page, explanation_as_json
 from grove_shell.views.renderers import RENDERERS
+
+if TYPE_CHECKING:
+    from grove_shell.html.report_trees import PlansOfResult
 
 EXPLAINED_KINDS: Final = tuple(kind for kind in KINDS if kind == POD_CLIQUE_SET or kind in EVERY_KIND)
 """A set, and the kinds that a plan for it creates (CL-073)."""
@@ -122,8 +125,23 @@ def explain_object(
     only_guards = why_not is not None
     page = partial(explain_page, explained.objects, explained.header, only_guards=only_guards)
     RENDERERS[output].print_result(page=page, document=lambda: explained_as_json(explained, only_guards=only_guards))
-    save_report(html, "explain", page, f"{kind} {name}")
+    plans = partial(_plans_of, explained.objects, inputs, source, rules)
+    save_report(html, "explain", page, f"{kind} {name}", plans=plans)
     return ERROR if inputs.problems else DONE
+
+
+def _plans_of(
+    objects: Sequence[ExplainedObject], inputs: CommandInput, source: InputSource, rules: str | None
+) -> "PlansOfResult":
+    """Return the plan of the sets of some objects, for their trees (HP-020)."""
+    from grove_shell.html.report_trees import PlansOfResult  # noqa: PLC0415 - few results are saved as a page
+
+    roots = dict.fromkeys(one.inquiry.snapshot.root.ref for one in objects)
+    plan = plan_input(
+        inputs, source, PlanOptions(sets=tuple(f"{root.namespace}/{root.name}" for root in roots), rules=rules)
+    )
+    marked = objects[0].inquiry.ref if len(objects) == 1 else None
+    return PlansOfResult(documents=(plan.document,), snapshots=plan.snapshots, marked=marked)
 
 
 def kind_and_name_of_target(target: str) -> tuple[str, str]:

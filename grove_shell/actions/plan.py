@@ -27,7 +27,7 @@ from grove_shell.actions.input_findings import (
 from grove_shell.actions.plan_checks import plan_objections
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
-from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_shell.in_memory.update_forecasts import with_edit_forecast
 from grove_shell.policies.policy_results import PolicyResult, policy_results_as_json
@@ -140,17 +140,33 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
         from grove_shell.actions.picture_files import require_matplotlib  # noqa: PLC0415 - few want a picture (P11)
 
         require_matplotlib()
-    found = read_plan(source, options)
-    return found if isinstance(found, int) else show_plan(found, options)
+    try:
+        return show_plan(read_plan(source, options), options)
+    except SetsNotInInput as fault:
+        print_error(fault)
+        return fault.code
 
 
-def read_plan(source: InputSource, options: PlanOptions) -> ReadPlan | int:
-    """Read the input and plan it; returns an exit code where a selected set is not in the input."""
+class SetsNotInInput(CommandFailed):
+    """Selected sets are not in the input; ``code`` is the exit code."""
+
+    def __init__(self, sets: str, code: int) -> None:
+        """Keep the exit code."""
+        super().__init__(f"not in the input: {sets}")
+        self.code = code
+
+
+def read_plan(source: InputSource, options: PlanOptions) -> ReadPlan:
+    """Read the input and plan it.
+
+    Raises:
+        CommandFailed: nothing can be decided.
+        SetsNotInInput: a selected set is not in the input.
+    """
     policies, faults = _policies(options.policies)
     inputs = read_input_and_print_problems(source, options.rules, faults)
     if lacking := selected_sets_not_found(inputs.loaded.cluster, options.sets, source.namespace):
-        print_error(f"not in the input: {lacking}")
-        return FAIL_ON if (options.fail_on or policies) and not options.sets else USAGE
+        raise SetsNotInInput(lacking, FAIL_ON if (options.fail_on or policies) and not options.sets else USAGE)
     plan = plan_input(inputs, source, options)
     results = _evaluated(policies, plan)
     return ReadPlan(inputs, plan, plan_page_context(inputs, plan, source, options, results))

@@ -85,7 +85,7 @@ def check_gangs_fit_on_nodes(
     RENDERERS[output].print_result(page=page, document=lambda: topology_check_as_json(checks, found.capacity))
     fit = sum(check.all_gangs_fit for check in checks)
     title = f"{fit:,} of {count_with_noun(len(checks), 'PodCliqueSet')} fit under their own topology"
-    save_report(html, "topology check", page, title)
+    save_report(html, "topology check", page, title, "green" if fit == len(checks) else "red")
     return DONE if fit == len(checks) else FAIL_ON
 
 

@@ -131,7 +131,7 @@ def plan_command(**options: Any) -> int:
     ]:
         shown = ", ".join(f"--{name.replace('_', '-')}" for name in checks)
         raise click.UsageError(f"--watch runs until it is stopped, so leave out what sets the exit code: {shown}")
-    from grove_shell.actions.plan_watch import watch_plan
+    from grove_shell.following.plan_watch import watch_plan
 
     return watch_plan(source, PlanOptions(**options))
 

@@ -52,7 +52,12 @@ class ReflectorCache(Protocol):
 
 
 class Reflector:
-    """Lists and watches one kind into a cache."""
+    """Lists and watches one kind into a cache.
+
+    Attributes:
+        synced: set from the first list on, or when the kind cannot be listed.
+        unwatched: why the kind is listed again and again: watching it is forbidden; empty where it is not.
+    """
 
     def __init__(
         self,
@@ -77,6 +82,7 @@ class Reflector:
         """
         self.kind = kind
         self.synced = asyncio.Event()
+        self.unwatched = ""
         self._api = api
         self._cache = cache
         self._namespace = namespace
@@ -112,7 +118,8 @@ class Reflector:
                 if fault.is_permanent:  # OP-080
                     self._version = ""
                 status = fault.response.status
-                at_least = _PAUSE_WHILE_UNLISTED if status == FORBIDDEN else 0
+                self.unwatched = str(fault) if status == FORBIDDEN else ""
+                at_least = _PAUSE_WHILE_UNLISTED if self.unwatched else 0
                 await self._wait("" if status in _EXPECTED else str(fault), at_least=at_least)
 
     async def _list(self) -> str:
@@ -175,7 +182,7 @@ class Reflector:
             ):  # OP-080: events of a watch are in order
                 self._version = ""
                 return False
-            self._error = ""
+            self._error = self.unwatched = ""
             self._updated_at = time.monotonic()
             if version != since or self._updated_at - begun > _LONGEST_BACKOFF:
                 has_news, self._backoff = True, _FIRST_BACKOFF

@@ -1,6 +1,5 @@
 """The HTML page of a plan: verdict, clock, timeline, and each set with its tree, its reasons and its steps (HP-001)."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +8,6 @@ from typing import Final
 from grove_core.document.plan_document import PlanDocument
 from grove_core.document.termination_totals import termination_totals
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
-from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.snapshot import Snapshot
@@ -18,6 +16,7 @@ from grove_shell.html.cited_reasons import CitedRules
 from grove_shell.html.object_diffs import StoredValues
 from grove_shell.html.plan_entries import EntryView, entry_views
 from grove_shell.html.rendering import render_html
+from grove_shell.html.report_trees import counted_states, name_objects
 from grove_shell.html.round_steps import RoundView, ShownDifferences, round_views
 from grove_shell.html.text_lines import HtmlLine, HtmlSpan, html_lines, style_classes
 from grove_shell.html.timeline import plan_timeline
@@ -87,7 +86,7 @@ def plan_html(
     cited = CitedRules(anchors)
     stories = [explanation_of_forecast(forecast) for forecast in document.forecasts]
     by_root = {snapshot.root_ref: snapshot for snapshot in snapshots}
-    _name_objects(document, by_root, anchors)
+    name_objects(document.forecasts, by_root, anchors)
     builder = _SetViews(document, context, anchors, cited)
     by_urgency = sorted(zip(document.forecasts, stories, strict=True), key=lambda both: both[1].urgency_rank)
     sets = [builder.view(forecast, story, by_root.get(forecast.root)) for forecast, story in by_urgency]
@@ -101,7 +100,7 @@ def plan_html(
         "timeline": plan_timeline(document, stories, until, anchors),
         "until": None if until is None else format_time(truncated_to_seconds(until)),
         "sets": sets,
-        "states": _counted_states(sets),
+        "states": counted_states(one.tree for one in sets if one.tree is not None),
         "rules": cited.rules(),
         "places": builder.places,
     }
@@ -158,21 +157,6 @@ class _SetViews:
         )
 
 
-def _name_objects(document: PlanDocument, by_root: Mapping[Ref, Snapshot], anchors: Anchors) -> None:
-    """Give ids to all objects before any of them is linked to."""
-    for forecast in document.forecasts:
-        anchors.id_of(forecast.root)
-        snapshot = by_root.get(forecast.root)
-        if snapshot is None:
-            continue
-        for group in snapshot.groups:
-            anchors.id_of(group.ref)
-        for clique in snapshot.cliques:
-            for replica in clique.enclosing_replicas(forecast.root):
-                anchors.id_of(replica)
-            anchors.id_of(clique.ref)
-
-
 def _clock(document: PlanDocument) -> Mapping[str, str]:
     """Return the time of the plan with its source, and the rule set with the evidence for it."""
     now, source = document.as_of, document.rules_from
@@ -203,9 +187,3 @@ def _tiles(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> It
             yield Tile(f"{totals.impact.gpus:,}", "GPUs are held by these pods", "ends")
     if not totals.replicas and not waits:
         yield Tile("0", "terminations", "ready")
-
-
-def _counted_states(sets: Sequence[SetView]) -> tuple[tuple[ObjectState, int], ...]:
-    """Return the number of pods and PodCliques in each state, the most urgent first; for the buttons of the filter."""
-    counts = Counter(state for one in sets if one.tree is not None for state in one.tree.every_state)
-    return tuple((state, counts[state]) for state in ObjectState if counts[state])

@@ -6,24 +6,45 @@ from grove_core.kernel.refs import Ref
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.views.formatting import clock_time, relative_time
-from grove_shell.views.tree_nodes import TreeNode
+from grove_shell.views.object_states import ObjectState
+from grove_shell.views.tree_nodes import PodRow, TreeNode
 
 
 class TreePlaces:
     """The ids and reasons of the nodes of a page; a template asks for those of each node."""
 
-    def __init__(self, anchors: Anchors, cited: CitedRules, now: datetime) -> None:
-        self._anchors, self._cited, self._now = anchors, cited, now
+    def __init__(self, anchors: Anchors, cited: CitedRules, now: datetime, marked: Ref | None = None) -> None:
+        """Know no tree yet.
+
+        Args:
+            marked: the object that the page is about; None for all.
+        """
+        self._anchors, self._cited, self._now, self._marked = anchors, cited, now, marked
         self._reasons: dict[Ref, tuple[HtmlReason, ...]] = {}
+        self._around_marked: set[Ref] = set()
+        self.marked_state: ObjectState | None = None
 
     def add_tree(self, node: TreeNode) -> None:
         """Give an id to each node and pod of a tree, from the top; then links to them are known."""
-        self._anchors.id_of(node.subject)
-        for pod in node.pods:
-            self._anchors.id_of(pod.subject)
+        parts: tuple[TreeNode | PodRow, ...] = (node, *node.pods)
+        for part in parts:
+            self._anchors.id_of(part.subject)
+            if part.subject == self._marked:
+                self._around_marked.add(node.subject)
+                self.marked_state = part.state
         for child in node.children:
             self.add_tree(child)
+            if child.subject in self._around_marked:
+                self._around_marked.add(node.subject)
         self._reasons[node.subject] = self._cited.html_reasons(node.because, node.subject)
+
+    def is_open(self, node: TreeNode) -> bool:
+        """Return whether a node is open at first: it needs attention, or has the marked object in it."""
+        return node.subject in self._around_marked or (node.level != "clique" and node.is_open)
+
+    def is_marked(self, subject: Ref) -> bool:
+        """Return whether the page is about an object."""
+        return subject == self._marked
 
     def anchor(self, subject: Ref) -> str:
         """Return the id of a node or a pod."""

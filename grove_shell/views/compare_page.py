@@ -10,6 +10,7 @@ from grove_core.compare import FirstTermination, RuleSetComparison, TerminationC
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.reasons import Reason
 from grove_core.plan.forecast import Forecast
+from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
@@ -55,6 +56,7 @@ class RuleSetComparisonReport:
         as_of_from: ``input`` where the time is the newest one in the input; else empty (IN-081).
         until: the end of the compared time; None without ``--until``.
         forecasts: of all sets, by the present rule set and by the other one.
+        snapshots: of all sets.
     """
 
     rules: tuple[str, str]
@@ -66,6 +68,7 @@ class RuleSetComparisonReport:
     comparisons: Sequence[RuleSetComparison]
     as_of_from: str = ""
     forecasts: tuple[Sequence[Forecast], Sequence[Forecast]] = ((), ())
+    snapshots: Sequence[Snapshot] = ()
 
 
 def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> StyledTextPage:

@@ -1,6 +1,7 @@
-"""A text page as Markdown: its first line is the verdict, and the others are blocks of text as they are (CL-090)."""
+"""A text page as Markdown: its verdict, and the other lines as blocks of text as they are (CL-090)."""
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.markdown_text import MarkdownDocument
@@ -13,14 +14,19 @@ def page_as_markdown(page: StyledTextPage) -> str:
     """Return the page of any command as Markdown, at most as long as a comment may be."""
     written = MarkdownDocument("grove -o human")
     first, *rest = text_page_sections(page) or [[]]
-    for verdict in first[:1]:
+    head = list(takewhile(lambda line: not text_of_line(line).startswith(" "), first)) or first[:1]
+    lines = first[len(head) :]
+    for verdict in [line for line in head if not _is_dim(line)][:1] or head[:1]:
+        head.remove(verdict)
         written.add_verdict(text_of_line(verdict))
-    head, lines = [], first[1:]
-    while lines and not text_of_line(lines[0]).startswith(" "):
-        head.append(text_of_line(lines.pop(0)))
-    written.add_text(*head)
+    written.add_text(*map(text_of_line, head))
     add_sections(written, [lines, *rest])
     return written.text()
+
+
+def _is_dim(line: tuple[Span, ...]) -> bool:
+    """Return whether a line is about the result, such as its time and rule set, and no part of it."""
+    return all(style == "dim" for _, style in line)
 
 
 def add_sections(written: MarkdownDocument, sections: Iterable[Section]) -> None:

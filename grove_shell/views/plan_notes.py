@@ -153,10 +153,9 @@ def _clock(
     ends = any(story.entries_of_urgency(ReplicaUrgency.ENDS) for story in stories)
     if ends and not context.is_now_given and now - newest > _OLD:
         age = relative_time(newest, now)
-        page.add_line(
-            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, give its time with"
-        )
-        page.add_line("  --now, or --now dump; otherwise delays that were still running look expired.")
+        advice = "give its time with --now, or --now dump; otherwise delays that were still running look expired."
+        words = f"nothing in the input is newer than {age}. If it is an older dump, {advice}"
+        page.add_line(("note: ", "bold"), words)
 
 
 def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) -> None:

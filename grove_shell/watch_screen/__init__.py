@@ -1,1 +1,1 @@
-"""The screen of ``grove watch``: follows a cluster or files, and shows the plan with clocks that run."""
+"""The screen of ``grove watch``: the plan of a cluster or of files that are followed, with clocks that run."""

@@ -51,7 +51,7 @@ class ObjectList(ScrollView, can_focus=True):
         self.now = now
         self._tops: tuple[ScreenRow, ...] = ()
         self._lines: list[VisibleRow] = []
-        self._columns = Columns(0, 0, 0)
+        self._columns = Columns(0, 0, 0, 0)
         self._cursor = 0
 
     @property
@@ -69,9 +69,7 @@ class ObjectList(ScrollView, can_focus=True):
         self._lines = list(visible_rows(self._tops, self.opened))
         places = {one.row.subject: place for place, one in enumerate(self._lines)}
         self._cursor = min(places.get(kept, self._cursor) if kept else self._cursor, max(len(self._lines) - 1, 0))
-        self._columns = columns_for(self._lines, self.size.width)
-        self.virtual_size = Size(self.size.width, len(self._lines))
-        self._scroll_to_cursor()
+        self._fit()
         self.refresh()
         self.post_message(self.Selected(self.selected))
 
@@ -93,11 +91,9 @@ class ObjectList(ScrollView, can_focus=True):
         style = self.rich_style + Style(reverse=self.has_focus, underline=not self.has_focus) if is_selected else None
         return strip.apply_style(style or self.rich_style)
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self, _event: events.Resize) -> None:
         """Fit the columns to the new width."""
-        self._columns = columns_for(self._lines, event.size.width)
-        self.virtual_size = Size(event.size.width, len(self._lines))
-        self._scroll_to_cursor()
+        self._fit()
 
     def on_click(self, event: events.Click) -> None:
         """Select the row under the pointer; open or close it where it is selected already."""
@@ -148,5 +144,16 @@ class ObjectList(ScrollView, can_focus=True):
         above = (place for place in range(self._cursor, -1, -1) if self._lines[place].depth < depth)
         self.action_move(next(above, self._cursor) - self._cursor)
 
+    def _fit(self) -> None:
+        width = self.scrollable_content_region.width
+        self._columns = columns_for(self._lines, width)
+        self.virtual_size = Size(width, len(self._lines))
+        self._scroll_to_cursor()
+
     def _scroll_to_cursor(self) -> None:
-        self.scroll_to_region(Region(0, self._cursor, 1, 1), animate=False, force=True)
+        """Scroll to the cursor, and to the row of its set where both fit."""
+        above = (place for place in range(self._cursor, 0, -1) if self._lines[place].depth == 0) if self._lines else ()
+        first = next(iter(above), 0)
+        if self._cursor - first >= self.size.height:
+            first = self._cursor
+        self.scroll_to_region(Region(0, first, 1, self._cursor - first + 1), animate=False, force=True)

@@ -11,9 +11,9 @@ from typing import Final, Protocol
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.plan import PlanOptions
 from grove_shell.exit_codes import CommandFailed
+from grove_shell.following.background_thread import BackgroundThread
+from grove_shell.following.followed_input import FollowedInput
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.watch_screen.background_thread import BackgroundThread
-from grove_shell.watch_screen.followed_input import FollowedInput
 from grove_shell.watch_screen.screen_lines import failure_page
 from grove_shell.watch_screen.watched_plan import WatchedPlan, edit_page, watched_plan
 
@@ -69,7 +69,7 @@ class PlanLoop:
 
     def _on_change(self) -> None:
         self._changed.set()
-        self._screen.show_trouble(self._followed.trouble, self._failure)
+        self._screen.show_trouble(self._followed.trouble or self._followed.unwatched, self._failure)
 
     async def _make_plans(self) -> None:
         if self._plan is None:
@@ -87,7 +87,7 @@ class PlanLoop:
                 self._failure = None
             except CommandFailed as fault:
                 self._failure = failure_page(fault)
-            self._screen.show_trouble(self._followed.trouble, self._failure)
+            self._screen.show_trouble(self._followed.trouble or self._followed.unwatched, self._failure)
             await asyncio.sleep(min(max(monotonic() - begun, _LEAST_REST), _LONGEST_REST))
 
     async def _wait_for_change_or_deadline(self) -> None:

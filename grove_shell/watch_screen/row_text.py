@@ -14,6 +14,7 @@ _OPEN, _CLOSED, _LEAF = "▾ ", "▸ ", "  "
 _CURSOR, _NO_CURSOR = ">", " "
 _GAP: Final = 2
 _LARGEST_NAME_SHARE: Final = 0.5
+_LEAST_NAME: Final = 8
 _NARROW: Final = 100  # cells
 
 
@@ -22,23 +23,27 @@ class Columns(NamedTuple):
 
     Attributes:
         end: 0 where no row ends.
-        is_narrow: whether ``ends`` is left out, and counts are written as ``1/2 pods ready``.
+        detail: what is left of the width; a longer detail is cut, and ends with an ellipsis.
+        is_narrow: whether ``ends`` is left out, and counts are written as ``1/2 ready, 2 needed``.
     """
 
     name: int
     state: int
     end: int
+    detail: int
     is_narrow: bool = False
 
 
 def columns_for(rows: Sequence[VisibleRow], width: int) -> Columns:
-    """Return the columns that fit some rows; names take at most half of the width."""
+    """Return the columns that fit some rows; names take at most half of the width, and leave room for state and end."""
     name = max((_head_width(one) + len(one.row.name) for one in rows), default=0)
     state = max((len(state_word(one.row)) for one in rows), default=0)
     has_end = any(one.row.ends_at is not None for one in rows)
     is_narrow = width < _NARROW
     end = len("in 0:00:00" if is_narrow else "ends in 0:00:00") if has_end else 0
-    return Columns(min(name, int(width * _LARGEST_NAME_SHARE)), state, end, is_narrow)
+    right = _GAP + state + (_GAP + end if end else 0)
+    name = max(min(name, int(width * _LARGEST_NAME_SHARE), width - right), _LEAST_NAME)
+    return Columns(name, state, end, max(width - name - right - _GAP, 0), is_narrow)
 
 
 def row_text(
@@ -59,8 +64,22 @@ def row_text(
         text.append(" " * _GAP)
         text.append(end.ljust(columns.end), style if row.is_termination else "")
     text.append(" " * _GAP)
-    text.append(row.detail.replace(" of ", "/", 1) if columns.is_narrow else row.detail, "dim")
+    text.append(_detail(row, columns), "dim")
     return text
+
+
+def _detail(row: ScreenRow, columns: Columns) -> str:
+    detail = row.detail
+    if columns.is_narrow:
+        detail = (
+            detail.replace(" of ", "/", 1)
+            .replace("pods ready", "ready", 1)
+            .replace(" exist,", ",", 1)
+            .replace("at least ", "", 1)
+        )
+        if len(detail) > columns.detail and detail.endswith(" needed"):
+            detail = detail.partition(",")[0]
+    return detail if len(detail) <= columns.detail else f"{detail[: max(columns.detail - 1, 0)]}…"
 
 
 def state_word(row: ScreenRow) -> str:

@@ -8,10 +8,8 @@ from importlib.util import find_spec
 from typing import Final
 
 from grove_shell.actions.command_input import InputSource
-from grove_shell.client.api_discovery import check_connection, connection_error_advice, discover_optional_apis
-from grove_shell.client.api_session import NoServerResponse
-from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
 from grove_shell.exit_codes import DONE, ERROR, USAGE, CommandFailed
+from grove_shell.following.followed_input import followed_input
 from grove_shell.styled_text_page import print_error
 from grove_shell.watch_screen.plan_loop import WatchOptions
 from grove_shell.watch_screen.watched_plan import watched_plan
@@ -33,34 +31,14 @@ def watch(source: InputSource, options: WatchOptions) -> int:
         return USAGE
     if not os.environ.get("NO_COLOR"):
         os.environ.pop("NO_COLOR", None)  # an empty one asks for nothing, and Textual heeds it
-    return asyncio.run(_watch_files(source, options) if source.live is None else _watch_cluster(source, options))
+    return asyncio.run(_watch(source, options))
 
 
-async def _watch_files(source: InputSource, options: WatchOptions) -> int:
-    from grove_shell.watch_screen.followed_files import FollowedFiles  # noqa: PLC0415 - Textual may be missing
-    from grove_shell.watch_screen.watch_app import WatchApp  # noqa: PLC0415 - as above
+async def _watch(source: InputSource, options: WatchOptions) -> int:
+    from grove_shell.watch_screen.watch_app import WatchApp  # noqa: PLC0415 - Textual may be missing
 
-    followed = FollowedFiles(source, *options.edits)
-    first = watched_plan(source, options.plan)  # what is wrong with the files at first is printed, as grove plan does
-    return _code(await WatchApp(followed, replace(options, first=first)).run_async())
-
-
-async def _watch_cluster(source: InputSource, options: WatchOptions) -> int:
-    from grove_shell.watch_screen.followed_cluster import FollowedCluster  # noqa: PLC0415 - Textual may be missing
-    from grove_shell.watch_screen.watch_app import WatchApp  # noqa: PLC0415 - as above
-
-    assert source.live is not None  # noqa: S101 - as the caller has it
-    connection = await read_connection_settings(source.live.kubeconfig, source.live.context)
-    followed = FollowedCluster(source, connection, options.edits)
-    async with followed.api:
-        await check_connection(followed.api, followed.namespace)
-        try:
-            followed.served = await discover_optional_apis(followed.api)
-        except NoServerResponse as fault:
-            raise NoClusterAccess(connection_error_advice(fault)) from fault
-        return _code(await WatchApp(followed, options).run_async())
-
-
-def _code(returned: int | None) -> int:
-    """Return the exit code; a screen that an internal error ends returns nothing."""
-    return ERROR if returned is None else returned or DONE
+    async with followed_input(source, options.edits) as followed:
+        if source.live is None:  # what is wrong with the files at first is printed, as grove plan does
+            options = replace(options, first=watched_plan(source, options.plan))
+        returned = await WatchApp(followed, options).run_async()
+    return ERROR if returned is None else returned or DONE  # a screen that an internal error ends returns nothing

@@ -9,10 +9,11 @@ STYLE: Final = """
 #trouble { display: none; }
 #trouble.-shown { display: block; }
 #body { height: 1fr; layout: vertical; }
-#clock { max-height: 1; }
-#objects { overflow-x: hidden; scrollbar-size-vertical: 1; height: 3fr; border-top: solid $foreground 30%; }
+#clock { max-height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+#objects, .pane { scrollbar-size-vertical: 1; scrollbar-gutter: stable; border-top: solid $foreground 30%; }
+#objects { overflow-x: hidden; height: 3fr; }
 #panes { height: 2fr; layout: vertical; }
-.pane { scrollbar-size-vertical: 1; border-top: solid $foreground 30%; padding: 0 1; height: 1fr; }
+.pane { padding: 0 1; height: 1fr; }
 .pane:focus { border-top: heavy $foreground; }
 #edit { display: none; }
 .-edits #edit { display: block; }

@@ -15,9 +15,9 @@ from textual.widgets import Input, Static
 
 from grove_core.kernel.refs import Ref
 from grove_shell.exit_codes import DONE
+from grove_shell.following.background_thread import BackgroundThread
+from grove_shell.following.followed_input import FollowedInput
 from grove_shell.styled_text_page import StyledTextPage, escape_unprintable
-from grove_shell.watch_screen.background_thread import BackgroundThread
-from grove_shell.watch_screen.followed_input import FollowedInput
 from grove_shell.watch_screen.key_help import KeyHelp
 from grove_shell.watch_screen.object_list import ObjectList
 from grove_shell.watch_screen.page_view import PageView

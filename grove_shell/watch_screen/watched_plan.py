@@ -10,6 +10,7 @@ from grove_shell.actions.command_input import CommandInput, InputSource, read_co
 from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input, plan_page_context
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CommandFailed
+from grove_shell.following.deadlines import next_deadline
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import NOTHING_DECIDED, REST_UNKNOWN, input_problems_page
 from grove_shell.views.object_tree import set_tree
@@ -55,9 +56,7 @@ class WatchedPlan:
     @property
     def next_deadline(self) -> datetime | None:
         """The first time after that of the plan at which it changes by itself; None where there is none."""
-        times = [round_.at for forecast in self.planned.document.forecasts for round_ in forecast.rounds]
-        times += [entry.until for story in self.stories for entry in story.entries if entry.until is not None]
-        return min((one for one in times if one > self.as_of), default=None)
+        return next_deadline(self.planned.document, self.stories)
 
     def set_of(self, subject: Ref) -> Ref:
         """Return the set that an object of the screen is part of."""

@@ -115,6 +115,43 @@ class TestLinks:
         assert page.locator("#-filter").input_value() == ""
 
 
+@pytest.mark.req("HP-020")
+@pytest.mark.req("HP-021")
+class TestOtherCommands:
+    """Their pages have the tree, the filter and the links of the plan's page."""
+
+    def test_compare(self, opened: Opened, tmp_path: Path) -> None:
+        path = saved(tmp_path, *COMMANDS["compare"], command="compare")
+        page = opened.open(path, "#deepseek-0-prefill-0-pw")
+        assert is_in_view(page, "[id='deepseek-0-prefill-0-pw']")
+        page.locator("#-filter").fill("spared")
+        page.locator("#-found:not(:empty)").wait_for()
+        assert page.locator("#-found").inner_text() == "2 entries match"
+        assert page.locator("#qwen .item").is_visible()
+        assert page.locator("#embed").is_hidden()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="no node 2").click()
+        assert page.locator("#-found").inner_text() == "2 entries match"
+        assert page.locator(".pods li:visible").count() == 2
+        page.get_by_role("button", name="no node 2").click()
+        page.get_by_label("replica 1 terminated at 09:40:29Z").click()
+        assert is_in_view(page, "[id='qwen-1']")
+        assert opened.messages == []
+
+    def test_simulate(self, opened: Opened, tmp_path: Path) -> None:
+        page = opened.open(saved(tmp_path, *COMMANDS["simulate"], command="simulate"), "#llama-1-worker")
+        assert is_in_view(page, "[id='llama-1-worker']")
+        page.keyboard.press("/")
+        page.keyboard.type("TERMINATES")
+        page.locator("#-found:not(:empty)").wait_for()
+        shown = page.locator(".report .item:visible")
+        assert shown.count() == 1
+        assert "replica 0 of the set is terminated as a whole" in shown.inner_text()
+        page.locator("#-main").focus()
+        page.keyboard.press("?")
+        assert page.locator("[id='-keys']").is_visible()
+
+
 @pytest.mark.req("HP-007")
 class TestOnDemand:
     """Rules and differences appear by a click."""
@@ -236,7 +273,7 @@ class TestHP013:
         assert len(page.pdf()) > 10_000
 
     @pytest.mark.parametrize("opened", [{}, PHONE], indirect=True)
-    @pytest.mark.parametrize("command", ["plan", "simulate"])
+    @pytest.mark.parametrize("command", ["plan", "simulate", "compare"])
     def test_accessibility(self, command: str, opened: Opened, real: Path, tmp_path: Path, axe: str) -> None:
         path = real if command == "plan" else saved(tmp_path, *COMMANDS[command], command=command)
         # The file without its policy: axe is a script that the policy would refuse.

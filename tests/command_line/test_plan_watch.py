@@ -1,5 +1,6 @@
 """``grove plan --watch``: files that are written again, a deadline that passes, and how it ends."""
 
+import asyncio
 import os
 import re
 import signal
@@ -9,12 +10,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
-from grove_shell.actions.file_states import file_states
-from grove_shell.actions.following import InputChanges, follow_files
+from grove_shell.actions.command_input import InputSource
+from grove_shell.following.followed_files import FollowedFiles
 from tests.command_line.process import ROOT
 from tests.command_line.watching import watching
 from tests.html.reading import run
+from tests.operator.list_server import ListingServer
 
 TEXT: Final = (ROOT / "examples/degraded.yaml").read_text(encoding="utf-8")
 BREACHED: Final = "2026-11-20T06:15:00Z"
@@ -73,17 +76,41 @@ class TestCL098:
             assert "replica 0 now, with 3 PodCliques, 4 pods (3 ready)" in text
             assert found.stop(signal.SIGINT) == 0
 
+    @pytest.mark.req("CL-101")
+    def test_a_cluster_whose_watches_are_forbidden(self, tmp_path: Path) -> None:
+        items = list(yaml.load_all(TEXT, Loader=yaml.CSafeLoader))
+        with ListingServer(items[0].get("items", items)) as server:
+            words = ("--live", "--kubeconfig", str(server.kubeconfig(tmp_path)), "--now", "clock", "qwen")
+            with watching(*words) as found:
+                found.until("TERMINATE", "not followed by a watch, but listed every few seconds: ", "watch of pods")
+                server.items = [one for one in server.items if "qwen" not in one["metadata"]["name"]]
+                found.until(": nothing is planned ---", "not in the input: ")
+                again, ends = len(server.asked) + 30, time.monotonic() + 60  # every kind is listed again
+                while len(server.asked) < again and time.monotonic() < ends:
+                    time.sleep(0.05)
+                assert len(server.asked) >= again
+                assert found.text.count("not in the input: ") == 1
+                assert "CONNECTION LOST" not in found.text
+                assert found.stop(signal.SIGTERM) == 0
+            assert server.writes == []
+
     def test_files_in_folders(self, tmp_path: Path) -> None:
-        changes = InputChanges()
         (tmp_path / "a").mkdir()
-        names = (str(tmp_path), str(tmp_path / "missing.yaml"))
-        follow_files(names, changes, file_states(names))
-        assert not changes.wait(0.7)
-        (tmp_path / "a" / "b.yaml").write_text("x", encoding="utf-8")
-        assert changes.wait(5)
-        assert not changes.wait(0)
-        (tmp_path / "a" / "b.yaml").unlink()
-        assert changes.wait(5)
+        followed = FollowedFiles(InputSource(filenames=(str(tmp_path), str(tmp_path / "missing.yaml"))))
+
+        async def story() -> None:
+            changed = asyncio.Event()
+            following = asyncio.create_task(followed.follow(changed.set))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(changed.wait(), 0.7)
+            (tmp_path / "a" / "b.yaml").write_text("x", encoding="utf-8")
+            await asyncio.wait_for(changed.wait(), 5)
+            changed.clear()
+            (tmp_path / "a" / "b.yaml").unlink()
+            await asyncio.wait_for(changed.wait(), 5)
+            following.cancel()
+
+        asyncio.run(story())
 
 
 class TestCL099:

@@ -1,4 +1,4 @@
-"""An API server that lists given objects and records every other request."""
+"""An API server that lists given objects, forbids watches, and records every other request."""
 
 import asyncio
 import json
@@ -77,8 +77,9 @@ class ListingServer:
         self.asked.append(f"{request.path}?{selector}")
         key, _, text = selector.partition("=")
         *_, namespace, plural = request.path.split("/")
-        if plural in self.refused:
-            words = {"kind": "Status", "reason": "Forbidden", "message": f"{plural} is forbidden", "code": 403}
+        verb = "watch of " if "watch" in request.query else ""
+        if plural in self.refused or verb:
+            words = {"kind": "Status", "reason": "Forbidden", "message": f"{verb}{plural} is forbidden", "code": 403}
             return web.json_response(words, status=403)
         inside = "/namespaces/" in request.path
         found = [

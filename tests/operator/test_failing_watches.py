@@ -59,6 +59,7 @@ class Server:
         self.lists = 0
         self.cache = ClusterCache()
         self.reported: list[str] = []
+        self.unwatched = ""
 
     async def answer(self, request: web.Request) -> web.Response:
         if "watch" in request.query:
@@ -87,6 +88,7 @@ class Server:
                     await asyncio.sleep(0.01)
                 following.cancel()
                 await asyncio.wait([following])
+                self.unwatched = keeping.unwatched
                 return until()
 
         return asyncio.run(asyncio.wait_for(scenario(), 20))
@@ -120,6 +122,7 @@ def test_op080_the_words_of_a_refusal_are_reported_once(making: Callable[[int], 
     server = Server(making(status))
     server.follow(lambda: False)
     assert server.reported == ([] if status in SILENT else [WORDS])
+    assert server.unwatched == (WORDS if status == 403 else "")
 
 
 @pytest.mark.parametrize("status", KEPT)

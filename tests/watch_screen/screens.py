@@ -11,7 +11,7 @@ from grove_core.kernel.time_formats import parse_time
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.decision_time import Now
 from grove_shell.actions.plan import PlanOptions
-from grove_shell.watch_screen.followed_files import FollowedFiles
+from grove_shell.following.followed_files import FollowedFiles
 from grove_shell.watch_screen.page_view import PageView
 from grove_shell.watch_screen.plan_loop import WatchOptions
 from grove_shell.watch_screen.watch_app import WatchApp
@@ -28,7 +28,7 @@ Shown = Pilot[int]
 
 def app_of(*files: str, now: Now = NOW, edits: tuple[str, ...] = (), rules: str | None = None) -> WatchApp:
     source = InputSource(filenames=files, now=now)
-    return WatchApp(FollowedFiles(source, *edits), WatchOptions(plan=PlanOptions(rules=rules), edits=edits))
+    return WatchApp(FollowedFiles(source, edits), WatchOptions(plan=PlanOptions(rules=rules), edits=edits))
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """The screen of ``grove watch`` by Textual's pilot: what it shows of a plan, its keys, and hostile names (WA)."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,25 @@ def test_wa001_headline_rows_and_states_in_every_size(
             await pilot.resize_terminal(132, 30)
             await until(pilot, lambda: len(lines_of(pilot.app)) == 30, "it has the new size")
             assert "ready" in text_of(pilot.app)
+
+    driven(story)
+
+
+@pytest.mark.parametrize("size", [(60, 24), NARROW])
+def test_wa020_what_is_cut_has_an_ellipsis_and_the_set_is_in_sight(size: tuple[int, int]) -> None:
+    async def story() -> None:
+        async with running(app_of(DEGRADED), size) as pilot:
+            lines = lines_of(pilot.app)
+            selected = next(place for place, line in enumerate(lines) if line.startswith(">"))
+            assert "replica 1" in lines[selected]
+            assert any("inference/deepseek" in line for line in lines[:selected])
+            rows = [line for line in lines if " in 0:" in line]
+            assert len(rows) > 3
+            assert all(re.search(r" in \d:\d\d:\d\d( |$|▆)", row) for row in rows)
+            cut = [row for row in lines if re.search(r"\d/\d", row)]
+            assert bool(cut) == (size == NARROW)
+            assert all(re.search(r"\d/\d (ready|replicas|\w+ .*…) ?[▁-█]?$", row) for row in cut), cut
+            assert "…" in next(line for line in lines if line.startswith(" the clock stands"))
 
     driven(story)
 

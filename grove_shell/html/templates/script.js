@@ -45,20 +45,23 @@
     if (target.popover) { target.showPopover(); return; }
     reveal(target);
     target.scrollIntoView({ block: "start" });
-    (target.querySelector("summary") || target).focus({ preventScroll: true });
+    (target.querySelector(":scope > summary") || target).focus({ preventScroll: true });
   };
 
   // filter: what does not match is hidden, what leads to a match is open
   const input = byId("-filter");
+  const matches = document.querySelector(".item") ? ["entry matches", "entries match"] : ["object matches", "objects match"];
   const buttons = [...document.querySelectorAll("#-states button")];
   let index = null;
   const build = () => {
     const made = new Map();
     const tops = [];
-    for (const element of document.querySelectorAll(".set, .node, .pods > li")) {
-      const own = element.tagName === "LI" ? element : element.firstElementChild;
-      const one = { element, text: own.textContent.toLowerCase(), state: element.dataset.state || "", inner: [] };
-      const outer = made.get(element.parentElement.closest(".node, .set"));
+    for (const element of document.querySelectorAll(".set, .node, .report, .item, .pods > li")) {
+      const own = element.matches("li, .item") ? element : element.querySelector(":scope > summary, :scope > h2");
+      const state = element.dataset.state || "";
+      const counts = state || element.matches(".item");
+      const one = { element, text: own ? own.textContent.toLowerCase() : "", state, counts, inner: [] };
+      const outer = made.get(element.parentElement.closest(".node, .set, .report"));
       (outer ? outer.inner : tops).push(one);
       made.set(element, one);
     }
@@ -72,7 +75,7 @@
   const apply = (one, words, state, within) => {
     const named = within || words.every((word) => one.text.includes(word));
     const self = (!state || one.state === state) && words.every((word) => one.text.includes(word));
-    let count = self && one.state ? 1 : 0;
+    let count = self && one.counts ? 1 : 0;
     for (const inner of one.inner) count += apply(inner, words, state, !state && named);
     if (self && state) one.inner.forEach(show);
     const shown = count > 0 || self || (named && !state);
@@ -89,7 +92,7 @@
     const active = words.length > 0 || state;
     wasOpen = wasOpen || new Set(document.querySelectorAll("details[open]"));
     const count = index.reduce((sum, one) => sum + apply(one, words, state, false), 0);
-    byId("-found").textContent = active ? `${count} ${count === 1 ? "object matches" : "objects match"}` : "";
+    byId("-found").textContent = active ? `${count} ${matches[count === 1 ? 0 : 1]}` : "";
     if (!active) {
       for (const one of document.querySelectorAll(".set, .node")) one.open = wasOpen.has(one);
       wasOpen = null;
@@ -116,7 +119,7 @@
   }
 
   // keys
-  const stops = () => [...document.querySelectorAll(".entry, .set > summary")].filter((one) => one.offsetParent);
+  const stops = () => [...document.querySelectorAll(".entry, .report[id], .set > summary")].filter((one) => one.offsetParent);
   const step = (by) => {
     const all = stops();
     const at = all.findIndex((one) => one.contains(document.activeElement));

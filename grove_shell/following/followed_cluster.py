@@ -1,4 +1,4 @@
-"""A cluster that is followed by lists and watches; it is only read (WA-002, WA-006)."""
+"""A cluster that is followed by lists and watches; it is only read (CL-098, WA-002, WA-006)."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -18,15 +18,16 @@ from grove_shell.actions.live_cluster_lists import (
     namespaces_short_of_pods,
     plan_needs_nodes,
 )
+from grove_shell.client.api_discovery import connection_error_advice, discover_optional_apis
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.api_response import OK
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess
 from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind
 from grove_shell.client.reflector import Reflector
+from grove_shell.following.followed_files import FollowedFiles
+from grove_shell.following.watched_objects import POD, Json, WatchedObjects
 from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.watch_screen.followed_files import FollowedFiles
-from grove_shell.watch_screen.watched_objects import POD, Json, WatchedObjects
 
 _LONGEST_PAUSE: Final = 5.0  # s between two attempts to reach the server
 _PODS: Final = replace(KINDS[POD], selector="")
@@ -39,21 +40,21 @@ class FollowedCluster:
         trouble: the lost connection, its time and what the server or network reported; empty while it works.
     """
 
-    def __init__(self, source: InputSource, connection: ConnectionSettings, edits: Iterable[str] = ()) -> None:
+    def __init__(self, source: InputSource, connection: ConnectionSettings, also: Iterable[str] = ()) -> None:
         """Connect to nothing yet.
 
         Args:
-            source: what to plan; its ``live`` says which namespaces.
-            edits: files whose changes count too.
+            source: what to plan; its ``live`` says which namespaces, and changes of its files count too.
+            also: other files whose changes count.
         """
         live = source.live
         everywhere = live is not None and live.everywhere
         self.trouble = ""
         self.api = ApiSession(connection, on_response=self._on_response)
         self.namespace = EVERYWHERE if everywhere else (live and live.namespace) or connection.namespace
-        self.served: ServedApis | None = None
         self._source = source
-        self._edits = FollowedFiles(InputSource(), *edits)
+        self._files = FollowedFiles(source, also)
+        self._served: tuple[frozenset[str], ServedApis] | None = None  # by the kinds that were listed
         self._changed: Callable[[], None] = lambda: None
         self._kinds = {kind.kind: _without_selector(kind) for kind in (*KINDS.values(), EVENTS, NODES)}
         self._objects = WatchedObjects(self._kinds, self._on_change)
@@ -62,11 +63,17 @@ class FollowedCluster:
         self._looked_for_unselected = False
         self._needs_nodes = asyncio.Event()
 
+    @property
+    def unwatched(self) -> str:
+        """Which kinds are listed every few seconds since they cannot be watched, and why; empty for none."""
+        refused = [f"{name}: {one.unwatched}" for name, one in self._reflectors.items() if one.unwatched]
+        return f"not followed by a watch, but listed every few seconds: {'; '.join(refused)}" if refused else ""
+
     async def follow(self, changed: Callable[[], None]) -> None:
         """List and watch every kind until cancelled; nodes from the moment when a plan needs them."""
         self._changed = changed
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._edits.follow(changed))
+            group.create_task(self._files.follow(changed))
             for name, reflector in self._reflectors.items():
                 group.create_task(self._follow_nodes() if name == NODES.kind else reflector.run())
 
@@ -85,7 +92,21 @@ class FollowedCluster:
             self._needs_nodes.set()
             await self._reflectors[NODES.kind].synced.wait()
         await self._list_unselected_pods()
-        return replace(self._source, collected=self._collected())
+        return replace(self._source, collected=self._collected(await self._served_apis()))
+
+    async def _served_apis(self) -> ServedApis:
+        """Return which optional kinds and versions are served, asked for again where another kind is listed.
+
+        Raises:
+            NoClusterAccess: the cluster does not answer.
+        """
+        listed = frozenset(self._objects.listed)
+        if self._served is None or self._served[0] != listed:
+            try:
+                self._served = listed, await discover_optional_apis(self.api)
+            except NoServerResponse as fault:
+                raise NoClusterAccess(connection_error_advice(fault)) from fault
+        return self._served[1]
 
     async def _follow_nodes(self) -> None:
         await self._needs_nodes.wait()
@@ -111,7 +132,7 @@ class FollowedCluster:
             self._extra[namespace] = [pod for pod in found if is_pod_of_grove(pod)]
         self._looked_for_unselected = True
 
-    def _collected(self) -> CollectedObjects:
+    def _collected(self, served: ServedApis) -> CollectedObjects:
         items, complete, not_listed = list[Json](), set[Gap](), dict[Gap, str]()
         for kind in KINDS.values():
             store, where = self._objects.stores[kind.kind], EVERYWHERE if kind.clustered else self.namespace
@@ -134,7 +155,7 @@ class FollowedCluster:
             origin=self.api.connection.server,
             items=tuple(items),
             complete=frozenset(complete),
-            served=self.served,
+            served=served,
             not_listed=not_listed,
         )
 
@@ -153,7 +174,7 @@ class FollowedCluster:
 
     def _report(self, kind: str, words: str) -> None:
         """Note an error of a list or watch; a kind that is not listed is among the notes of the plan instead."""
-        if self._objects.stores[kind].unlisted_because == words:
+        if words in {self._objects.stores[kind].unlisted_because, self._reflectors[kind].unwatched}:
             return
         if not self.trouble:
             since = format_time(datetime.now(UTC).replace(microsecond=0))

@@ -15,12 +15,14 @@ class WatchedObjects(StoresByKind):
     """Stores of JSON objects by kind, updated by a reflector each.
 
     Attributes:
+        listed: kinds that the server has listed, and serves still.
         unselected: namespaces in which a pod may run without the label by which pods are watched.
     """
 
     def __init__(self, kinds: Iterable[str], changed: Callable[[], None]) -> None:
         """Start without objects; ``changed`` is called after every change of one."""
         self._changed = changed
+        self.listed: set[str] = set()
         self.unselected: set[str] = set()
         self.stores: dict[str, ObjectStore[Any]] = {kind: ObjectStore(_parser(kind), self._notify) for kind in kinds}
 
@@ -31,6 +33,7 @@ class WatchedObjects(StoresByKind):
     def replace_all_of_kind(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list as of a version; its first list ends the wait for the kind."""
         super().replace_all_of_kind(kind, items, version)
+        (self.listed.add if version else self.listed.discard)(kind)  # one that is not served has no version
         self._changed()
 
     def drop(self, kind: str, raw: Raw) -> None:
@@ -43,6 +46,7 @@ class WatchedObjects(StoresByKind):
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget a kind that is not listed any more."""
         super().mark_kind_unlisted(kind, why)
+        self.listed.discard(kind)
         self._changed()
 
     def _notify(self, _key: Key, before: CachedObject[Json] | None, after: CachedObject[Json] | None) -> None:
