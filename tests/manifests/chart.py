@@ -35,6 +35,7 @@ _ABOUT: Final = {
     "appVersion": VERSION,
 }
 _HEAD: Final = "# Made by 'python -m tests.manifests.chart --write'; changes are lost.\n"
+_REFUSED: Final = '{{- include "grove.refuse" . }}\n'
 
 
 def files_of() -> dict[str, str]:
@@ -42,6 +43,7 @@ def files_of() -> dict[str, str]:
     templates = {
         f"templates/{place}-{part}.yaml": _HEAD + program_template(part) for place, part in enumerate(PARTS, 1)
     }
+    templates["templates/1-rbac.yaml"] = templates["templates/1-rbac.yaml"].replace(_HEAD, _HEAD + _REFUSED)
     definitions = {f"crds/{one['metadata']['name']}.yaml": one for one in grove_crd_manifests()}
     monitoring = [*map(_monitoring_template, MONITORING), *metrics_services(), _service_monitor()]
     return {

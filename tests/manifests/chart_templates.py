@@ -70,7 +70,9 @@ def _mark_deployment(one: Json, program: str) -> None:
     one["spec"]["replicas"] = f"<<{values}.replicas>>"
     template = one["spec"]["template"]
     template["metadata"].pop("annotations", None)
-    template["metadata"]["annotations"] = f'<<!include "grove.podAnnotations" (list ({file_of(program)}) {values}.podAnnotations)>>'
+    template["metadata"]["annotations"] = (
+        f'<<!include "grove.podAnnotations" (list ({file_of(program)}) {values}.podAnnotations)>>'
+    )
     pod = template["spec"]
     for key in ("nodeSelector", "tolerations", "affinity", "priorityClassName"):
         pod[key] = f"<<?{values}.{key}>>"
@@ -104,7 +106,7 @@ def _network_policy(program: str) -> Json:
         "podSelector": {"matchLabels": {"app.kubernetes.io/name": name}},
         "policyTypes": ["Ingress", "Egress"],
         "ingress": [*web, metrics],
-        "egress": "<<include \"grove.egress\" .>>",
+        "egress": '<<include "grove.egress" .>>',
     }
     return program_manifest("networking.k8s.io/v1", "NetworkPolicy", name, name, {"namespace": NAMESPACE}, spec=spec)
 
@@ -121,5 +123,3 @@ def metrics_services() -> Iterator[str]:
         made = program_manifest("v1", "Service", f"{name}-metrics", name, {"namespace": NAMESPACE}, spec=spec)
         made["metadata"]["labels"] |= METRICS_LABELS
         yield _shown(f"and .Values.serviceMonitor.enabled .Values.{program}.enabled", [f"---\n{text_of(made)}"])
-
-

@@ -32,7 +32,7 @@ def marked_keys(condition: str, found: Json, numbers: "count[int]") -> Json:
     return {f"<<if {condition}#{number}>>": None, **found, f"<<end#{number}>>": None}
 
 
-def text_of(marked: Any) -> str:  # noqa: ANN401 - any JSON with marks
+def text_of(marked: Any) -> str:
     """Return the template of an object with marks."""
     text = _OF_OTHERS.sub(lambda match: f"{{{{`{match[0]}`}}}}", format_yaml_document(marked))
     text = _WRAPPED.sub(lambda match: " ".join(match[0].split()), text)

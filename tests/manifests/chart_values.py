@@ -24,11 +24,12 @@ _SHOWN: Final = WebhookSettings().preview
 _DURATION: Final = {"type": "string", "pattern": "^(0|[1-9][0-9]{0,8})(ms|s|m|h|d|w)$"}
 _NUMBER: Final = {"type": "number", "minimum": 0}
 _TEXTS: Final = {"type": "object", "additionalProperties": {"type": "string"}}
+_RULES: Final = r"design|field(@[a-z0-9.-]+)?"
 _FREE: Final = {"type": "object"}
 _WORDS_OF_MODELS: Final = frozenset({"title", "default", "description", "gt", "le"})
 
 
-def _value(default: Any, words: str, **schema: Any) -> Json:  # noqa: ANN401 - any JSON
+def _value(default: Any, words: str, **schema: Any) -> Json:
     """Return a value of the chart; its type is that of its default where ``schema`` names none."""
     if "type" not in schema and "enum" not in schema and "$ref" not in schema:
         kinds = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
@@ -84,7 +85,7 @@ def _monitor(words: str, labels: Mapping[str, str], **more: Json) -> Json:
     return _section(words, enabled=_switch("Whether it is installed."), labels=found, **more)
 
 
-def _without_words(part: Any) -> Any:  # noqa: ANN401 - any JSON
+def _without_words(part: Any) -> Any:
     """Return a schema of a model without the words that a user of the chart has no use for."""
     if isinstance(part, list):
         return [_without_words(one) for one in part]
@@ -104,6 +105,8 @@ def _of_model(model: type[BaseModel]) -> Json:
 
 _CONFIG: Final = _of_model(OperatorSettings)
 _SETTINGS: Final = _of_model(PreviewSettings)
+_CONFIG["properties"]["rules"]["pattern"] = f"^({_RULES})$"
+_SETTINGS["properties"]["rules"]["pattern"] = f"^(auto|{_RULES})$"
 _SETTINGS["properties"]["mode"] = {"enum": ["warn", "off", False]}  # YAML reads a plain off as false
 _ABOUT: Final = "The configuration file of the operator"
 _PARTS: Final[Json] = {
@@ -168,7 +171,7 @@ _PARTS[PREVIEW]["properties"]["settings"] = _value(
 )
 
 
-def _defaults(schema: Json) -> Any:  # noqa: ANN401 - any JSON
+def _defaults(schema: Json) -> Any:
     if "default" in schema:
         return schema["default"]
     return {name: _defaults(part) for name, part in schema["properties"].items()}

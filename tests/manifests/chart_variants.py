@@ -34,11 +34,7 @@ def installation(features: Combination) -> InstallationOptions:
 
 COMBINATIONS: Final[tuple[Combination, ...]] = (
     frozenset(),
-    *(
-        frozenset({FILE, *chosen})
-        for size in range(len(FEATURES) + 1)
-        for chosen in combinations(FEATURES, size)
-    ),
+    *(frozenset({FILE, *chosen}) for size in range(len(FEATURES) + 1) for chosen in combinations(FEATURES, size)),
 )
 """Features come by a file, so there is no combination of them without one."""
 
@@ -84,7 +80,7 @@ def condition(present: Iterable[Combination], among: Iterable[Combination], file
     return text.replace("(<file>)", f"({file})").replace("<file>", file)
 
 
-def merged(variants: Mapping[Combination, Any], file: str) -> Any:  # noqa: ANN401 - any JSON with marks
+def merged(variants: Mapping[Combination, Any], file: str) -> Any:
     """Return one value with conditions for what differs between combinations.
 
     Args:
@@ -99,7 +95,7 @@ class _Merge:
         self._file = file
         self._numbers = count(1)
 
-    def value(self, variants: Mapping[Combination, Any]) -> Any:  # noqa: ANN401 - any JSON
+    def value(self, variants: Mapping[Combination, Any]) -> Any:
         first, *others = variants.values()
         if all(one == first for one in others):
             return first
@@ -121,9 +117,7 @@ class _Merge:
     def _of_lists(self, variants: Mapping[Combination, list[Any]]) -> list[Any]:
         found: list[tuple[str, list[Any]]] = []
         for name in _in_order([[_identity(item) for item in one] for one in variants.values()]):
-            having = {
-                features: item for features, one in variants.items() for item in one if _identity(item) == name
-            }
+            having = {features: item for features, one in variants.items() for item in one if _identity(item) == name}
             when = condition(having, variants, self._file)
             if not found or found[-1][0] != when:
                 found.append((when, []))
@@ -131,7 +125,7 @@ class _Merge:
         return [item for when, items in found for item in marked_items(when, items)]
 
 
-def _identity(item: Any) -> str:  # noqa: ANN401 - any JSON
+def _identity(item: Any) -> str:
     """Return by what an item of a list is found in another variant: its name, else all of it."""
     return str(item["name"]) if isinstance(item, dict) and "name" in item else json.dumps(item)
 

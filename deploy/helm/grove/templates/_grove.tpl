@@ -86,6 +86,9 @@ Where NetworkPolicies let pods connect to: the API server. No names are resolved
 Combinations that would be harmful, which are refused before anything is installed.
 */ -}}
 {{- define "grove.refuse" -}}
+{{- if not (hasKey .Values "config") }}
+{{- fail "the values of an earlier chart lack those that this chart has: use --reset-then-reuse-values in the place of --reuse-values." }}
+{{- end }}
 {{- if .Values.operator.enabled }}
 {{- if and (not (dig "leaderElection" "enabled" true .Values.config)) (gt (int .Values.operator.replicas) 1) }}
 {{- fail (printf "operator.replicas is %d and config.leaderElection.enabled is false: all pods of the operator would act at once. Set operator.replicas=1, or leave leader election on." (int .Values.operator.replicas)) }}
