@@ -1,7 +1,7 @@
 """The Helm chart, made of what ``grove manifests`` prints: ``python -m tests.manifests.chart --write``.
 
-What may differ from one installation to another becomes a value; everything else stands in the templates as it is printed.
-Each program may be left out. The notes and the named templates are written by hand, in ``deploy/helm/grove/templates``.
+What may differ from one installation to another becomes a value; everything else stands in the templates as it is
+printed. Each program may be left out. The notes and the named templates are written by hand.
 """
 
 import json
@@ -59,7 +59,7 @@ def files_of() -> dict[str, str]:
 
 
 def _monitoring_template(part: str) -> str:
-    """Return a part of the monitoring, off by default; what Prometheus fills in when an alert fires is no value of Helm."""
+    """Return a part of the monitoring, off by default."""
     switch = f".Values.{MONITORING[part]}"
     marked = {key: {name: f"@.Values.alerts.{key}.{name}@" for name in parts} for key, parts in DEFAULTS.items()}
     options = AlertOptions(values=marked, runbooks="@.Values.alerts.runbooks@")

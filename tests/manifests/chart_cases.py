@@ -21,6 +21,15 @@ ALL_ON: Final[Json] = {
     "networkPolicy": {"enabled": True},
 }
 """Everything that can be switched on; each value changes something then."""
+_ALERT: Final[Json] = {"for": "3m", "severity": "page"}
+_ALERTS: Final[dict[str, Json]] = {
+    "gangTerminationPending": {"withinSeconds": 60},
+    "gangTerminated": {"withinSeconds": 60},
+    "writeRefused": {},
+    "predictionFailed": {"window": "2h"},
+    "queueDeep": {"above": 7},
+    "apiServerSlow": {"aboveSeconds": 2.5, "window": "2h"},
+}
 ANOTHER: Final[Json] = {
     "image": "example.com/grove:9",
     "imagePullPolicy": "Always",
@@ -36,18 +45,7 @@ ANOTHER: Final[Json] = {
     **{f"{name}.enabled": False for name in ("alerts", "dashboards", "podMonitor", "serviceMonitor")},
     **{f"{name}.labels": {"release": "x"} for name in ("alerts", "dashboards", "podMonitor", "serviceMonitor")},
     "alerts.runbooks": "https://wiki.example.com/grove",
-    **{
-        f"alerts.{alert}.{key}": value
-        for alert, more in {
-            "gangTerminationPending": {"withinSeconds": 60},
-            "gangTerminated": {"withinSeconds": 60},
-            "writeRefused": {},
-            "predictionFailed": {"window": "2h"},
-            "queueDeep": {"above": 7},
-            "apiServerSlow": {"aboveSeconds": 2.5, "window": "2h"},
-        }.items()
-        for key, value in {"for": "3m", "severity": "page", **more}.items()
-    },
+    **{f"alerts.{alert}.{key}": value for alert, more in _ALERTS.items() for key, value in {**_ALERT, **more}.items()},
 }
 """Another value for each that can be set, by its dotted name."""
 
@@ -74,7 +72,7 @@ REFUSED: Final[dict[str, str]] = {
     "image=": "'/image': minLength: got 0, want 1",
     "imagePullPolicy=Sometimes": "'/imagePullPolicy': value must be one of '', 'Always', 'IfNotPresent', 'Never'",
     "alerts.writeRefused.for=1 hour": "'/alerts/writeRefused/for': '1 hour' does not match pattern",
-    "networkPolicy.apiServerPorts={}": "'/networkPolicy/apiServerPorts",
+    "networkPolicy.apiServerPorts=443": "'/networkPolicy/apiServerPorts': got number, want array",
     "config.wrokers=3": "'/config': additional properties 'wrokers' not allowed",
     "config.workers=0": "'/config/workers': minimum: got 0, want 1",
     "config.rules=feild": "'/config/rules': 'feild' does not match pattern '^(design|field(@[a-z0-9.-]+)?)$'",
@@ -86,13 +84,17 @@ REFUSED: Final[dict[str, str]] = {
 HARMFUL: Final[dict[str, tuple[Json, str]]] = {
     "two leaders": (
         {"config": {"leaderElection": {"enabled": False}}},
-        "operator.replicas is 2 and config.leaderElection.enabled is false: all pods of the operator would act at once."
-        " Set operator.replicas=1, or leave leader election on.",
+        (
+            "operator.replicas is 2 and config.leaderElection.enabled is false: all pods of the operator would act"
+            " at once. Set operator.replicas=1, or leave leader election on."
+        ),
     ),
     "no levels": (
         {"config": {"topologyAwareScheduling": {"enabled": True}}},
-        "config.topologyAwareScheduling.enabled is true without levels: set config.topologyAwareScheduling.levels,"
-        " such as [{domain: zone, key: topology.kubernetes.io/zone}].",
+        (
+            "config.topologyAwareScheduling.enabled is true without levels: set config.topologyAwareScheduling.levels,"
+            " such as [{domain: zone, key: topology.kubernetes.io/zone}]."
+        ),
     ),
     "nothing": (
         {"operator": {"enabled": False}, "webhooks": {"enabled": False}},

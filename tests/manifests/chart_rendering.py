@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from tests.cluster.binaries import HELM_MODULES, find
 from tests.manifests.chart import BY_HAND, CHART
 from tests.manifests.chart_values import VALUES
 from tests.manifests.go_templates import Templates
@@ -20,9 +21,15 @@ Json = dict[str, Any]
 _SECONDS: Final = 120
 
 
+def program(name: str) -> str | None:
+    """Return the path of a program on the PATH, or of one that was built with Helm; None where there is none."""
+    built = find(HELM_MODULES).get(name)
+    return shutil.which(name) or (str(built) if built else None)
+
+
 def helm_program() -> str | None:
-    """Return the path of Helm; None where there is none."""
-    return shutil.which("helm")
+    """Return the path of Helm: on the PATH, or built by ``nox -s helm``; None where there is none."""
+    return program("helm")
 
 
 needs_helm = pytest.mark.skipif(helm_program() is None, reason="needs helm: nox -s helm")

@@ -98,7 +98,7 @@ def network_template() -> str:
 
 
 def _network_policy(program: str) -> Json:
-    """Return the policy of a program; it resolves no names, since the address of the API server is in its environment."""
+    """Return the policy of a program, which resolves no names: its environment has the address of the API server."""
     name = f"grove-{program}"
     web = [] if program == "operator" else [{"ports": [{"port": "https", "protocol": "TCP"}]}]
     metrics = {"ports": [{"port": "http", "protocol": "TCP"}], "from": "<<?.Values.networkPolicy.metricsFrom>>"}

@@ -1,8 +1,8 @@
-"""Marks of Helm within objects, and their text: an object with marks is dumped as YAML, then its marks become actions.
+"""Marks of Helm within objects: an object with marks is dumped as YAML, then its marks become actions.
 
-A value ``<<EXPR>>`` becomes ``{{ EXPR }}``. A key whose value is ``<<?EXPR>>`` is there with that value as JSON where it is
-not empty; with ``<<!EXPR>>`` the value is JSON already. Items of a list, or keys without a value, such as ``<<if CONDITION>>``
-and ``<<end>>`` stand before and after what depends on a condition.
+A value ``<<EXPR>>`` becomes ``{{ EXPR }}``. A key whose value is ``<<?EXPR>>`` is there with that value as JSON where
+it is not empty; with ``<<!EXPR>>`` the value is JSON already. Items of a list, or keys without a value, such as
+``<<if CONDITION>>`` and ``<<end>>`` stand before and after what depends on a condition.
 """
 
 import re

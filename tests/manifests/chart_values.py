@@ -1,4 +1,4 @@
-"""The values of the Helm chart: each with its default, a description and the JSON schema by which Helm refuses others."""
+"""The values of the Helm chart: the default of each, its description, and the JSON schema by which Helm checks it."""
 
 import json
 from collections.abc import Mapping
@@ -108,7 +108,6 @@ _SETTINGS: Final = _of_model(PreviewSettings)
 _CONFIG["properties"]["rules"]["pattern"] = f"^({_RULES})$"
 _SETTINGS["properties"]["rules"]["pattern"] = f"^(auto|{_RULES})$"
 _SETTINGS["properties"]["mode"] = {"enum": ["warn", "off", False]}  # YAML reads a plain off as false
-_ABOUT: Final = "The configuration file of the operator"
 _PARTS: Final[Json] = {
     "image": _value(IMAGE, "Image of all programs, which you build with deploy/Dockerfile and push.", minLength=1),
     "imagePullPolicy": _value(
@@ -121,7 +120,7 @@ _PARTS: Final[Json] = {
     ),
     "config": _value(
         {},
-        f"{_ABOUT}, as after 'grove operator --config'; the webhooks get its mnnvl, topologyAwareScheduling and scheduling.",
+        "The configuration file of the operator; the webhooks get its mnnvl, topologyAwareScheduling and scheduling.",
         **{"$ref": "#/definitions/OperatorConfiguration"},
     ),
     "operator": _program("operator", "The operator, which manages the PodCliqueSets of the cluster.", 0),
@@ -145,7 +144,7 @@ _PARTS: Final[Json] = {
         ),
         metricsFrom=_value(
             [],
-            "Peers of NetworkPolicies that may read metrics; empty for any. Probes come from nodes, which most network plugins always allow.",
+            "Peers that may read metrics; empty for any. Most network plugins allow the probes of nodes always.",
             items=_FREE,
         ),
     ),

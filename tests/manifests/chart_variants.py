@@ -21,7 +21,7 @@ _LEVELS: Final = (TopologyLevel("zone", "topology.kubernetes.io/zone"),)
 
 
 def installation(features: Combination) -> InstallationOptions:
-    """Return the options of an installation with these features; ``file`` alone has a file that changes nothing else."""
+    """Return the options of an installation with these features; ``file`` alone changes nothing else."""
     backend = GangBackend.PODGANG if "podgangs" in features else GangBackend.KUBERNETES
     return InstallationOptions(
         home=NAMESPACE,

@@ -1,7 +1,7 @@
-"""As much of Helm's templates as the chart uses, for machines without Helm; ``nox -s helm`` compares it with Helm itself.
+"""As much of Helm's templates as the chart uses, for machines without Helm; ``nox -s helm`` compares it with Helm.
 
-Text, actions with trimmed white space, ``if``, ``with``, ``range`` over lists and maps, ``define``, variables, pipelines and
-the functions of ``template_functions``. Anything else is an error.
+Text, actions with trimmed white space, ``if``, ``with``, ``range`` over lists, ``define``, variables, pipelines and the
+functions of ``template_functions``. Anything else is an error.
 """
 
 import re

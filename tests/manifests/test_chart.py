@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
+from jsonschema import Draft7Validator
 
 from grove_core.version import VERSION
 from grove_shell.actions.manifests import PARTS, PREVIEW_PART, installation_objects
@@ -17,7 +18,7 @@ from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.shared_settings import API_VERSION
 from grove_shell.settings.webhook_settings import parse_webhook_settings
 from tests.manifests.chart import BY_HAND, CHART, files_of
-from tests.manifests.chart_cases import ALL_ON, ANOTHER, CONFIGURATIONS, HARMFUL
+from tests.manifests.chart_cases import ALL_ON, ANOTHER, CONFIGURATIONS, HARMFUL, REFUSED
 from tests.manifests.chart_rendering import by_name, documents, with_values
 from tests.manifests.chart_values import PROGRAMS, VALUES, leaves
 from tests.manifests.go_templates import Fail
@@ -164,6 +165,19 @@ def test_mf036_templates_read_no_value_that_is_not_there() -> None:
 def test_mf038_the_chart_has_the_printed_definitions() -> None:
     found = [yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader) for path in (CHART / "crds").iterdir()]
     assert by_name(found) == by_name(json.loads(json.dumps(list(grove_crd_manifests()))))
+
+
+def test_mf037_the_schema_has_the_defaults_and_refuses_others() -> None:
+    schema = Draft7Validator(json.loads((CHART / "values.schema.json").read_text(encoding="utf-8")))
+    schema.validate(VALUES)
+    for name, value in ANOTHER.items():
+        schema.validate(with_values(VALUES, nested(name, value)))
+    for config in CONFIGURATIONS.values():
+        schema.validate(with_values(VALUES, {"config": config}))
+    for setting in REFUSED:
+        name, _, text = setting.partition("=")
+        value = yaml.load(text, yaml.CSafeLoader) if text else ""
+        assert not schema.is_valid(with_values(VALUES, nested(name, value))), setting
 
 
 @pytest.mark.parametrize("name", HARMFUL)
