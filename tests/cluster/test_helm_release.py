@@ -1,0 +1,215 @@
+"""The whole chart on a control plane of its own: installed, upgraded, rolled back and uninstalled by Helm."""
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.cluster.api import ApiError, Json, wait_until
+from tests.cluster.binaries import CONTROLLERS
+from tests.cluster.operators import grove
+from tests.cluster.plane import ControlPlane
+from tests.cluster.releasing import Release, Running, documented_commands
+from tests.cluster.scenes import Scene, clique
+from tests.manifests.chart import CHART
+from tests.manifests.chart_rendering import needs_helm
+from tests.manifests.test_installation import of_kind
+
+PAGE: Final = CHART.parents[2] / "docs" / "how-to" / "install-the-operator.md"
+SETS: Final = "podcliquesets"
+OLD: Final = "podcliquesets.grove.io"
+FIELD: Final = "headlessServiceConfig"
+"""Of a template: a field that the old definition does not have."""
+ADDRESS: Final = "CHART"
+"""How the page and the notes write the address of the chart."""
+
+pytestmark = [needs_helm, pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")]
+
+
+@pytest.fixture(scope="module")
+def helm_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
+    """A control plane without any definition of Grove, for releases that manage all of it."""
+    with ControlPlane(programs) as plane:
+        yield plane
+
+
+@pytest.fixture
+def release(helm_plane: ControlPlane, tmp_path: Path) -> Iterator[Release]:
+    found = Release(helm_plane, "grove", "grove-system", tmp_path, ("--set", "image=example.com/grove:1"))
+    yield found
+    if "grove" in found.helm("list", "-q"):
+        found.uninstall()
+
+
+@pytest.fixture
+def scene(release: Release) -> Iterator[Scene]:
+    """Nodes, and a namespace for sets."""
+    name = f"ml-{secrets.token_hex(4)}"
+    release.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    scene = Scene(release.api, name)
+    yield scene
+    scene.close()
+    release.api.delete("namespaces", name)
+
+
+@pytest.fixture
+def run(release: Release) -> Iterator[Callable[[], Running]]:
+    """Makes the programs of the release run; those that a failed test leaves are ended."""
+    made: list[Running] = []
+
+    def start() -> Running:
+        made.append(Running(release))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.stop()
+
+
+def shell(release: Release, lines: list[str], namespace: str) -> str:
+    """Run documented commands as the administrator; the chart is the one of this checkout."""
+    text = "\n".join(lines).replace(ADDRESS, str(CHART)).replace("-n ml", f"-n {namespace}")
+    env = {"KUBECONFIG": str(release.plane.kubeconfig()), "PATH": os.environ["PATH"], "HOME": str(release.folder)}
+    ran = subprocess.run(["sh", "-ec", text], capture_output=True, text=True, check=False, timeout=60, env=env)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def uids(scene: Scene) -> dict[str, str]:
+    return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in scene.pods()}
+
+
+@pytest.mark.req("MF-032")
+@pytest.mark.req("MF-038")
+@pytest.mark.req("MF-043")
+def test_mf042_a_release_lives_and_ends_without_a_restart(
+    release: Release, scene: Scene, run: Callable[[], Running]
+) -> None:
+    """Its configuration changes and comes back; what it leaves is taken away by the documented commands."""
+    before = release.cluster_wide()
+    said = release.upgrade("--set", "config.workers=4")
+    assert "the operator, by the rules design" in said
+    assert "WARNING" not in said
+    release.plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
+    running = run()
+    with pytest.raises(ApiError) as refused:
+        scene.api.create(scene.set_of(clique("Not-A-Label")))
+    assert "(WL-107)" in refused.value.message
+    scene.api.create(scene.set_of(clique("worker", 3, minimum=2)))
+    scene.await_ready(3)
+    running.stop()
+    assert "forbidden" not in running.operator.log.read_text(encoding="utf-8")
+    pods, first = uids(scene), release.pod_template("grove-operator")
+
+    release.upgrade("--set", "config.workers=4")
+    assert release.pod_template("grove-operator") == first
+    release.upgrade("--set", "config.workers=5", "--set", "operator.replicas=3")
+    second = release.pod_template("grove-operator")
+    assert second != first
+    running = run()
+    assert (
+        json.loads(release.api.get("configmaps", "grove-operator-config", release.home)["data"]["config.json"])[
+            "workers"
+        ]
+        == 5
+    )
+    scene.scale("podcliques", "llama-0-worker", 4)
+    scene.await_ready(4)
+    running.stop()
+    assert pods.items() <= uids(scene).items()
+    pods = uids(scene)
+
+    definitions = {one["metadata"]["name"]: one["metadata"]["generation"] for one in definitions_of(release)}
+    release.helm("rollback", "grove", "2")
+    assert release.pod_template("grove-operator") == first
+    assert {one["metadata"]["name"]: one["metadata"]["generation"] for one in definitions_of(release)} == definitions
+    running = run()
+    wait_until(running.operator.ready, lambda words: words == "ok", "the operator is ready")
+    running.stop()
+    assert uids(scene) == pods
+
+    release.uninstall()
+    left = release.cluster_wide() - before
+    assert left == {("customresourcedefinitions", name) for name in definitions}
+    assert scene.names(SETS) == ["llama"]
+    assert uids(scene) == pods
+    scene.api.delete(SETS, "llama", scene.namespace)
+    wait_until(
+        lambda: scene.get("podcliques", "llama-0-worker"),
+        lambda one: one["metadata"].get("deletionTimestamp"),
+        "the set takes its cliques along",
+    )
+    assert uids(scene) == pods  # a finalizer keeps the clique, and the clique its pods
+    shell(release, documented_commands(PAGE, "### A set was deleted after the operator"), scene.namespace)
+    wait_until(lambda: (scene.names("podcliques"), scene.pods()), lambda found: found == ([], []), "all is gone")
+
+
+def definitions_of(release: Release) -> list[Json]:
+    return [one for one in release.api.all_of("customresourcedefinitions") if "grove.io" in one["metadata"]["name"]]
+
+
+def test_mf039_old_definitions_are_reported_and_replaced(release: Release, scene: Scene) -> None:
+    release.upgrade("--set", "webhooks.enabled=false")
+    current = release.api.get("customresourcedefinitions", OLD)
+    fields = template_fields(current)
+    del fields[FIELD]
+    current["metadata"].pop("managedFields")
+    release.api.replace(current)
+    manifest = scene.set_of(clique("worker", 1), **{FIELD: {"publishNotReadyAddresses": True}})
+
+    def stored(name: str) -> bool:
+        manifest["metadata"]["name"] = name
+        return FIELD in scene.api.create(manifest)["spec"]["template"]
+
+    counted = iter(range(100))
+    wait_until(lambda: stored(f"old-{next(counted)}"), lambda kept: not kept, "the old definition is in force")
+    said = release.upgrade("--set", "webhooks.enabled=false")
+    warning = said.partition("WARNING: these definitions")[2].partition("Replace them:")
+    assert [line.strip() for line in warning[0].splitlines() if line.startswith("  ")] == [OLD]
+    assert FIELD not in template_fields(release.api.get("customresourcedefinitions", OLD))
+    (command,) = documented_commands(PAGE, "### Replace the definitions")
+    assert command.split(" | ")[1] in warning[2]
+    assert shell(release, [command], scene.namespace).count("serverside-applied") == len(definitions_of(release))
+    wait_until(lambda: stored(f"new-{next(counted)}"), bool, "the new definition is in force")
+    assert "these definitions" not in release.upgrade("--set", "webhooks.enabled=false")
+
+
+def template_fields(definition: Json) -> Json:
+    """Return the fields of the template of a set."""
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    found: Json = schema["spec"]["properties"]["template"]["properties"]
+    return found
+
+
+def test_mf040_two_operators_are_reported_or_refused(release: Release, tmp_path: Path) -> None:
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "rules": []}
+    release.api.create({**role, "metadata": {"name": "grove:system:grove-operator"}})
+    warned = "WARNING: the Go operator of Grove is installed in this cluster."
+    assert warned in release.upgrade()
+    alone = ("--set", "operator.enabled=false,webhooks.enabled=false,preview.enabled=true")
+    assert "WARNING" not in release.upgrade(*alone)
+    release.api.delete("clusterroles", "grove:system:grove-operator")
+    assert "WARNING" not in release.upgrade()
+    other = Release(release.plane, "second", "other", tmp_path)
+    assert 'ClusterRole "grove-operator"' in other.helm("install", "second", str(CHART), "--create-namespace", code=1)
+
+
+def test_mf038_one_command_prepares_a_cluster(release: Release, tmp_path: Path) -> None:
+    """The commands of the notes find an operator that would start."""
+    said = release.upgrade("--set", "config.workers=4")
+    commands = [line.strip() for line in said.partition("Next:")[2].splitlines()]
+    (fetched,) = (line.partition(" > ")[0] for line in commands if "get configmap" in line)
+    file = tmp_path / "operator.json"
+    file.write_text(shell(release, [fetched], release.home), encoding="utf-8")
+    (checked,) = (line.partition("#")[0].split()[1:] for line in commands if "--preflight" in line)
+    ran = grove(*checked[:-1], str(file), kubeconfig=release.plane.kubeconfig())
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.startswith("would start")
+    found = release.api.everything_in(release.home)
+    assert {one["metadata"]["name"] for one in of_kind(found, "Deployment")} == {"grove-operator", "grove-webhooks"}
