@@ -150,6 +150,11 @@ def test_mf042_a_release_lives_and_ends_without_a_restart(
     wait_until(lambda: (scene.names("podcliques"), scene.pods()), lambda found: found == ([], []), "all is gone")
 
 
+def printed(said: str) -> str:
+    """Return the notes of a release."""
+    return said.partition("NOTES:\n")[2].strip()
+
+
 def definitions_of(release: Release) -> list[Json]:
     return [one for one in release.api.all_of("customresourcedefinitions") if "grove.io" in one["metadata"]["name"]]
 
@@ -175,6 +180,7 @@ def test_mf039_old_definitions_are_reported_and_replaced(release: Release, scene
     assert FIELD not in template_fields(release.api.get("customresourcedefinitions", OLD))
     (command,) = documented_commands(PAGE, "### Replace the definitions")
     assert command.split(" | ")[1] in warning[2]
+    assert f"WARNING: these definitions{warning[0]}" in PAGE.read_text(encoding="utf-8")
     assert shell(release, [command], scene.namespace).count("serverside-applied") == len(definitions_of(release))
     wait_until(lambda: stored(f"new-{next(counted)}"), bool, "the new definition is in force")
     assert "these definitions" not in release.upgrade("--set", "webhooks.enabled=false")
@@ -202,6 +208,7 @@ def test_mf040_two_operators_are_reported_or_refused(release: Release, tmp_path:
 
 def test_mf038_one_command_prepares_a_cluster(release: Release, tmp_path: Path) -> None:
     """The commands of the notes find an operator that would start."""
+    assert printed(release.upgrade("--set", "image=example.com/grove:0.1.0")) in PAGE.read_text(encoding="utf-8")
     said = release.upgrade("--set", "config.workers=4")
     commands = [line.strip() for line in said.partition("Next:")[2].splitlines()]
     (fetched,) = (line.partition(" > ")[0] for line in commands if "get configmap" in line)

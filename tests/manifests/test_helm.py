@@ -80,6 +80,12 @@ def test_mf037_helm_refuses_other_values(setting: str, tmp_path: Path) -> None:
     assert REFUSED[setting] in said
 
 
+def test_mf037_a_refused_value_is_shown_as_in_the_how_to(tmp_path: Path) -> None:
+    said = helm("template", "grove", str(CHART), "--set", "config.wrokers=32", folder=tmp_path, code=1).stderr
+    page = (CHART.parents[2] / "docs" / "how-to" / "install-the-operator.md").read_text(encoding="utf-8")
+    assert said.removeprefix("Error: ").strip() in page
+
+
 @pytest.mark.parametrize("name", HARMFUL)
 def test_mf041_helm_refuses_a_harmful_combination(name: str, tmp_path: Path) -> None:
     values, words = HARMFUL[name]
