@@ -164,6 +164,7 @@ def helm(session: nox.Session) -> None:
     prepare(session, "test")
     build_control_plane(session)
     run(session, "tests.cluster", "build", "--helm", success_codes=[0, UNAVAILABLE])
+    session.env["GROVE_TEST_HELM"] = "1"
     files = ("tests/manifests/test_helm.py", "tests/cluster/test_chart.py", "tests/cluster/test_helm_release.py")
     run_pytest(session, "-n", "0", "--cluster", *files)
 

@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.binaries import CONTROLLERS
+from tests.cluster.installing import apply
 from tests.cluster.operators import grove
 from tests.cluster.plane import ControlPlane
 from tests.cluster.releasing import Release, Running, documented_commands
 from tests.cluster.scenes import Scene, clique
 from tests.manifests.chart import CHART
-from tests.manifests.chart_rendering import needs_helm
+from tests.manifests.chart_cases import all_changed
+from tests.manifests.chart_rendering import documents, needs_helm
 from tests.manifests.test_installation import of_kind
 
 PAGE: Final = CHART.parents[2] / "docs" / "how-to" / "install-the-operator.md"
@@ -101,15 +104,16 @@ def test_mf042_a_release_lives_and_ends_without_a_restart(
     with pytest.raises(ApiError) as refused:
         scene.api.create(scene.set_of(clique("Not-A-Label")))
     assert "(WL-107)" in refused.value.message
-    scene.api.create(scene.set_of(clique("worker", 3, minimum=2)))
-    scene.await_ready(3)
+    later = clique("worker", 3, minimum=2, startsAfter=["leader"])  # its pods have the operator's image
+    scene.api.create(scene.set_of(clique("leader"), later, cliqueStartupType="CliqueStartupTypeExplicit"))
+    scene.await_ready(4)
     running.stop()
     assert "forbidden" not in running.operator.log.read_text(encoding="utf-8")
     pods, first = uids(scene), release.pod_template("grove-operator")
 
     release.upgrade("--set", "config.workers=4")
     assert release.pod_template("grove-operator") == first
-    release.upgrade("--set", "config.workers=5", "--set", "operator.replicas=3")
+    release.upgrade("--set", "config.workers=5,operator.replicas=3,image=example.com/grove:2")
     second = release.pod_template("grove-operator")
     assert second != first
     running = run()
@@ -120,7 +124,7 @@ def test_mf042_a_release_lives_and_ends_without_a_restart(
         == 5
     )
     scene.scale("podcliques", "llama-0-worker", 4)
-    scene.await_ready(4)
+    scene.await_ready(5)
     running.stop()
     assert pods.items() <= uids(scene).items()
     pods = uids(scene)
@@ -166,7 +170,8 @@ def test_mf039_old_definitions_are_reported_and_replaced(release: Release, scene
     del fields[FIELD]
     current["metadata"].pop("managedFields")
     release.api.replace(current)
-    manifest = scene.set_of(clique("worker", 1), **{FIELD: {"publishNotReadyAddresses": True}})
+    manifest = scene.set_of(clique("worker", 1))
+    manifest["spec"]["template"][FIELD] = {"publishNotReadyAddresses": True}
 
     def stored(name: str) -> bool:
         manifest["metadata"]["name"] = name
@@ -204,6 +209,62 @@ def test_mf040_two_operators_are_reported_or_refused(release: Release, tmp_path:
     assert "WARNING" not in release.upgrade()
     other = Release(release.plane, "second", "other", tmp_path)
     assert 'ClusterRole "grove-operator"' in other.helm("install", "second", str(CHART), "--create-namespace", code=1)
+
+
+@pytest.fixture
+def monitoring(helm_plane: ControlPlane) -> Iterator[None]:
+    """The kinds of the Prometheus operator, whose objects may have any fields here."""
+    api = helm_plane.api()
+    made = []
+    for kind in ("PrometheusRule", "PodMonitor", "ServiceMonitor"):
+        plural = f"{kind.lower()}s"
+        schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        made.append(
+            {
+                "apiVersion": "apiextensions.k8s.io/v1",
+                "kind": "CustomResourceDefinition",
+                "metadata": {"name": f"{plural}.monitoring.coreos.com"},
+                "spec": {
+                    "group": "monitoring.coreos.com",
+                    "scope": "Namespaced",
+                    "names": {"plural": plural, "kind": kind},
+                    "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+                },
+            }
+        )
+    apply(api, made)
+    yield
+    for one in made:
+        api.delete("customresourcedefinitions", one["metadata"]["name"])
+
+
+@pytest.mark.req("MF-036")
+@pytest.mark.usefixtures("monitoring")
+def test_mf046_a_server_takes_every_part_and_every_value(release: Release, tmp_path: Path) -> None:
+    def there() -> set[tuple[str, str]]:
+        """Return kind and name of what the release has."""
+        return {
+            (one["kind"], one["metadata"]["name"]) for one in documents_of(release.helm("get", "manifest", "grove"))
+        }
+
+    file = tmp_path / "values.json"
+    file.write_text(json.dumps(all_changed()), encoding="utf-8")
+    release.upgrade("-f", str(file))
+    everything = {(one["kind"], one["metadata"]["name"]) for one in documents(all_changed(), release.home)}
+    assert there() == everything
+    spec = release.api.get("deployments", "grove-operator", release.home)["spec"]["template"]["spec"]
+    assert (spec["nodeSelector"], spec["priorityClassName"]) == ({"pool": "system"}, "system-cluster-critical")
+    assert spec["containers"][0]["imagePullPolicy"] == "Always"
+    release.upgrade("--set", "podDisruptionBudget.enabled=false")
+    left = {(one["kind"], one["metadata"]["name"]) for one in release.api.everything_in(release.home)}
+    kinds = {"PodDisruptionBudget", "NetworkPolicy", "PrometheusRule", "PodMonitor", "ServiceMonitor"}
+    assert {kind for kind, _ in everything} >= kinds
+    assert not kinds & {kind for kind, _ in left}
+
+
+def documents_of(text: str) -> list[Json]:
+    """Return the objects in a text."""
+    return [one for one in yaml.load_all(text, yaml.CSafeLoader) if one is not None]
 
 
 def test_mf038_one_command_prepares_a_cluster(release: Release, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from typing import Any, Final
 
+from tests.manifests.chart_rendering import nested, with_values
+
 Json = dict[str, Any]
 LEVELS: Final = [{"domain": "zone", "key": "topology.kubernetes.io/zone"}]
 PROGRAM: Final[Json] = {
     "enabled": False,
     "replicas": 3,
-    "resources": {"requests": {"cpu": "1", "memory": "1Gi"}},
+    "resources": {"requests": {"cpu": "1", "memory": "300Mi"}},
     "nodeSelector": {"pool": "system"},
     "tolerations": [{"key": "system", "operator": "Exists"}],
     "affinity": {"nodeAffinity": {}},
@@ -101,3 +103,11 @@ HARMFUL: Final[dict[str, tuple[Json, str]]] = {
         "nothing is enabled: set operator.enabled, webhooks.enabled or preview.enabled.",
     ),
 }
+
+
+def all_changed() -> Json:
+    """Return everything on, with another value for each that can be set."""
+    found = ALL_ON
+    for name, value in ANOTHER.items():
+        found = found if name.endswith(".enabled") else with_values(found, nested(name, value))
+    return found

@@ -18,17 +18,19 @@ from tests.manifests.chart_values import VALUES
 from tests.manifests.go_templates import Templates
 
 Json = dict[str, Any]
+BUILT: Final = "GROVE_TEST_HELM"
+"""The environment variable by which the built programs are used too; without it Helm has to be on the PATH."""
 _SECONDS: Final = 120
 
 
 def program(name: str) -> str | None:
-    """Return the path of a program on the PATH, or of one that was built with Helm; None where there is none."""
-    built = find(HELM_MODULES).get(name)
+    """Return the path of a program on the PATH, in ``nox -s helm`` also of one that it built; None if there is none."""
+    built = find(HELM_MODULES).get(name) if os.environ.get(BUILT) else None
     return shutil.which(name) or (str(built) if built else None)
 
 
 def helm_program() -> str | None:
-    """Return the path of Helm: on the PATH, or built by ``nox -s helm``; None where there is none."""
+    """Return the path of Helm; None where there is none."""
     return program("helm")
 
 
@@ -54,6 +56,14 @@ def with_values(values: Json, change: Json) -> Json:
         deeper = isinstance(value, dict) and isinstance(merged.get(key), dict)
         merged[key] = with_values(merged[key], value) if deeper else copy.deepcopy(value)
     return merged
+
+
+def nested(name: str, value: Any) -> Json:
+    """Return the value of this dotted name as it stands in a file of values."""
+    for step in reversed(name.split(".")):
+        value = {step: value}
+    found: Json = value
+    return found
 
 
 def documents(change: Json | None = None, namespace: str = "grove-system") -> list[Json]:

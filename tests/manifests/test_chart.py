@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from grove_shell.settings.shared_settings import API_VERSION
 from grove_shell.settings.webhook_settings import parse_webhook_settings
 from tests.manifests.chart import BY_HAND, CHART, files_of
 from tests.manifests.chart_cases import ALL_ON, ANOTHER, CONFIGURATIONS, HARMFUL, REFUSED
-from tests.manifests.chart_rendering import by_name, documents, with_values
+from tests.manifests.chart_rendering import by_name, documents, nested, with_values
 from tests.manifests.chart_values import PROGRAMS, VALUES, leaves
 from tests.manifests.go_templates import Fail
 from tests.manifests.test_installation import of_kind
@@ -47,16 +48,10 @@ SWITCHES: Final[dict[str, set[str]]] = {
 }
 
 
-def nested(name: str, value: Any) -> Json:
-    """Return the value of this dotted name as it stands in a file of values."""
-    for step in reversed(name.split(".")):
-        value = {step: value}
-    found: Json = value
-    return found
-
-
-def names_of(objects: list[Json]) -> set[str]:
-    return {f"{one['kind']}/{one['metadata']['name']}" for one in objects}
+@cache
+def everything_on() -> list[Json]:
+    """Return what the chart renders to with all parts and the defaults of everything else."""
+    return documents(ALL_ON)
 
 
 def test_mf027_the_chart_is_what_is_generated() -> None:
@@ -146,8 +141,7 @@ def test_mf036_every_value_is_described_and_has_another_in_a_test() -> None:
 
 @pytest.mark.parametrize("name", ANOTHER)
 def test_mf036_every_value_changes_what_is_rendered(name: str) -> None:
-    change = with_values(ALL_ON, nested(name, ANOTHER[name]))
-    assert documents(change) != documents(ALL_ON)
+    assert documents(with_values(ALL_ON, nested(name, ANOTHER[name]))) != everything_on()
 
 
 def test_mf036_templates_read_no_value_that_is_not_there() -> None:
@@ -217,7 +211,7 @@ def test_mf044_programs_reach_the_api_server_and_are_reached_at_their_ports() ->
 
 @pytest.mark.parametrize("switch", SWITCHES)
 def test_mf046_a_switch_adds_exactly_its_objects(switch: str) -> None:
-    on = {f"{one['kind']}/{one['metadata']['name']}": one for one in documents(ALL_ON)}
+    on = {f"{one['kind']}/{one['metadata']['name']}": one for one in everything_on()}
     off = {
         f"{one['kind']}/{one['metadata']['name']}": one
         for one in documents(with_values(ALL_ON, {switch: {"enabled": False}}))

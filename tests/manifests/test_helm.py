@@ -14,7 +14,7 @@ import yaml
 from grove_core.version import VERSION
 from tests.cluster.api import wait_until
 from tests.manifests.chart import CHART
-from tests.manifests.chart_cases import ALL_ON, ANOTHER, CONFIGURATIONS, HARMFUL, REFUSED
+from tests.manifests.chart_cases import ALL_ON, CONFIGURATIONS, HARMFUL, REFUSED, all_changed
 from tests.manifests.chart_rendering import (
     by_name,
     documents,
@@ -24,11 +24,9 @@ from tests.manifests.chart_rendering import (
     program,
     with_values,
 )
-from tests.manifests.test_chart import nested
 
 Json = dict[str, Any]
 HOST: Final = "127.0.0.1"
-CHANGED: Final = [(name, value) for name, value in ANOTHER.items() if not name.endswith(".enabled")]
 ON_PURPOSE: Final = (
     "CPU limit is not set",
     "ImagePullPolicy is not set to Always",
@@ -38,14 +36,6 @@ ON_PURPOSE: Final = (
 """What kube-score finds in the chart with its default values; docs/how-to/install-the-operator.md says why."""
 
 pytestmark = needs_helm
-
-
-def all_changed() -> Json:
-    """Return everything on, with another value for each that can be set."""
-    found = ALL_ON
-    for name, value in CHANGED:
-        found = with_values(found, nested(name, value))
-    return found
 
 
 CASES: Final[dict[str, Json]] = {
