@@ -15,10 +15,10 @@ import yaml
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.binaries import CONTROLLERS
 from tests.cluster.installing import apply
-from tests.cluster.operators import grove
+from tests.cluster.operators import grove, is_served
 from tests.cluster.plane import ControlPlane
 from tests.cluster.releasing import Release, Running, documented_commands
-from tests.cluster.scenes import Scene, clique
+from tests.cluster.scenes import PARTS_OF_SETS, Scene, clique
 from tests.manifests.chart import CHART
 from tests.manifests.chart_cases import all_changed
 from tests.manifests.chart_rendering import documents, needs_helm
@@ -27,6 +27,8 @@ from tests.manifests.test_installation import of_kind
 PAGE: Final = CHART.parents[2] / "docs" / "how-to" / "install-the-operator.md"
 SETS: Final = "podcliquesets"
 OLD: Final = "podcliquesets.grove.io"
+ADDED: Final = "clustertopologies.grove.io"
+"""A definition that the earlier chart did not have."""
 FIELD: Final = "headlessServiceConfig"
 """Of a template: a field that the old definition does not have."""
 ADDRESS: Final = "CHART"
@@ -170,6 +172,7 @@ def test_mf039_old_definitions_are_reported_and_replaced(release: Release, scene
     del fields[FIELD]
     current["metadata"].pop("managedFields")
     release.api.replace(current)
+    release.api.delete("customresourcedefinitions", ADDED)
     manifest = scene.set_of(clique("worker", 1))
     manifest["spec"]["template"][FIELD] = {"publishNotReadyAddresses": True}
 
@@ -181,14 +184,16 @@ def test_mf039_old_definitions_are_reported_and_replaced(release: Release, scene
     wait_until(lambda: stored(f"old-{next(counted)}"), lambda kept: not kept, "the old definition is in force")
     said = release.upgrade("--set", "webhooks.enabled=false")
     warning = said.partition("WARNING: these definitions")[2].partition("Replace them:")
-    assert [line.strip() for line in warning[0].splitlines() if line.startswith("  ")] == [OLD]
+    assert [line.strip() for line in warning[0].splitlines() if line.startswith("  ")] == [f"{ADDED} (missing)", OLD]
     assert FIELD not in template_fields(release.api.get("customresourcedefinitions", OLD))
     (command,) = documented_commands(PAGE, "### Replace the definitions")
     assert command.split(" | ")[1] in warning[2]
     assert f"WARNING: these definitions{warning[0]}" in PAGE.read_text(encoding="utf-8")
-    assert shell(release, [command], scene.namespace).count("serverside-applied") == len(definitions_of(release))
+    shell(release, [command], scene.namespace)
+    assert release.api.find("customresourcedefinitions", ADDED)
     wait_until(lambda: stored(f"new-{next(counted)}"), bool, "the new definition is in force")
     assert "these definitions" not in release.upgrade("--set", "webhooks.enabled=false")
+    wait_until(lambda: all(is_served(scene.api, kind) for kind in PARTS_OF_SETS), bool, "all kinds are served")
 
 
 def template_fields(definition: Json) -> Json:
