@@ -35,6 +35,8 @@ _ABOUT: Final = {
     "appVersion": VERSION,
 }
 _HEAD: Final = "# Made by 'python -m tests.manifests.chart --write'; changes are lost.\n"
+_START: Final = "---\n"
+"""Before each definition, since ``helm show crds`` of Helm 3 puts nothing between two of them."""
 _REFUSED: Final = '{{- include "grove.refuse" . }}\n'
 
 
@@ -50,7 +52,7 @@ def files_of() -> dict[str, str]:
         "Chart.yaml": _HEAD + format_yaml_document(_ABOUT),
         "values.yaml": _HEAD + values_text(),
         "values.schema.json": schema_text(),
-        **{name: format_yaml_document(json.loads(json.dumps(one))) for name, one in definitions.items()},
+        **{name: _START + format_yaml_document(json.loads(json.dumps(one))) for name, one in definitions.items()},
         **templates,
         "templates/5-monitoring.yaml": _HEAD + "".join(monitoring),
         "templates/6-network.yaml": _HEAD + network_template(),
