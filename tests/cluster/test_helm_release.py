@@ -21,6 +21,7 @@ from tests.cluster.releasing import Release, Running, documented_commands
 from tests.cluster.scenes import PARTS_OF_SETS, Scene, clique
 from tests.manifests.chart import CHART
 from tests.manifests.chart_cases import all_changed
+from tests.manifests.chart_registry import pushed_chart
 from tests.manifests.chart_rendering import documents, needs_helm
 from tests.manifests.test_installation import of_kind
 
@@ -281,9 +282,13 @@ def documents_of(text: str) -> list[Json]:
     return [one for one in yaml.load_all(text, yaml.CSafeLoader) if one is not None]
 
 
+@pytest.mark.req("MF-045")
 def test_mf038_one_command_prepares_a_cluster(release: Release, tmp_path: Path) -> None:
-    """The commands of the notes find an operator that would start."""
-    assert printed(release.upgrade("--set", "image=example.com/grove:0.1.0")) in PAGE.read_text(encoding="utf-8")
+    """The chart comes from a registry; the commands of its notes find an operator that would start."""
+    image = ("--set", "image=example.com/grove:0.1.0")
+    with pushed_chart(tmp_path) as chart:
+        said = release.helm("install", "grove", *chart, "--create-namespace", *image)
+    assert printed(said) in PAGE.read_text(encoding="utf-8")
     said = release.upgrade("--set", "config.workers=4")
     commands = [line.strip() for line in said.partition("Next:")[2].splitlines()]
     (fetched,) = (line.partition(" > ")[0] for line in commands if "get configmap" in line)

@@ -158,7 +158,11 @@ def test_mf036_templates_read_no_value_that_is_not_there() -> None:
 
 def test_mf038_the_chart_has_the_printed_definitions() -> None:
     found = [yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader) for path in (CHART / "crds").iterdir()]
-    assert by_name(found) == by_name(json.loads(json.dumps(list(grove_crd_manifests()))))
+    printed = by_name(json.loads(json.dumps(list(grove_crd_manifests()))))
+    assert by_name(found) == printed
+    together = "".join(path.read_text(encoding="utf-8") for path in (CHART / "crds").iterdir())
+    names = {one["metadata"]["name"] for one in yaml.load_all(together, yaml.CSafeLoader) if one is not None}
+    assert names == {name for _, name in printed}
 
 
 def test_mf037_the_schema_has_the_defaults_and_refuses_others() -> None:

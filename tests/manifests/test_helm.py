@@ -2,31 +2,26 @@
 
 import json
 import shutil
-import socket
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
-from grove_core.version import VERSION
-from tests.cluster.api import wait_until
 from tests.manifests.chart import CHART
 from tests.manifests.chart_cases import ALL_ON, CONFIGURATIONS, HARMFUL, REFUSED, all_changed
+from tests.manifests.chart_registry import pushed_chart
 from tests.manifests.chart_rendering import (
     by_name,
     documents,
     helm,
     helm_documents,
     needs_helm,
-    program,
     with_values,
 )
 
 Json = dict[str, Any]
-HOST: Final = "127.0.0.1"
 ON_PURPOSE: Final = (
     "CPU limit is not set",
     "ImagePullPolicy is not set to Always",
@@ -85,41 +80,12 @@ def test_mf041_helm_refuses_a_harmful_combination(name: str, tmp_path: Path) -> 
     assert words in said
 
 
-def accepts(port: int) -> bool:
-    """Return whether something listens at a port of this machine."""
-    with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) == 0
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> Iterator[str]:
-    """A registry of artifacts on this machine, and its address."""
-    command = program("registry")
-    if command is None:
-        pytest.skip("needs a registry: nox -s helm")
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port = probe.getsockname()[1]
-    with (tmp_path / "registry.log").open("wb") as log:
-        process = subprocess.Popen([command, "-port", str(port)], stdout=log, stderr=log)
-    try:
-        wait_until(lambda: accepts(port), bool, "the registry listens")
-        yield f"oci://{HOST}:{port}/charts"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def test_mf045_the_chart_is_installed_from_a_registry(registry: str, tmp_path: Path) -> None:
-    packed = helm("package", str(CHART), "-d", str(tmp_path), folder=tmp_path).stdout
-    file = tmp_path / f"grove-{VERSION}.tgz"
-    assert str(file) in packed
-    helm("push", str(file), registry, "--plain-http", folder=tmp_path)
-    chart, version = f"{registry}/grove", ("--version", VERSION, "--plain-http")
-    rendered = helm("template", "grove", chart, *version, folder=tmp_path).stdout
+def test_mf045_a_registry_has_the_same_chart(tmp_path: Path) -> None:
+    with pushed_chart(tmp_path) as (chart, *version):
+        rendered = helm("template", "grove", chart, *version, folder=tmp_path).stdout
+        definitions = helm("show", "crds", chart, *version, folder=tmp_path).stdout
     found = [one for one in yaml.load_all(rendered, yaml.CSafeLoader) if one is not None]
     assert by_name(found) == by_name(documents(namespace="default"))
-    definitions = helm("show", "crds", chart, *version, folder=tmp_path).stdout
     names = {one["metadata"]["name"] for one in yaml.load_all(definitions, yaml.CSafeLoader) if one}
     assert names == {path.stem for path in (CHART / "crds").iterdir()}
 
