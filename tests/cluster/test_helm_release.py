@@ -22,7 +22,7 @@ from tests.cluster.scenes import PARTS_OF_SETS, Scene, clique
 from tests.manifests.chart import CHART
 from tests.manifests.chart_cases import all_changed
 from tests.manifests.chart_registry import pushed_chart
-from tests.manifests.chart_rendering import documents, needs_helm
+from tests.manifests.chart_rendering import documents, helm_program, needs_helm
 from tests.manifests.test_installation import of_kind
 
 PAGE: Final = CHART.parents[2] / "docs" / "how-to" / "install-the-operator.md"
@@ -81,7 +81,8 @@ def run(release: Release) -> Iterator[Callable[[], Running]]:
 def shell(release: Release, lines: list[str], namespace: str) -> str:
     """Run documented commands as the administrator; the chart is the one of this checkout."""
     text = "\n".join(lines).replace(ADDRESS, str(CHART)).replace("-n ml", f"-n {namespace}")
-    env = {"KUBECONFIG": str(release.plane.kubeconfig()), "PATH": os.environ["PATH"], "HOME": str(release.folder)}
+    path = f"{Path(helm_program() or '').parent}{os.pathsep}{os.environ['PATH']}"
+    env = {"KUBECONFIG": str(release.plane.kubeconfig()), "PATH": path, "HOME": str(release.folder)}
     ran = subprocess.run(["sh", "-ec", text], capture_output=True, text=True, check=False, timeout=60, env=env)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
@@ -187,6 +188,8 @@ def test_mf039_old_definitions_are_reported_and_replaced(release: Release, scene
     warning = said.partition("WARNING: these definitions")[2].partition("Replace them:")
     assert [line.strip() for line in warning[0].splitlines() if line.startswith("  ")] == [f"{ADDED} (missing)", OLD]
     assert FIELD not in template_fields(release.api.get("customresourcedefinitions", OLD))
+    release.uninstall()
+    assert warning[0] in release.upgrade("--skip-crds", "--set", "webhooks.enabled=false")
     (command,) = documented_commands(PAGE, "### Replace the definitions")
     assert command.split(" | ")[1] in warning[2]
     assert f"WARNING: these definitions{warning[0]}" in PAGE.read_text(encoding="utf-8")
