@@ -91,6 +91,13 @@ HARMFUL: Final[dict[str, tuple[Json, str]]] = {
             " at once. Set operator.replicas=1, or leave leader election on."
         ),
     ),
+    "another lease": (
+        {"config": {"leaderElection": {"name": "mine"}}},
+        (
+            "config.leaderElection.name and config.leaderElection.namespace cannot be set: the role allows the Lease"
+            " grove-operator-leader-election in the namespace of the release."
+        ),
+    ),
     "no levels": (
         {"config": {"topologyAwareScheduling": {"enabled": True}}},
         (

@@ -94,6 +94,9 @@ Combinations that would be harmful, which are refused before anything is install
 {{- fail (printf "operator.replicas is %d and config.leaderElection.enabled is false: all pods of the operator would act at once. Set operator.replicas=1, or leave leader election on." (int .Values.operator.replicas)) }}
 {{- end }}
 {{- end }}
+{{- if or (dig "leaderElection" "name" "" .Values.config) (dig "leaderElection" "namespace" "" .Values.config) }}
+{{- fail "config.leaderElection.name and config.leaderElection.namespace cannot be set: the role allows the Lease grove-operator-leader-election in the namespace of the release." }}
+{{- end }}
 {{- if and (or .Values.operator.enabled .Values.webhooks.enabled) (include "grove.topology" .) (not (dig "topologyAwareScheduling" "levels" list .Values.config)) }}
 {{- fail "config.topologyAwareScheduling.enabled is true without levels: set config.topologyAwareScheduling.levels, such as [{domain: zone, key: topology.kubernetes.io/zone}]." }}
 {{- end }}
