@@ -159,6 +159,17 @@ def cluster_1_35(session: nox.Session) -> None:
 
 
 @nox.session
+def helm(session: nox.Session) -> None:
+    """The Helm chart by Helm itself, which is built if need be (minutes, once): offline, and on a control plane."""
+    prepare(session, "test")
+    build_control_plane(session)
+    run(session, "tests.cluster", "build", "--helm", success_codes=[0, UNAVAILABLE])
+    session.env["GROVE_TEST_HELM"] = "1"
+    files = ("tests/manifests/test_helm.py", "tests/cluster/test_chart.py", "tests/cluster/test_helm_release.py")
+    run_pytest(session, "-n", "0", "--cluster", *files)
+
+
+@nox.session
 def browser(session: nox.Session) -> None:
     """Pages of ``--html`` and the documentation site in Chromium, which has to be installed (Debian: ``chromium``)."""
     prepare(session, "test", "browser", "docs")

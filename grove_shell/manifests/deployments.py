@@ -24,10 +24,19 @@ from grove_shell.settings.webhook_settings import (
     WebhookSettings,
 )
 
+
+def _resources(cpu: str, memory: str, most_memory: str) -> Json:
+    """Return requests and limits: no limit of CPU, since a throttled leader loses its Lease; logs take up the disk."""
+    return {
+        "requests": {"cpu": cpu, "memory": memory, "ephemeral-storage": "64Mi"},
+        "limits": {"memory": most_memory, "ephemeral-storage": "512Mi"},
+    }
+
+
 RESOURCES: Final[dict[str, Json]] = {
-    OPERATOR: {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}},
-    WEBHOOKS: {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
-    PREVIEW_PROGRAM: {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+    OPERATOR: _resources("100m", "256Mi", "2Gi"),
+    WEBHOOKS: _resources("50m", "128Mi", "512Mi"),
+    PREVIEW_PROGRAM: _resources("50m", "128Mi", "512Mi"),
 }
 _USER_ID: Final = 65_532
 _CONFIG: Final = "/etc/grove/config"

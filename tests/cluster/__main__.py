@@ -28,19 +28,20 @@ def main() -> None:
     """  # noqa: D301 - \b keeps click from wrapping
 
 
-def _built() -> dict[str, Path]:
+def _built(modules: tuple[binaries.Module, ...] = binaries.MODULES) -> dict[str, Path]:
     """The programs, built with progress shown: line by line, or in one line on a terminal."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        return binaries.build(lambda line: None if "compiled" in line else console.print(line, soft_wrap=True))
+        return binaries.build(lambda line: None if "compiled" in line else console.print(line, soft_wrap=True), modules)
     with console.status("looking for the programs") as status:
-        return binaries.build(status.update)
+        return binaries.build(status.update, modules)
 
 
 @main.command()
-def build() -> None:
+@click.option("--helm", is_flag=True, help="Helm and a registry instead of the control plane: about six minutes.")
+def build(*, helm: bool) -> None:
     """Build the programs into the cache of the user, and print where each is."""
-    for name, path in _built().items():
+    for name, path in _built(binaries.HELM_MODULES if helm else binaries.MODULES).items():
         click.echo(f"{name}  {path}")
 
 

@@ -81,6 +81,16 @@ MODULES: Final = (
     ),
     Module(HERE / "kubelet", {KUBELET: "sigs.k8s.io/kwok/cmd/kwok"}, {}),
 )
+HELM: Final = "helm"
+REGISTRY: Final = "registry"
+HELM_MODULES: Final = (
+    Module(
+        HERE / "helm",
+        {HELM: "helm.sh/helm/v4/cmd/helm", REGISTRY: "github.com/google/go-containerregistry/cmd/registry"},
+        {},
+    ),
+)
+"""Helm and a registry of artifacts: no part of a control plane, and built on request only."""
 
 
 def cache_folder() -> Path:
@@ -89,11 +99,11 @@ def cache_folder() -> Path:
     return Path(base).absolute() / "grove" / "control-plane"
 
 
-def find() -> dict[str, Path]:
+def find(modules: tuple[Module, ...] = MODULES) -> dict[str, Path]:
     """Path of each program that is there. Assets named by the environment go before what was built."""
     cache = cache_folder()
-    places = [(name, module.home(cache) / name) for module in MODULES for name in module.packages]
-    if assets := os.environ.get(ASSETS):
+    places = [(name, module.home(cache) / name) for module in modules for name in module.packages]
+    if (assets := os.environ.get(ASSETS)) and modules is MODULES:
         places += [(name, Path(assets).absolute() / name) for name in (ETCD, APISERVER)]
     return {name: path for name, path in places if os.access(path, os.X_OK)}
 
@@ -108,22 +118,23 @@ def serve_groups() -> bool:
     return not from_assets() and KUBERNETES >= (1, 37)
 
 
-def build(say: Say) -> dict[str, Path]:
+def build(say: Say, modules: tuple[Module, ...] = MODULES) -> dict[str, Path]:
     """Build what is missing, and give the path of every program. Two processes that build at once wait for each other.
 
     Args:
         say: receives short lines about what is done and how far it is.
+        modules: whose programs are built.
 
     Raises:
         NotBuilt: with the reason.
     """
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
-    for module in MODULES:
+    for module in modules:
         if not module.home(cache).is_dir():
             with _locked(cache / "lock", say):
                 _build(module, cache, say)
-    return find()
+    return find(modules)
 
 
 @contextlib.contextmanager

@@ -31,6 +31,7 @@ NEEDS: Final = {
     "api_server": STORE,
     "bare_plane": STORE,
     "control_plane": EVERYTHING,
+    "helm_plane": EVERYTHING,
     "quiet_plane": QUIET,
 }
 

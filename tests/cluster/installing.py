@@ -85,13 +85,13 @@ class Program:
         self.log = log
         path = log.with_suffix(".json")
         path.write_text(json.dumps({**config, "serving": {"host": HOST, "port": self.health}}), encoding="utf-8")
-        self._words = [sys.executable, "-m", "grove_shell", *words, "--config", str(path)]
+        self.words = [*words, "--config", str(path)]
 
     @contextmanager
     def running(self) -> Iterator[subprocess.Popen[bytes]]:
         """Run it; leaving the context stops it as a cluster does."""
         with self.log.open("ab") as log:
-            process = subprocess.Popen(self._words, stderr=log, stdout=log)
+            process = subprocess.Popen([sys.executable, "-m", "grove_shell", *self.words], stderr=log, stdout=log)
         try:
             yield process
             process.send_signal(signal.SIGTERM)

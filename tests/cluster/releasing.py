@@ -1,16 +1,18 @@
-"""The Helm chart as a release under test, installed by Helm with the preview alone."""
+"""The Helm chart as a release under test: with the preview alone, or whole with the programs of its pods."""
 
 import json
-import os
-import subprocess
+import re
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
-from tests.cluster.api import Json
+from grove_shell.settings.webhook_settings import PATHS
+from tests.cluster.api import Json, wait_until
 from tests.cluster.installing import Program
 from tests.cluster.plane import ControlPlane
 from tests.cluster.programs import HOST, write_kubeconfig
 from tests.manifests.chart import CHART
+from tests.manifests.chart_rendering import helm
 
 NAME: Final = "grove-preview"
 ALONE: Final = ("--set", "operator.enabled=false,webhooks.enabled=false,preview.enabled=true")
@@ -26,15 +28,6 @@ CLUSTER_WIDE: Final = (
 )
 
 
-def helm(*words: str, folder: Path, kubeconfig: Path | None = None) -> str:
-    """Run Helm with a home of its own, and return what it printed; it must succeed."""
-    homes = {f"HELM_{kind}_HOME": str(folder / kind.lower()) for kind in ("CACHE", "CONFIG", "DATA")}
-    env = {**os.environ, **homes, "KUBECONFIG": str(kubeconfig or folder / "none")}
-    ran = subprocess.run(["helm", *words], capture_output=True, text=True, check=False, timeout=120, env=env)
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
-
-
 def documented_values() -> str:
     """The file of values that the how-to has its reader write."""
     _, _, after = PAGE.read_text(encoding="utf-8").partition(f"cat > {_FILE} <<'END'\n")
@@ -43,80 +36,153 @@ def documented_values() -> str:
     return text
 
 
-class Release:
-    """A release of the chart with the preview alone, and the program that its pods would run.
+NEAR: Final = {"certificates": {"checkEvery": "300ms", "settle": "1s"}, "listening": {"host": HOST, "port": 0}}
+"""Settings of webhooks that run on this machine."""
 
-    There is no kubelet that runs containers, so the program is started beside the control plane, with a token of the
-    release's ServiceAccount and the content of the release's ConfigMap.
+
+class Release:
+    """A release of the chart, and the programs that its pods would run.
+
+    There is no kubelet that runs containers, so each program is started beside the control plane, with a token of the
+    release's ServiceAccount, the arguments of the Deployment and the content of the ConfigMap.
+
+    Args:
+        plane: where it is installed.
+        name: of the release.
+        home: its namespace.
+        folder: for Helm's home, configurations and logs.
+        values: words of the command line that every installation and upgrade has.
     """
 
-    def __init__(self, plane: ControlPlane, home: str, folder: Path) -> None:
+    def __init__(self, plane: ControlPlane, name: str, home: str, folder: Path, values: tuple[str, ...] = ()) -> None:
         self.plane = plane
         self.api = plane.api()
+        self.name = name
         self.home = home
-        self._folder = folder
+        self.folder = folder
+        self._values = values
         self._started = 0
-        self._values = folder / _FILE
-        self._values.write_text(documented_values(), encoding="utf-8")
 
-    def helm(self, *words: str) -> str:
-        return helm(*words, folder=self._folder, kubeconfig=self.plane.kubeconfig())
+    def helm(self, *words: str, code: int = 0) -> str:
+        """Run Helm for its namespace, and return what it printed, or its error."""
+        ran = helm(*words, "-n", self.home, folder=self.folder, kubeconfig=self.plane.kubeconfig(), code=code)
+        return ran.stderr if code else ran.stdout
 
-    def upgrade(self, *words: str) -> None:
-        """Install or upgrade it as the how-to does, with further settings; ``--wait`` would wait for containers."""
-        chart = (str(CHART), "-n", self.home, "--create-namespace", "-f", str(self._values))
-        self.helm("upgrade", "--install", NAME, *chart, *words)
+    def upgrade(self, *words: str) -> str:
+        """Install or upgrade it, with further settings, and return the notes; ``--wait`` would wait for containers."""
+        chart = (str(CHART), "--create-namespace", *self._values)
+        return self.helm("upgrade", "--install", self.name, *chart, *words)
 
-    def uninstall(self) -> None:
-        self.helm("uninstall", NAME, "-n", self.home)
+    def uninstall(self) -> str:
+        """Uninstall it, and return what was printed."""
+        return self.helm("uninstall", self.name)
 
-    def program(self) -> Program:
-        """The program with the rights and the configuration of the release as they are now."""
+    def program(self, deployment: str, **near: Any) -> Program:
+        """Return the program of a Deployment, with the rights, arguments and file that it has now.
+
+        Args:
+            deployment: its name.
+            near: settings for a process on this machine instead of a pod.
+        """
         self._started += 1
-        account = f"/api/v1/namespaces/{self.home}/serviceaccounts/{NAME}/token"
-        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-        token = self.api.request("POST", account, asked)["status"]["token"]
-        kubeconfig = self._folder / f"account-{self._started}.kubeconfig"
-        authority = self.plane.authority.read_bytes()
-        write_kubeconfig(kubeconfig, url=self.plane.url, authority=authority, user=NAME, token=token)
-        near = {
-            "certificates": {"checkEvery": "300ms", "settle": "1s"},
-            "listening": {"host": HOST, "port": 0},
-            "farewell": "300ms",
-        }
-        file = json.loads(self.api.get("configmaps", f"{NAME}-config", self.home)["data"]["config.json"])
-        words = ["webhooks", "--only", "preview", "--kubeconfig", str(kubeconfig), "-n", self.home, "--url-host", HOST]
-        return Program(words, {**file, **near}, self._folder / f"release-{self._started}.log")
+        (container,) = self.api.get("deployments", deployment, self.home)["spec"]["template"]["spec"]["containers"]
+        words = [word for word in container["args"] if not word.startswith("--config=")]
+        file: Json = {}
+        if words != container["args"]:
+            data = self.api.get("configmaps", f"{deployment}-config", self.home)["data"]
+            file = json.loads(data["config.json"])
+        log = self.folder / f"{deployment}-{self._started}.log"
+        return Program([*words, "--kubeconfig", str(self._kubeconfig(deployment))], {**file, **near}, log)
 
-    @property
-    def client_config(self) -> Json:
-        """Where the API server calls the preview, and which authority it trusts."""
-        (webhook,) = self.api.get("validatingwebhookconfigurations", NAME)["webhooks"]
-        found: Json = webhook["clientConfig"]
+    def webhooks(self, deployment: str) -> Program:
+        """Return the program of a Deployment of webhooks, which registers its address in the place of the Service."""
+        found = self.program(deployment, **NEAR, farewell="300ms")
+        found.words += ["-n", self.home, "--url-host", HOST]
         return found
 
-    def call_the_service(self) -> None:
-        """Register the Service again, as the chart has it; the program under test has registered its address."""
-        service = {"namespace": self.home, "name": NAME, "path": "/webhooks/preview-podcliqueset", "port": 443}
-        entry = {"name": "preview.podcliquesets.grove.io", "clientConfig": {"url": None, "service": service}}
-        self.api.patch(
-            "validatingwebhookconfigurations",
-            NAME,
-            patch={"webhooks": [entry]},
-            media="application/strategic-merge-patch+json",
-        )
+    def _kubeconfig(self, account: str) -> Path:
+        path = f"/api/v1/namespaces/{self.home}/serviceaccounts/{account}/token"
+        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        token = self.api.request("POST", path, asked)["status"]["token"]
+        kubeconfig = self.folder / f"{account}-{self._started}.kubeconfig"
+        authority = self.plane.authority.read_bytes()
+        write_kubeconfig(kubeconfig, url=self.plane.url, authority=authority, user=account, token=token)
+        return kubeconfig
 
-    @property
-    def pod_template(self) -> Json:
-        """Metadata of the pods of the Deployment."""
-        found: Json = self.api.get("deployments", NAME, self.home)["spec"]["template"]["metadata"]
+    def call_the_service(self, kind: str, registration: str, service: str) -> None:
+        """Register the Service again, as the chart has it; the program under test has registered its address."""
+        names = [one["name"] for one in self.api.get(kind, registration)["webhooks"]]
+        entries = [
+            {
+                "name": name,
+                "clientConfig": {
+                    "url": None,
+                    "service": {"namespace": self.home, "name": service, "path": PATHS[name], "port": 443},
+                },
+            }
+            for name in names
+        ]
+        media = "application/strategic-merge-patch+json"
+        self.api.patch(kind, registration, patch={"webhooks": entries}, media=media)
+
+    def pod_template(self, deployment: str) -> Json:
+        """Return the metadata of the pods of a Deployment."""
+        found: Json = self.api.get("deployments", deployment, self.home)["spec"]["template"]["metadata"]
         return found
 
     def cluster_wide(self) -> set[tuple[str, str]]:
-        """Kind and name of what no namespace takes with it."""
+        """Return kind and name of what no namespace takes with it."""
         return {(kind, one["metadata"]["name"]) for kind in CLUSTER_WIDE for one in self.api.all_of(kind)}
 
     def left(self) -> set[tuple[str, str]]:
-        """Kind and name of what is in the namespace of the release."""
+        """Return kind and name of what is in the namespace of the release."""
         found: list[dict[str, Any]] = self.api.everything_in(self.home)
         return {(one["kind"], one["metadata"]["name"]) for one in found}
+
+
+def preview_release(plane: ControlPlane, home: str, folder: Path) -> Release:
+    """Return a release of the preview alone, with the file of values that the how-to has its reader write."""
+    values = folder / _FILE
+    values.write_text(documented_values(), encoding="utf-8")
+    return Release(plane, NAME, home, folder, ("--skip-crds", "-f", str(values)))
+
+
+class Running:
+    """The operator and the webhooks of a release as processes, until they are stopped; each life is a new pod."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self._runs = True
+        election = {"namespace": release.home, "leaseDuration": "3s", "renewDeadline": "2s", "retryPeriod": "300ms"}
+        with ExitStack() as lives:
+            self.webhooks = release.webhooks("grove-webhooks")
+            lives.enter_context(self.webhooks.running())
+            wait_until(self.registered, bool, "the webhooks are registered")
+            self.operator = release.program("grove-operator", leaderElection=election)
+            lives.enter_context(self.operator.running())
+            wait_until(lambda: self.operator.said("caches are filled"), bool, "the operator acts")
+            self._lives = lives.pop_all()
+
+    def registered(self) -> bool:
+        """Return whether the API server calls this life of the webhooks."""
+        return bool(self.webhooks.said("authority registered")) and self.webhooks.ready() == "ok"
+
+    def stop(self) -> None:
+        """End both, and register the Service again; nothing where they have been stopped."""
+        if not self._runs:
+            return
+        self._runs = False
+        self._lives.close()
+        for kind, name in (
+            ("mutatingwebhookconfigurations", "grove-defaulting"),
+            ("validatingwebhookconfigurations", "grove-validation"),
+        ):
+            self.release.call_the_service(kind, name, "grove-webhooks")
+
+
+def documented_commands(page: Path, heading: str) -> list[str]:
+    """Return the first shell commands under a heading of a how-to, each with its continuation lines."""
+    _, _, after = page.read_text(encoding="utf-8").partition(f"{heading}\n")
+    block = re.search(r"```sh\n(.*?)```", after, re.DOTALL)
+    assert block, heading
+    return block[1].splitlines()

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from tests.cluster import binaries
-from tests.cluster.binaries import MODULES
+from tests.cluster.binaries import HELM_MODULES, MODULES
 from tests.cluster.toolchain import NotAvailable, toolchain, version_of
 
 ROOT: Final = Path(__file__).parent.parent.parent
@@ -91,6 +91,15 @@ def test_a_failed_build_gives_its_reason_and_leaves_no_partial_result(
     said = done.stderr.splitlines()[-1]
     assert said.startswith("error: go build in tests/cluster/control_plane failed: ")
     assert said.endswith(words)
+    assert not binaries.find()
+
+
+def test_helm_is_built_on_request_only(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_go(tmp_path, monkeypatch, SMALL_GO)
+    command = [sys.executable, "-m", "tests.cluster", "build", "--helm"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert binaries.find(HELM_MODULES).keys() == {"helm", "registry"}
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["helm", "registry"]
     assert not binaries.find()
 
 

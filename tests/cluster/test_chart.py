@@ -1,66 +1,29 @@
-"""The Helm chart by Helm itself: what it renders, and a release that is installed, upgraded and uninstalled."""
+"""A release of the chart with the preview alone, installed, upgraded and uninstalled by Helm."""
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import pytest
-import yaml
 
-from grove_shell.actions.manifests import PARTS, PREVIEW_PART, installation_objects
-from grove_shell.manifests.installation import InstallationOptions
-from grove_shell.monitoring.monitoring_manifests import MONITORING_PARTS
-from tests.cluster.api import Json, wait_until
+from tests.cluster.api import wait_until
 from tests.cluster.installing import apply, remove_cluster_wide
 from tests.cluster.operators import Starting
 from tests.cluster.plane import ControlPlane
 from tests.cluster.previewing import Kubectl, Preview
-from tests.cluster.releasing import ALONE, NAME, Release, helm
+from tests.cluster.releasing import NAME, Release, preview_release
 from tests.cluster.scenes import Scene, clique
 from tests.cluster.test_preview import new_image
-from tests.manifests.chart import CHART
+from tests.manifests.chart_rendering import needs_helm
 
-needs_helm = pytest.mark.skipif(shutil.which("helm") is None, reason="needs helm")
 needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl")
-
-
-BESIDE: Final = ("--set", "preview.enabled=true")
-MONITORED: Final = ("--set", "alerts.enabled=true,dashboards.enabled=true,podMonitor.enabled=true")
-
-
-def by_name(objects: list[Json]) -> dict[tuple[str, str], Json]:
-    """Objects by kind and name, with the content of configuration files read; a namespace is Helm's to make."""
-    found = {}
-    for one in objects:
-        if one["kind"] == "ConfigMap":
-            one["data"] = {name: json.loads(text) for name, text in one["data"].items()}
-        if one["kind"] != "Namespace":
-            found[one["kind"], one["metadata"]["name"]] = one
-    return found
-
-
-@needs_helm
-@pytest.mark.req("MF-032")
-@pytest.mark.req("AL-013")
-@pytest.mark.parametrize("values", [(), ALONE, BESIDE, MONITORED], ids=["default", "alone", "beside", "monitored"])
-def test_mf027_helm_renders_what_is_printed(tmp_path: Path, values: tuple[str, ...]) -> None:
-    """The checksums of configurations too, which Helm computes by itself."""
-    helm("lint", "--strict", str(CHART), *values, folder=tmp_path)
-    text = helm("template", "grove", str(CHART), "-n", "elsewhere", *values, folder=tmp_path)
-    rest = () if values == ALONE else tuple(part for part in PARTS if part != "crds")
-    more = {(): (), MONITORED: tuple(MONITORING_PARTS)}.get(values, (PREVIEW_PART,))
-    parts = (*rest, *more)
-    printed = installation_objects(InstallationOptions(home="elsewhere"), parts)
-    rendered = [one for one in yaml.load_all(text, yaml.CSafeLoader) if one is not None]
-    assert by_name(rendered) == by_name(json.loads(json.dumps(printed)))
+REGISTRATIONS = "validatingwebhookconfigurations"
 
 
 @pytest.fixture
 def release(grove_plane: ControlPlane, scene: Scene, tmp_path: Path) -> Iterator[Release]:
     """A release of the preview in a namespace of its own; nothing cluster-wide may be left when it is uninstalled."""
-    found = Release(grove_plane, f"{scene.namespace}-preview", tmp_path)
+    found = preview_release(grove_plane, f"{scene.namespace}-preview", tmp_path)
     before = found.cluster_wide()
     found.upgrade()
     yield found
@@ -69,6 +32,12 @@ def release(grove_plane: ControlPlane, scene: Scene, tmp_path: Path) -> Iterator
     own = {one for one in found.left() if NAME in one[1]}
     assert own == {("Secret", f"{NAME}-certs")}
     found.api.delete("namespaces", found.home)
+
+
+def authority_of(release: Release) -> str:
+    """Return the authority that the API server trusts when it calls the preview."""
+    (webhook,) = release.api.get(REGISTRATIONS, NAME)["webhooks"]
+    return str(webhook["clientConfig"].get("caBundle"))
 
 
 @needs_helm
@@ -87,19 +56,19 @@ def test_mf032_a_release_is_upgraded_and_leaves_nothing(release: Release, scene:
     operator.await_rest()
     edited = new_image(manifest, "router")
     assert user.applied(edited, dry=True) == []  # registered for a Service without pods, which blocks nothing
-    with (first := release.program()).running() as process:
+    with (first := release.webhooks(NAME)).running() as process:
         first.await_ready(process)
         (said, *_) = wait_until(lambda: user.applied(edited, dry=True), bool, "the preview is called")
         assert said.startswith("update preview: restarts 4 pods with 4 GPUs, one at a time")
     assert user.applied(edited, dry=True) == []  # its address refuses connections
-    release.call_the_service()
-    authority, pods = release.client_config["caBundle"], release.pod_template
+    release.call_the_service(REGISTRATIONS, NAME, NAME)
+    authority, pods = authority_of(release), release.pod_template(NAME)
     release.upgrade("--set", "preview.replicas=3")
-    assert release.pod_template == pods
+    assert release.pod_template(NAME) == pods
     release.upgrade("--set", "preview.settings.denyAbove.pods=3")
-    assert release.pod_template != pods
-    assert release.client_config["caBundle"] == authority
-    with (second := release.program()).running() as process:
+    assert release.pod_template(NAME) != pods
+    assert authority_of(release) == authority
+    with (second := release.webhooks(NAME)).running() as process:
         second.await_ready(process)
         refused = wait_until(
             lambda: user.kubectl("apply", "-f", "-", "--dry-run=server", manifest=edited),

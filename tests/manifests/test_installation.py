@@ -1,21 +1,17 @@
-"""Namespace, programs and registration: restricted, in order, narrow, and the same in the Helm chart."""
+"""Namespace, programs and registration: restricted, in order, narrow."""
 
-import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
-from grove_core.version import VERSION
-from grove_shell.actions.manifests import PARTS, PREVIEW_PART, installation_objects
+from grove_shell.actions.manifests import PARTS, installation_objects
 from grove_shell.cli.main import run_command_line
 from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.operator_settings import OperatorSettings
-from grove_shell.settings.webhook_settings import PATHS, WebhookSettings, parse_webhook_settings
-from tests.manifests.chart import CHART, VALUES, files_of
+from grove_shell.settings.webhook_settings import PATHS, WebhookSettings
+from tests.manifests.chart import CHART
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent
@@ -131,84 +127,6 @@ def test_mf020_the_installation_is_as_blessed(
     assert path.read_text(encoding="utf-8") == text
 
 
-def rendered(text: str, values: Json, namespace: str) -> str:
-    """A template of ours as Helm renders it: values, some of them as JSON, the namespace, and what is switched off."""
-
-    def at(path: str) -> Any:
-        found: Any = {"Values": values, "Release": {"Namespace": namespace}}
-        for step in path.split(".")[1:]:
-            found = found[step]
-        return found
-
-    def value(match: re.Match[str]) -> str:
-        return json.dumps(at(match[2])) if match[1] else str(at(match[2]))
-
-    def file(match: re.Match[str]) -> str:
-        return json.dumps((CHART / match[1]).read_text(encoding="utf-8"))
-
-    def dictionary(match: re.Match[str]) -> str:
-        words = match[1].split()
-        pairs = zip(words[::2], words[1::2], strict=True)
-        found = {json.loads(key): at(word) if word.startswith(".") else json.loads(word) for key, word in pairs}
-        said = json.dumps(found, sort_keys=True, separators=(",", ":"))
-        return json.dumps(hashlib.sha256(said.encode()).hexdigest() if match[2] else said)
-
-    shown = re.compile(r"\s*\{\{- if (\S+) \}\}(.*?)\s*\{\{- end \}\}", re.DOTALL)
-    text = shown.sub(lambda match: match[2] if at(match[1]) else "", text)
-    text = re.sub(r"\{\{ dict (.+) \| toJson (\| sha256sum )?\| quote \}\}", dictionary, text)
-    text = re.sub(r'\{\{ \.Files\.Get "([^"]+)" \| toJson \}\}', file, text)
-    text = re.sub(r"\{\{ (toJson )?(\.[A-Za-z.]+) \}\}", value, text)
-    assert "{{ ." not in text
-    return re.sub(r"\{\{`(.*?)`\}\}", r"\1", text, flags=re.DOTALL)
-
-
-def documents(values: Json, namespace: str = "grove-system") -> list[Json]:
-    """Everything that the chart renders to."""
-    templates = sorted((CHART / "templates").glob("*.yaml"))
-    text = "\n".join(rendered(path.read_text(encoding="utf-8"), values, namespace) for path in templates)
-    return [one for one in yaml.load_all(text, yaml.CSafeLoader) if one is not None]
-
-
-def test_mf027_the_chart_is_what_is_generated() -> None:
-    made = files_of()
-    there = {path.relative_to(CHART).as_posix() for path in CHART.rglob("*") if path.is_file()}
-    assert there == set(made), "python -m tests.manifests.chart --write"
-    for name, text in made.items():
-        assert (CHART / name).read_text(encoding="utf-8") == text, "python -m tests.manifests.chart --write"
-
-
-def test_mf027_the_chart_renders_to_what_is_printed() -> None:
-    values = yaml.load((CHART / "values.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
-    assert values == VALUES
-    expected = [one for one in installation_objects(InstallationOptions(), REST) if one["kind"] != "Namespace"]
-    assert documents(values) == expected
-    other = {**values, "image": "example.com/x", "operator": {**values["operator"], "replicas": 3}}
-    found = documents(other, "elsewhere")
-    assert "grove-system" not in json.dumps(found)
-    assert [one["spec"]["replicas"] for one in of_kind(found, "Deployment")] == [3, 2]
-    assert yaml.load((CHART / "Chart.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["appVersion"] == VERSION
-
-
-def test_mf030_the_chart_renders_the_preview_alone_or_beside_the_rest() -> None:
-    def with_file_read(objects: list[Json]) -> list[Json]:
-        """The printed file is indented, that of the chart is not."""
-        for one in of_kind(objects, "ConfigMap"):
-            one["data"] = {name: json.loads(text) for name, text in one["data"].items()}
-        return [one for one in objects if one["kind"] != "Namespace"]
-
-    off = {name: {**VALUES[name], "enabled": False} for name in ("operator", "webhooks")}
-    on = {"preview": {**VALUES["preview"], "enabled": True}}
-    printed = with_file_read(installation_objects(InstallationOptions(), (PREVIEW_PART,)))
-    assert with_file_read(documents({**VALUES, **off, **on})) == printed
-    both = with_file_read(documents({**VALUES, **on}))
-    assert both[-len(printed) :] == printed
-    assert both[: -len(printed)] == documents(VALUES)
-    limited = {**VALUES["preview"], "enabled": True, "settings": {"rules": "field", "denyAbove": {"gpus": 16}}}
-    (file,) = of_kind(with_file_read(documents({**VALUES, **off, "preview": limited})), "ConfigMap")
-    settings, problems = parse_webhook_settings(file["data"]["config.json"])
-    assert (settings.preview.deny_above.gpus, settings.preview.mode, problems) == (16, "warn", ())
-
-
 def test_mf032_a_changed_configuration_replaces_the_pods(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     def checksums(rules: str, *words: str) -> dict[str, str]:
         """The annotation of each program with a file that these rules are written into."""
@@ -225,18 +143,6 @@ def test_mf032_a_changed_configuration_replaces_the_pods(capsys: pytest.CaptureF
     assert set(first) == set(second) == {"grove-operator", "grove-preview"}  # webhooks have no file here
     assert all(first[name] != second[name] for name in first)
     assert first == checksums("field@alpha.11", *words, "--image", "example.com/other")
-
-
-def test_mf032_the_chart_marks_the_pods_with_the_settings() -> None:
-    def mark(settings: Json, **more: Any) -> str:
-        preview = {**VALUES["preview"], "enabled": True, "settings": settings}
-        found = of_kind(documents({**VALUES, "preview": preview, **more}), "Deployment")
-        (marked,) = (one["spec"]["template"]["metadata"] for one in found if "preview" in one["metadata"]["name"])
-        return str(marked["annotations"]["checksum/config"])
-
-    default, limited = VALUES["preview"]["settings"], {**VALUES["preview"]["settings"], "denyAbove": {"gpus": 64}}
-    assert re.fullmatch("[0-9a-f]{64}", mark(default))
-    assert mark(default) == mark(default, image="example.com/other") != mark(limited)
 
 
 def test_mf023_the_image_runs_as_any_user() -> None:

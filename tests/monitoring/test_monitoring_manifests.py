@@ -13,8 +13,9 @@ from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.monitoring.alert_settings import alert_options
 from grove_shell.monitoring.dashboard import grafana_dashboard
 from grove_shell.monitoring.monitoring_manifests import MONITORING_PARTS
-from tests.manifests.chart import VALUES
-from tests.manifests.test_installation import documents, of_kind
+from tests.manifests.chart_rendering import documents
+from tests.manifests.chart_values import VALUES
+from tests.manifests.test_installation import of_kind
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent
