@@ -300,7 +300,7 @@ SPECS: Final = st.fixed_dictionaries(
 class TestRequestsOfPods:
     @given(st.lists(SPECS, min_size=1, max_size=6))
     def test_pl045_a_pod_requests_what_the_topology_check_counts(self, specs: list[Json]) -> None:
-        memo: dict[str, PodRequests] = {}
+        memo: dict[bytes, PodRequests] = {}
         for spec in [*specs, *specs]:
             raw = {"metadata": {"name": "p", "uid": "p"}, "spec": spec, "status": {}}
             read = pod_from_json(raw, {}, memo)
@@ -321,7 +321,7 @@ class TestRequestsOfPods:
         assert pod_from_json(raw, {}, {}).requests is None
 
     def test_pl045_equal_requests_are_computed_once(self) -> None:
-        memo: dict[str, PodRequests] = {}
+        memo: dict[bytes, PodRequests] = {}
         raw = {"metadata": {"name": "p"}, "spec": {"containers": [{"resources": {"limits": {GPU: "8"}}}]}}
         first, second = pod_from_json(raw, {}, memo), pod_from_json(raw, {}, memo)
         assert first.requests is second.requests
