@@ -17,7 +17,7 @@ from typing import Final
 import nox
 
 CHECKED: Final = (
-    *("grove_core", "grove_shell", "tests", "benchmarks", "docs"),
+    *("grove_core", "grove_shell", "tests", "benchmarks", "docs", "release"),
     *("examples/library", "examples/rule-sets", "noxfile.py"),
 )
 UNAVAILABLE: Final = 69  # of ``tests.cluster build``: no way to a package index or to Go modules; 1 is a failed build
@@ -171,6 +171,13 @@ def docs(session: nox.Session) -> None:
     prepare(session, "docs")
     without_advice = {"NO_MKDOCS_2_WARNING": "1"}  # of the theme: specs/decisions/0020
     run(session, "mkdocs", "build", "--strict", *session.posargs, env=without_advice)
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """All files of a release into ``dist/``: wheel, single file, krew plugin, checksums; ``-- --help`` has options."""
+    prepare(session, "release")
+    run(session, "release", *session.posargs)
 
 
 @nox.session

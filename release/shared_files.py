@@ -1,4 +1,4 @@
-"""Files that a wheel installs below its prefix: manual pages, and completions where each shell looks for them (RL-005)."""
+"""Files that a wheel installs below its prefix: manual pages, and completions where shells look for them (RL-005)."""
 
 import os
 from datetime import UTC, datetime

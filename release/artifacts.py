@@ -1,0 +1,93 @@
+"""All files of a release, written into one folder (RL-001)."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from release import bill_of_materials, krew_plugin, single_file
+from release.checksums import SUMS, write_checksums
+from release.locked_wheels import ROOT, download_locked_wheels
+from release.single_file import PYTHONS, single_file_content
+
+KREW_MANIFEST: Final = "grove.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """What the krew manifest says of the place of a release.
+
+    Attributes:
+        downloads: the folder from which the archives are downloaded.
+        homepage: the project; empty if it is not known.
+    """
+
+    downloads: str
+    homepage: str = ""
+
+
+def write_artifacts(folder: Path, seconds: int, addresses: Addresses) -> None:
+    """Write all artifacts and their checksums into an empty folder.
+
+    Args:
+        folder: where to write.
+        seconds: the time of every file in the artifacts, since 1970.
+        addresses: what the krew manifest says of places.
+
+    Raises:
+        subprocess.CalledProcessError: a tool failed; it has printed why.
+        ValueError: what the tools made contradicts itself.
+    """
+    build_distributions(folder, seconds)
+    (wheel,) = folder.glob("*.whl")
+    with tempfile.TemporaryDirectory() as aside:
+        wheels = {python: [*download_locked_wheels(python, Path(aside) / python), wheel] for python in PYTHONS}
+        program = single_file_content(wheels, seconds)
+        dependencies = [one for one in wheels[PYTHONS[0]] if one != wheel]
+        document = bill_of_materials.bill_of_materials(dependencies)
+    runnable = folder / single_file.FILE
+    runnable.write_bytes(program)
+    runnable.chmod(0o755)
+    text = json.dumps(document, indent=2, sort_keys=True) + "\n"
+    (folder / bill_of_materials.FILE).write_text(text, encoding="utf-8")
+    licenses = {name: (ROOT / name).read_bytes() for name in ("LICENSE", "NOTICE")}
+    archive = krew_plugin.krew_archive(program, licenses, seconds)
+    (folder / krew_plugin.ARCHIVE).write_bytes(archive)
+    manifest = krew_plugin.krew_manifest(archive, addresses.downloads, addresses.homepage)
+    (folder / KREW_MANIFEST).write_text(manifest, encoding="utf-8")
+    write_checksums(folder)
+
+
+def build_distributions(folder: Path, seconds: int) -> None:
+    """Write the wheel and the source archive."""
+    command = (sys.executable, "-m", "hatchling", "build", "--directory", str(folder))
+    environment = {"SOURCE_DATE_EPOCH": str(seconds), "PATH": "", "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - as above
+
+
+def differing_artifacts(first: Path, second: Path) -> list[str]:
+    """Return the names of files that two folders have with other bytes, or that one of them lacks."""
+    names = {path.name for folder in (first, second) for path in folder.iterdir()}
+    return sorted(name for name in names if content_of(first / name) != content_of(second / name))
+
+
+def content_of(path: Path) -> bytes | None:
+    """Return the content of a file; None if it is not there."""
+    return path.read_bytes() if path.is_file() else None
+
+
+def empty_folder(folder: Path) -> None:
+    """Make an empty folder, in place of the release that is there.
+
+    Raises:
+        ValueError: the folder holds something, and no release.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    held = list(folder.iterdir())
+    if held and not (folder / SUMS).is_file():
+        raise ValueError(f"{folder} is not empty and has no {SUMS}: name another folder with --out")
+    for path in held:
+        path.unlink()
