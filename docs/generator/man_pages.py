@@ -44,7 +44,7 @@ def _page(context: click.Context, name: str, date: str, every: list[str]) -> str
     meaning, *paragraphs = docstring(command.help).split("\n\n")
     head = (
         f'.TH {_quoted(name.upper())} 1 {_quoted(date)} {_quoted(f"grove {VERSION}")} "Grove"',
-        *(".SH NAME", f"{_escaped(name)} \\-", *_text(_one_line(meaning).rstrip("."))),
+        *(".SH NAME", f"{roff_text(name)} \\-", *_text(_one_line(meaning).rstrip("."))),
         *(".SH SYNOPSIS", *_synopsis(context)),
         ".SH DESCRIPTION",
         *_text(_one_line(meaning)),
@@ -62,12 +62,12 @@ def _is_beside(other: str, name: str) -> bool:
 
 def _references(names: list[str]) -> Iterator[str]:
     for place, name in enumerate(names):
-        yield f".BR {_escaped(name)} (1){',' if place < len(names) - 1 else ''}"
+        yield f".BR {roff_text(name)} (1){',' if place < len(names) - 1 else ''}"
 
 
 def _synopsis(context: click.Context) -> Iterator[str]:
-    yield f".B {_escaped(context.command_path)}"
-    yield _escaped(" ".join(context.command.collect_usage_pieces(context)))
+    yield f".B {roff_text(context.command_path)}"
+    yield roff_text(" ".join(context.command.collect_usage_pieces(context)))
 
 
 def _description(paragraphs: list[str]) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _verbatim(paragraph: str, *, below_heading: bool = False) -> Iterator[str]:
     lines = paragraph.removeprefix(_VERBATIM).strip("\n").splitlines()
     yield from (() if below_heading else (".PP",))
     yield ".nf"
-    yield from (_escaped(line.removeprefix("  ") if below_heading else line) for line in lines)
+    yield from (roff_text(line.removeprefix("  ") if below_heading else line) for line in lines)
     yield ".fi"
 
 
@@ -102,7 +102,7 @@ def _options(context: click.Context) -> Iterator[str]:
     if records:
         yield ".SH OPTIONS"
     for names, meaning in records:
-        yield from (".TP", f".B {_escaped(names)}", *_text(meaning))
+        yield from (".TP", f".B {roff_text(names)}", *_text(meaning))
 
 
 def _commands(context: click.Context) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _commands(context: click.Context) -> Iterator[str]:
         inner = command.get_command(context, name)
         assert inner is not None  # noqa: S101 - a group has the commands that it lists
         summary = _one_line(docstring(inner.help).partition("\n\n")[0])
-        yield from (".TP", f".BR {_escaped(f'{context.command_path} {name}'.replace(' ', '-'))} (1)", *_text(summary))
+        yield from (".TP", f".BR {roff_text(f'{context.command_path} {name}'.replace(' ', '-'))} (1)", *_text(summary))
 
 
 def _environment(context: click.Context) -> Iterator[str]:
@@ -128,14 +128,14 @@ def _text(words: str) -> Iterator[str]:
     """Yield running text, each sentence on lines of its own, so that a formatter sets the space between sentences."""
     for sentence in filter(None, _SENTENCE_END.split(_CODE_SPAN.sub(r"\1", words).strip())):
         lines = wrap(sentence, _WIDTH, break_on_hyphens=False, break_long_words=False)
-        yield from map(_escaped, lines)
+        yield from map(roff_text, lines)
 
 
 def _one_line(paragraph: str) -> str:
     return re.sub(r"\s*\n\s*", " ", paragraph).strip()
 
 
-def _escaped(text: str) -> str:
+def roff_text(text: str) -> str:
     """Return text that roff prints as it is: a hyphen to copy, no request at the beginning of a line."""
     plain = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
     plain = plain.replace("~", "\\(ti").replace("^", "\\(ha").replace('"', "\\(dq")

@@ -261,7 +261,9 @@ def validate_command(**options: Any) -> int:
 
     --preflight also reports names of Grove's CRDs that another CRD of the same API group has or asks for.
 
-    Warnings are printed and do not fail. Exit codes: 0 admitted, 1 refused, bad input or nothing judged, 64 usage.
+    Warnings are printed and do not fail.
+
+    Exit codes: 0 admitted, 1 refused, bad input or nothing judged, 64 usage.
     """
     preflight, live = options.pop("preflight"), options.pop("live")
     where = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
