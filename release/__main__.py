@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from grove_core.version import VERSION
-from release.artifacts import Addresses, differing_artifacts, empty_folder, write_artifacts
+from release.artifacts import Addresses, differing_artifacts, holds_something_else, replace_release, write_artifacts
 from release.checksums import SIGNATURE, sign_checksums
 from release.locked_wheels import ROOT
 from release.source_commit import commit_time, differing_files
@@ -54,33 +54,42 @@ def problems_before(options: Namespace, key: str) -> list[str]:
         found.append("commit them, or give --dirty for a try")
     if options.signed and not key:
         found.append(f"--signed: set {KEY} to the file of a private key of OpenSSH")
+    if holds_something_else(options.out):
+        found.append(f"{options.out} is not empty and holds no release: name another folder with --out")
     if key and not Path(key).is_file():
         found.append(f"{KEY}: there is no file {key}")
     return found
 
 
 def make(options: Namespace, key: str) -> int:
-    """Write the artifacts, sign their checksums if there is a key, and print both."""
+    """Make the artifacts, sign their checksums if there is a key, and put them into the folder when all is done."""
+    addresses, signer = Addresses(options.downloads, options.homepage), ""
     seconds = commit_time(ROOT)
-    addresses = Addresses(options.downloads, options.homepage)
-    empty_folder(options.out)
-    write_artifacts(options.out, seconds, addresses)
-    if options.twice:
-        with tempfile.TemporaryDirectory() as again:
-            write_artifacts(Path(again), seconds, addresses)
-            differing = differing_artifacts(options.out, Path(again))
-        sys.stdout.write(f"made twice: {'the same bytes' if not differing else 'differ: ' + ', '.join(differing)}\n")
-        if differing:
-            return 1
-    if key:
-        signer = sign_checksums(options.out, Path(key))
-    for path in sorted(options.out.iterdir()):
-        sys.stdout.write(f"{path.stat().st_size:>11,}  {path.name}\n")
-    if key:
-        sys.stdout.write(f"{SIGNATURE} is valid; the line of allowed_signers for users:\n{signer}")
-    else:
-        sys.stdout.write(f"nothing is signed: {KEY} is not set\n")
+    with tempfile.TemporaryDirectory() as aside:
+        made, again = Path(aside) / "made", Path(aside) / "again"
+        write_artifacts(made, seconds, addresses)
+        if options.twice:
+            write_artifacts(again, seconds, addresses)
+            differing = differing_artifacts(made, again)
+            if differing:
+                sys.stderr.write(f"made twice, with other bytes: {', '.join(differing)}\n")
+                return 1
+        if key:
+            signer = sign_checksums(made, Path(key))
+        replace_release(options.out, made)
+    report(options.out, signer, is_twice=options.twice)
     return 0
+
+
+def report(folder: Path, signer: str, *, is_twice: bool) -> None:
+    """Print the files with their sizes, whether they were made twice, and whether they are signed."""
+    lines = [f"{path.stat().st_size:>11,}  {path.name}" for path in sorted(folder.iterdir())]
+    lines += ["made twice: the same bytes"] if is_twice else []
+    if signer:
+        lines += [f"{SIGNATURE} is valid; the line of allowed_signers for users:", signer.rstrip()]
+    else:
+        lines.append(f"nothing is signed: {KEY} is not set")
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """All files of a release, written into one folder (RL-001)."""
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,10 +31,10 @@ class Addresses:
 
 
 def write_artifacts(folder: Path, seconds: int, addresses: Addresses) -> None:
-    """Write all artifacts and their checksums into an empty folder.
+    """Write all artifacts and their checksums into a new folder.
 
     Args:
-        folder: where to write.
+        folder: where to write; it is made.
         seconds: the time of every file in the artifacts, since 1970.
         addresses: what the krew manifest says of places.
 
@@ -41,6 +42,7 @@ def write_artifacts(folder: Path, seconds: int, addresses: Addresses) -> None:
         subprocess.CalledProcessError: a tool failed; it has printed why.
         ValueError: what the tools made contradicts itself.
     """
+    folder.mkdir()
     build_distributions(folder, seconds)
     (wheel,) = folder.glob("*.whl")
     with tempfile.TemporaryDirectory() as aside:
@@ -65,7 +67,7 @@ def build_distributions(folder: Path, seconds: int) -> None:
     """Write the wheel and the source archive."""
     command = (sys.executable, "-m", "hatchling", "build", "--directory", str(folder))
     environment = {"SOURCE_DATE_EPOCH": str(seconds), "PATH": "", "PYTHONPATH": str(ROOT)}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - as above
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)  # noqa: S603 - as above
 
 
 def differing_artifacts(first: Path, second: Path) -> list[str]:
@@ -79,15 +81,15 @@ def content_of(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def empty_folder(folder: Path) -> None:
-    """Make an empty folder, in place of the release that is there.
+def holds_something_else(folder: Path) -> bool:
+    """Whether a folder holds files, and no release."""
+    return folder.is_dir() and any(folder.iterdir()) and not (folder / SUMS).is_file()
 
-    Raises:
-        ValueError: the folder holds something, and no release.
-    """
+
+def replace_release(folder: Path, made: Path) -> None:
+    """Move the files of a release into a folder, in place of the release that it holds."""
     folder.mkdir(parents=True, exist_ok=True)
-    held = list(folder.iterdir())
-    if held and not (folder / SUMS).is_file():
-        raise ValueError(f"{folder} is not empty and has no {SUMS}: name another folder with --out")
-    for path in held:
+    for path in folder.iterdir():
         path.unlink()
+    for path in made.iterdir():
+        shutil.move(path, folder / path.name)

@@ -23,9 +23,8 @@ def plain(page: str) -> str:
 
 
 class TestRL004:
-    """
-    The wheel MUST have a manual page for `grove` and for each command, made of the same text as `--help`. The pages have
-    every option and argument, and pass the checks of `man --warnings`.
+    """The wheel MUST have a manual page for `grove` and for each command, with the text of `--help` and every option
+    and argument. It passes `man --warnings`.
     """
 
     def test_each_command_has_one(self) -> None:
