@@ -9,7 +9,7 @@ from click.shell_completion import ShellComplete, get_completion_class
 from docs.generator.man_pages import man_pages
 from grove_shell.cli.main import grove
 
-_COMPLETIONS: Final = {
+COMPLETIONS: Final = {
     "bash": "share/bash-completion/completions/grove",
     "zsh": "share/zsh/site-functions/_grove",
     "fish": "share/fish/vendor_completions.d/grove.fish",
@@ -21,7 +21,7 @@ def shared_files() -> dict[str, str]:
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
     date = datetime.fromtimestamp(int(seconds), UTC).date().isoformat() if seconds else ""
     pages = {f"share/man/man1/{name}": page for name, page in man_pages(date).items()}
-    return pages | {path: completion_script(shell) for shell, path in _COMPLETIONS.items()}
+    return pages | {path: completion_script(shell) for shell, path in COMPLETIONS.items()}
 
 
 def completion_script(shell: str) -> str:

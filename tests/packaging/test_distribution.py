@@ -15,9 +15,11 @@ from typing import Final
 import pytest
 from packaging.version import Version
 
+from docs.generator.man_pages import man_pages
 from grove_core.version import VERSION
 from grove_shell.catalogue.specification_rules import RETIRED_FILE, parse_specification_rules
 from grove_shell.policies.ready_policies import ready_policy_names
+from release.shared_files import COMPLETIONS
 
 ROOT: Final = Path(__file__).parent.parent.parent
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -39,9 +41,10 @@ RULES: Final = {
 }
 IN_THE_ARCHIVE: Final = {
     *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "noxfile.py", "pyproject.toml"),
-    *("benchmarks", "deploy", "examples", "specs", "tests", *PACKAGES),
+    *("benchmarks", "deploy", "docs", "examples", "release", "specs", "tests", *PACKAGES),
 }
 NOT_IN_THE_ARCHIVE: Final = {".ci", ".git", ".github", "site", "dist", "build"}
+SHARED: Final = f"grove_plan-{VERSION}.data/data/"
 LARGE: Final = 1 << 20
 TYPES_S: Final = 600  # what a type checker may take beside other tests
 COMMAND: Final = re.compile(r"^\$ (grove .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -108,7 +111,7 @@ def metadata_of(wheel: Path) -> Message:
 
 
 def test_the_wheel_holds_both_packages_and_nothing_else(built: Built) -> None:
-    names = names_in(built.wheel)
+    names = {name for name in names_in(built.wheel) if not name.startswith(SHARED)}
     about = {name.partition(".dist-info/")[2] for name in names if ".dist-info/" in name}
     assert about == {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "licenses/NOTICE"}
     assert {name for name in names if ".dist-info/" not in name} == {
@@ -120,6 +123,35 @@ def test_the_wheel_holds_both_packages_and_nothing_else(built: Built) -> None:
         *READ_AT_RUN_TIME,
         *RULES,
     }
+
+
+class TestRL005:
+    """The wheel MUST install manual pages and completions of bash, zsh and fish in those folders of its prefix where
+    these programs look for them.
+    """
+
+    def test_they_are_below_the_prefix(self, built: Built) -> None:
+        names = {name.removeprefix(SHARED) for name in names_in(built.wheel) if name.startswith(SHARED)}
+        assert names == {
+            "share/bash-completion/completions/grove",
+            "share/fish/vendor_completions.d/grove.fish",
+            "share/zsh/site-functions/_grove",
+            *(f"share/man/man1/{name}" for name in man_pages()),
+        }
+
+    def test_a_completion_is_what_the_command_prints(self, built: Built, programs: Path, tmp_path: Path) -> None:
+        with zipfile.ZipFile(built.wheel) as opened:
+            for shell, path in COMPLETIONS.items():
+                printed = run(programs / "grove", "completion", shell, cwd=tmp_path).stdout
+                assert opened.read(SHARED + path).decode() == printed.removesuffix("\n")
+
+    @pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
+    def test_man_finds_them_by_the_path_of_the_program(self, programs: Path, tmp_path: Path) -> None:
+        environment = {"PATH": f"{programs}:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        found = subprocess.run(
+            ("man", "-w", "grove-plan"), env=environment, capture_output=True, text=True, check=False
+        )
+        assert found.stdout == f"{programs.parent}/share/man/man1/grove-plan.1\n"
 
 
 def test_the_archive_holds_what_is_needed_to_work_on_it(built: Built) -> None:
