@@ -11,7 +11,8 @@ from typing import Final
 from grove_core.version import VERSION
 from release.artifacts import Addresses, differing_artifacts, holds_something_else, replace_release, write_artifacts
 from release.checksums import SIGNATURE, sign_checksums
-from release.locked_wheels import ROOT
+from release.locked_wheels import ROOT, download_locked_wheels
+from release.single_file import PYTHONS
 from release.source_commit import commit_time, differing_files
 
 KEY: Final = "GROVE_SIGNING_KEY"
@@ -67,9 +68,10 @@ def make(options: Namespace, key: str) -> int:
     seconds = commit_time(ROOT)
     with tempfile.TemporaryDirectory() as aside:
         made, again = Path(aside) / "made", Path(aside) / "again"
-        write_artifacts(made, seconds, addresses)
+        wheels = {python: download_locked_wheels(python, Path(aside) / python) for python in PYTHONS}
+        write_artifacts(made, seconds, addresses, wheels)
         if options.twice:
-            write_artifacts(again, seconds, addresses)
+            write_artifacts(again, seconds, addresses, wheels)
             differing = differing_artifacts(made, again)
             if differing:
                 sys.stderr.write(f"made twice, with other bytes: {', '.join(differing)}\n")

@@ -4,15 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from release import bill_of_materials, krew_plugin, single_file
 from release.checksums import SUMS, write_checksums
-from release.locked_wheels import ROOT, download_locked_wheels
-from release.single_file import PYTHONS, single_file_content
+from release.locked_wheels import ROOT
+from release.single_file import single_file_content
 
 KREW_MANIFEST: Final = "grove.yaml"
 
@@ -30,13 +30,14 @@ class Addresses:
     homepage: str = ""
 
 
-def write_artifacts(folder: Path, seconds: int, addresses: Addresses) -> None:
+def write_artifacts(folder: Path, seconds: int, addresses: Addresses, dependencies: Mapping[str, list[Path]]) -> None:
     """Write all artifacts and their checksums into a new folder.
 
     Args:
         folder: where to write; it is made.
         seconds: the time of every file in the artifacts, since 1970.
         addresses: what the krew manifest says of places.
+        dependencies: wheels of everything that grove needs, by version of Python.
 
     Raises:
         subprocess.CalledProcessError: a tool failed; it has printed why.
@@ -45,11 +46,8 @@ def write_artifacts(folder: Path, seconds: int, addresses: Addresses) -> None:
     folder.mkdir()
     build_distributions(folder, seconds)
     (wheel,) = folder.glob("*.whl")
-    with tempfile.TemporaryDirectory() as aside:
-        wheels = {python: [*download_locked_wheels(python, Path(aside) / python), wheel] for python in PYTHONS}
-        program = single_file_content(wheels, seconds)
-        dependencies = [one for one in wheels[PYTHONS[0]] if one != wheel]
-        document = bill_of_materials.bill_of_materials(dependencies)
+    program = single_file_content({python: [*wheels, wheel] for python, wheels in dependencies.items()}, seconds)
+    document = bill_of_materials.bill_of_materials(next(iter(dependencies.values())))
     runnable = folder / single_file.FILE
     runnable.write_bytes(program)
     runnable.chmod(0o755)
