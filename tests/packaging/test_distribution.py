@@ -17,6 +17,7 @@ from packaging.version import Version
 
 from docs.generator.man_pages import man_pages
 from grove_core.version import VERSION
+from grove_shell.catalogue.examples import EXAMPLES
 from grove_shell.catalogue.specification_rules import RETIRED_FILE, parse_specification_rules
 from grove_shell.policies.ready_policies import ready_policy_names
 from release.shared_files import COMPLETIONS
@@ -24,7 +25,7 @@ from release.shared_files import COMPLETIONS
 ROOT: Final = Path(__file__).parent.parent.parent
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES: Final = ("grove_core", "grove_shell")
-PROGRAMS: Final = {"grove", "kubectl-grove", "grove-initc"}
+PROGRAMS: Final = {"grove", "kubectl-grove", "kubectl_complete-grove", "grove-initc"}
 READ_AT_RUN_TIME: Final = {
     "grove_core/py.typed",
     "grove_shell/converge/model/costs.yaml",
@@ -39,6 +40,7 @@ RULES: Final = {
     for path in (ROOT / "specs").glob("*.md")
     if parse_specification_rules(path.read_text("utf-8"), "") or path.name == RETIRED_FILE
 }
+FOR_USERS: Final = {f"grove_shell/catalogue/examples/{name}.yaml" for name in EXAMPLES}
 IN_THE_ARCHIVE: Final = {
     *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "noxfile.py", "pyproject.toml"),
     *("benchmarks", "deploy", "docs", "examples", "release", "specs", "tests", *PACKAGES),
@@ -118,10 +120,12 @@ def test_the_wheel_holds_both_packages_and_nothing_else(built: Built) -> None:
         *sources_of("grove_core"),
         *sources_of("grove_shell"),
         *RULES,
+        *FOR_USERS,
     }
     assert {name for name in names if not name.endswith(".py") and ".dist-info/" not in name} == {
         *READ_AT_RUN_TIME,
         *RULES,
+        *FOR_USERS,
     }
 
 
@@ -233,6 +237,11 @@ class TestLB022:
 def scripts(tmp_path: Path) -> Path:
     """The scripts of ``examples/library``, away from the checkout."""
     return Path(shutil.copytree(ROOT / "examples" / "library", tmp_path / "scripts"))
+
+
+def test_cl118_it_has_the_examples_with_it(programs: Path, tmp_path: Path) -> None:
+    shown = run(programs / "grove", "example", "two-cliques", cwd=tmp_path)
+    assert (shown.stdout, shown.stderr) == ((ROOT / "examples/write-a-set/2-two-cliques.yaml").read_text("utf-8"), "")
 
 
 def test_cl040_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:
