@@ -9,11 +9,18 @@ from pathlib import Path
 from typing import Final
 
 from grove_core.version import VERSION
-from release.artifacts import Addresses, differing_artifacts, holds_something_else, replace_release, write_artifacts
+from release.artifacts import (
+    Addresses,
+    Source,
+    differing_artifacts,
+    holds_something_else,
+    replace_release,
+    write_artifacts,
+)
 from release.checksums import SIGNATURE, sign_checksums
 from release.locked_wheels import ROOT, download_locked_wheels
 from release.single_file import PYTHONS
-from release.source_commit import commit_time, differing_files
+from release.source_commit import commit_time, differing_files, export_commit
 
 KEY: Final = "GROVE_SIGNING_KEY"
 _DOWNLOADS: Final = f"https://example.com/grove/releases/v{VERSION}"
@@ -64,14 +71,14 @@ def problems_before(options: Namespace, key: str) -> list[str]:
 
 def make(options: Namespace, key: str) -> int:
     """Make the artifacts, sign their checksums if there is a key, and put them into the folder when all is done."""
-    addresses, signer = Addresses(options.downloads, options.homepage), ""
-    seconds = commit_time(ROOT)
+    addresses, signer, seconds = Addresses(options.downloads, options.homepage), "", commit_time(ROOT)
     with tempfile.TemporaryDirectory() as aside:
         made, again = Path(aside) / "made", Path(aside) / "again"
         wheels = {python: download_locked_wheels(python, Path(aside) / python) for python in PYTHONS}
-        write_artifacts(made, seconds, addresses, wheels)
+        source = Source(ROOT if options.dirty else export_commit(ROOT, Path(aside) / "source"), seconds)
+        write_artifacts(made, source, addresses, wheels)
         if options.twice:
-            write_artifacts(again, seconds, addresses, wheels)
+            write_artifacts(again, source, addresses, wheels)
             differing = differing_artifacts(made, again)
             if differing:
                 sys.stderr.write(f"made twice, with other bytes: {', '.join(differing)}\n")

@@ -11,10 +11,22 @@ from typing import Final
 
 from release import bill_of_materials, krew_plugin, single_file
 from release.checksums import SUMS, write_checksums
-from release.locked_wheels import ROOT
 from release.single_file import single_file_content
 
 KREW_MANIFEST: Final = "grove.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is released.
+
+    Attributes:
+        root: the folder with the files of the commit.
+        seconds: the time of every file in the artifacts, since 1970.
+    """
+
+    root: Path
+    seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +42,12 @@ class Addresses:
     homepage: str = ""
 
 
-def write_artifacts(folder: Path, seconds: int, addresses: Addresses, dependencies: Mapping[str, list[Path]]) -> None:
+def write_artifacts(folder: Path, source: Source, addresses: Addresses, dependencies: Mapping[str, list[Path]]) -> None:
     """Write all artifacts and their checksums into a new folder.
 
     Args:
         folder: where to write; it is made.
-        seconds: the time of every file in the artifacts, since 1970.
+        source: what is released.
         addresses: what the krew manifest says of places.
         dependencies: wheels of everything that grove needs, by version of Python.
 
@@ -44,28 +56,28 @@ def write_artifacts(folder: Path, seconds: int, addresses: Addresses, dependenci
         ValueError: what the tools made contradicts itself.
     """
     folder.mkdir()
-    build_distributions(folder, seconds)
+    build_distributions(folder, source)
     (wheel,) = folder.glob("*.whl")
-    program = single_file_content({python: [*wheels, wheel] for python, wheels in dependencies.items()}, seconds)
+    program = single_file_content({python: [*wheels, wheel] for python, wheels in dependencies.items()}, source.seconds)
     document = bill_of_materials.bill_of_materials(next(iter(dependencies.values())))
     runnable = folder / single_file.FILE
     runnable.write_bytes(program)
     runnable.chmod(0o755)
     text = json.dumps(document, indent=2, sort_keys=True) + "\n"
     (folder / bill_of_materials.FILE).write_text(text, encoding="utf-8")
-    licenses = {name: (ROOT / name).read_bytes() for name in ("LICENSE", "NOTICE")}
-    archive = krew_plugin.krew_archive(program, licenses, seconds)
+    licenses = {name: (source.root / name).read_bytes() for name in ("LICENSE", "NOTICE")}
+    archive = krew_plugin.krew_archive(program, licenses, source.seconds)
     (folder / krew_plugin.ARCHIVE).write_bytes(archive)
     manifest = krew_plugin.krew_manifest(archive, addresses.downloads, addresses.homepage)
     (folder / KREW_MANIFEST).write_text(manifest, encoding="utf-8")
     write_checksums(folder)
 
 
-def build_distributions(folder: Path, seconds: int) -> None:
+def build_distributions(folder: Path, source: Source) -> None:
     """Write the wheel and the source archive."""
     command = (sys.executable, "-m", "hatchling", "build", "--directory", str(folder))
-    environment = {"SOURCE_DATE_EPOCH": str(seconds), "PATH": "", "PYTHONPATH": str(ROOT)}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)  # noqa: S603 - as above
+    environment = {"SOURCE_DATE_EPOCH": str(source.seconds), "PATH": "", "PYTHONPATH": str(source.root)}
+    subprocess.run(command, cwd=source.root, env=environment, check=True, capture_output=True)  # noqa: S603 - as above
 
 
 def differing_artifacts(first: Path, second: Path) -> list[str]:

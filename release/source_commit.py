@@ -1,7 +1,9 @@
-"""The commit that is released: its time, and whether the working tree is the same (RL-002)."""
+"""The commit that is released: its time, its files, and whether the working tree is the same (RL-002)."""
 
+import io
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 
 
@@ -22,6 +24,19 @@ def differing_files(root: Path) -> list[str]:
     if not _git(root, "rev-parse", "HEAD"):
         return ["all: this is no checkout of a commit"]
     return [line[3:] for line in _git(root, "status", "--porcelain").splitlines()]
+
+
+def export_commit(root: Path, folder: Path) -> Path:
+    """Write the files of the commit into a new folder and return it: what changes in the tree meanwhile is not released.
+
+    Raises:
+        subprocess.CalledProcessError: git failed.
+    """
+    words = ("git", "-C", str(root), "archive", "--format=tar", "HEAD")
+    packed = subprocess.run(words, capture_output=True, check=True).stdout  # noqa: S603 - the user's own git
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
 
 
 def _git(root: Path, *words: str) -> str:

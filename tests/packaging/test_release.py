@@ -27,7 +27,7 @@ from release.fixed_archives import packed_tar, packed_zip
 from release.krew_plugin import ARCHIVE, krew_archive, krew_manifest
 from release.locked_wheels import LOCKED, ROOT, locked_text
 from release.single_file import packages_of, single_file_content
-from release.source_commit import commit_time, differing_files
+from release.source_commit import commit_time, differing_files, export_commit
 
 HERE: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 OTHER: Final = "3.9"
@@ -101,6 +101,8 @@ class TestRL002:
         (checkout / "known").write_text("2")
         (checkout / "new").write_text("2")
         assert sorted(differing_files(checkout)) == ["known", "new"]
+        exported = export_commit(checkout, checkout / "exported")
+        assert {path.name: path.read_text() for path in exported.iterdir()} == {"known": "1"}
 
     @pytest.mark.req("RL-003")
     def test_the_time_is_that_of_the_commit(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
