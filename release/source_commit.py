@@ -27,7 +27,7 @@ def differing_files(root: Path) -> list[str]:
 
 
 def export_commit(root: Path, folder: Path) -> Path:
-    """Write the files of the commit into a new folder and return it: what changes in the tree meanwhile is not released.
+    """Write the files of the commit into a new folder and return it; later changes of the tree are not released.
 
     Raises:
         subprocess.CalledProcessError: git failed.
