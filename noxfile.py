@@ -174,6 +174,17 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def lowest(session: nox.Session) -> None:
+    """Tests with the lowest version of each direct dependency; without `grove watch`, which needs newer ones."""
+    if session.venv_backend != "none":
+        session.install("uv", "packaging")
+        session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[policies]")
+        session.install("pytest>=8.3", "pytest-cov>=6", "pytest-xdist>=3.6", "hypothesis>=6.110")
+        session.install("jsonschema>=4.23", "markdown-it-py>=3", "matplotlib>=3.10", "trustme>=1.2")
+    run_pytest(session, "tests/golden", "tests/reading", "tests/command_line")
+
+
+@nox.session
 def release(session: nox.Session) -> None:
     """All files of a release into ``dist/``: wheel, single file, krew plugin, checksums; ``-- --help`` has options."""
     prepare(session, "release")
