@@ -180,7 +180,7 @@ def lowest(session: nox.Session) -> None:
         session.install("uv", "packaging")
         session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[policies]")
         session.install("pytest>=8.3", "pytest-cov>=6", "pytest-xdist>=3.6", "hypothesis>=6.110")
-        session.install("jsonschema>=4.23", "markdown-it-py>=3", "matplotlib>=3.10", "trustme>=1.2")
+        session.install("jsonschema>=4.23", "markdown-it-py>=3", "matplotlib>=3.10.8", "trustme>=1.2")
     run_pytest(session, "tests/golden", "tests/reading", "tests/command_line")
 
 

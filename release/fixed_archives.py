@@ -27,7 +27,7 @@ def packed_zip(files: Mapping[str, bytes], seconds: int, *, compressed: bool = T
             entry.external_attr = _FILE_MODE << 16
             entry.create_system = 3  # Unix, whatever system this runs on
             entry.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-            archive.writestr(entry, content, compresslevel=9)
+            archive.writestr(entry, content, compresslevel=6)
     return written.getvalue()
 
 
@@ -46,4 +46,4 @@ def packed_tar(files: Mapping[str, bytes], seconds: int, programs: frozenset[str
             entry.size, entry.mtime = len(content), seconds
             entry.mode = _PROGRAM_MODE if path in programs else _FILE_MODE
             archive.addfile(entry, io.BytesIO(content))
-    return gzip.compress(plain.getvalue(), mtime=0)
+    return gzip.compress(plain.getvalue(), compresslevel=1, mtime=0)  # most of it is compressed already
