@@ -174,6 +174,21 @@ def test_the_archive_makes_the_same_wheel(built: Built, tmp_path: Path) -> None:
     assert again.read_bytes() == built.wheel.read_bytes()
 
 
+def test_the_image_is_built_from_files_that_make_the_same_wheel(built: Built, tmp_path: Path) -> None:
+    """What the first stage of the Dockerfile copies is all that the wheel is made of."""
+    for line in (ROOT / "deploy/Dockerfile").read_text("utf-8").splitlines():
+        if line.startswith("COPY ") and "/source" in line:
+            *sources, target = line.split()[1:]
+            for one in sources:
+                place = tmp_path / target.lstrip("/") / (one if target.endswith("/") else "")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                copy = shutil.copytree if (ROOT / one).is_dir() else shutil.copy
+                copy(ROOT / one, place)
+    build(tmp_path / "source", tmp_path / "made", "--target", "wheel")
+    (again,) = (tmp_path / "made").glob("*.whl")
+    assert names_in(again) == names_in(built.wheel)
+
+
 def test_the_wheel_says_what_it_is(built: Built, programs: Path, tmp_path: Path) -> None:
     about = metadata_of(built.wheel)
     reported = (about["Name"], about["Version"], about["License-Expression"])
