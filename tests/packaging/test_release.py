@@ -308,13 +308,17 @@ def test_rl001_a_release_takes_the_place_of_the_earlier_one(tmp_path: Path) -> N
     assert sorted(path.name for path in old.iterdir()) == [SUMS, "grove-0.0.2"]
 
 
-def test_rl010_the_bill_of_materials_lists_what_is_packed(wheels: dict[str, list[Path]]) -> None:
+def test_rl010_the_bill_of_materials_lists_what_is_packed(wheels: dict[str, list[Path]], tmp_path: Path) -> None:
     pytest.importorskip("cyclonedx_py")
-    document = bill_of_materials(wheels[HERE])
-    assert {one["name"]: one["version"] for one in document["components"]} == {"compiled": "1.0", "grove_plan": "1.0"}
-    assert document["metadata"]["component"]["version"] == VERSION
-    assert document["bomFormat"] == "CycloneDX"
-    assert json.dumps(document) == json.dumps(bill_of_materials(wheels[HERE]))
+    needed = wheels[HERE][1:]
+    document = bill_of_materials(needed)
+    assert {one["name"]: one["version"] for one in document["components"]} == {"compiled": "1.0"}
+    itself = document["metadata"]["component"]
+    assert (itself["name"], itself["version"], document["bomFormat"]) == ("grove-plan", VERSION, "CycloneDX")
+    assert json.dumps(document) == json.dumps(bill_of_materials(needed))
+    misnamed = needed[0].rename(tmp_path / "other-1.0-py3-none-any.whl")
+    with pytest.raises(ValueError, match="the bill of materials and the single file differ"):
+        bill_of_materials([misnamed])
 
 
 @pytest.mark.req("RL-003")
