@@ -17,7 +17,7 @@ from typing import Final
 import nox
 
 CHECKED: Final = (
-    *("grove_core", "grove_shell", "tests", "benchmarks", "docs"),
+    *("grove_core", "grove_shell", "tests", "benchmarks", "docs", "release"),
     *("examples/library", "examples/rule-sets", "noxfile.py"),
 )
 UNAVAILABLE: Final = 69  # of ``tests.cluster build``: no way to a package index or to Go modules; 1 is a failed build
@@ -182,6 +182,24 @@ def docs(session: nox.Session) -> None:
     prepare(session, "docs")
     without_advice = {"NO_MKDOCS_2_WARNING": "1"}  # of the theme: specs/decisions/0020
     run(session, "mkdocs", "build", "--strict", *session.posargs, env=without_advice)
+
+
+@nox.session
+def lowest(session: nox.Session) -> None:
+    """Tests with the lowest version of each direct dependency; without `grove watch`, which needs newer ones."""
+    if session.venv_backend != "none":
+        session.install("uv", "packaging")
+        session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[policies]")
+        session.install("pytest>=8.3", "pytest-cov>=6", "pytest-xdist>=3.6", "hypothesis>=6.110")
+        session.install("jsonschema>=4.23", "markdown-it-py>=3", "matplotlib>=3.10.8", "trustme>=1.2")
+    run_pytest(session, "tests/golden", "tests/reading", "tests/command_line")
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """All files of a release into ``dist/``: wheel, single file, krew plugin, checksums; ``-- --help`` has options."""
+    prepare(session, "release")
+    run(session, "release", *session.posargs)
 
 
 @nox.session

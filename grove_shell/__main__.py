@@ -14,8 +14,14 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an ASCII terminal can show a "µs" as well as it can
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")  # we have none, and looking for them takes a while
-    name = "kubectl grove" if Path(sys.argv[0]).name.startswith("kubectl-") else "grove"
-    code = run_command_line(sys.argv[1:], name)
+    program = Path(sys.argv[0]).name
+    if program.startswith("kubectl_complete-"):
+        from grove_shell.cli.kubectl_completion import complete_for_kubectl
+
+        code = complete_for_kubectl(sys.argv[1:])
+    else:
+        name = "kubectl grove" if program.startswith("kubectl-") else "grove"
+        code = run_command_line(sys.argv[1:], name)
     try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
+from grove_shell.cli.name_completion import complete_explained_object
 from grove_shell.cli.options import (
     DurationOption,
     RepeatableChoice,
@@ -139,17 +139,8 @@ def plan_command(**options: Any) -> int:
 _CHECKS = ("fail_on", "detailed_exitcode", "max_restarted_gpus", "max_terminated_gpus")
 
 
-def complete_explained_kind(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the kinds that ``explain`` knows and that begin with the text, each with a slash (CL-073)."""
-    from grove_shell.actions.explain import EXPLAINED_KINDS
-    from grove_shell.client.kind_names import shortest_name_of
-
-    names = (f"{shortest_name_of(kind)}/" for kind in EXPLAINED_KINDS)
-    return [CompletionItem(name) for name in names if name.startswith(incomplete.lower())]
-
-
 @click.command("explain")
-@click.argument("target", metavar="KIND/NAME", shell_complete=complete_explained_kind)
+@click.argument("target", metavar="KIND/NAME", shell_complete=complete_explained_object)
 @source_options
 @output_option
 @rules_option()
@@ -261,7 +252,9 @@ def validate_command(**options: Any) -> int:
 
     --preflight also reports names of Grove's CRDs that another CRD of the same API group has or asks for.
 
-    Warnings are printed and do not fail. Exit codes: 0 admitted, 1 refused, bad input or nothing judged, 64 usage.
+    Warnings are printed and do not fail.
+
+    Exit codes: 0 admitted, 1 refused, bad input or nothing judged, 64 usage.
     """
     preflight, live = options.pop("preflight"), options.pop("live")
     where = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}

@@ -52,6 +52,8 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "topology": ("topology", "list topologies and their users, rehearse a change, check whether a set fits"),
     "simulate": ("experiment", "play events and faults in virtual time"),
     "converge": ("experiment", "measure how long daemons of a ComputeDomain need to find each other"),
+    "example": ("writing", "print an example to begin with"),
+    "schema": ("writing", "print a JSON Schema of manifests for editors"),
     "rules": ("printing", "list the rule sets, or print one rule"),
     "snapshot": ("printing", "capture a cluster into a file"),
     "apply": ("decision", "execute a saved plan exactly, or refuse"),

@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from grove_shell.cli.complete_kinds_option import complete_kinds_option
+from grove_shell.cli.name_completion import complete_files, complete_set_names
 
 if TYPE_CHECKING:
     from grove_shell.actions.command_input import InputSource
@@ -92,7 +93,9 @@ def _no_file(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...
     return value
 
 
-sets_argument = click.argument("sets", nargs=-1, metavar="[[NS/]SET]...", callback=_no_file)
+sets_argument = click.argument(
+    "sets", nargs=-1, metavar="[[NS/]SET]...", callback=_no_file, shell_complete=complete_set_names
+)
 """The sets to show; none for all."""
 
 
@@ -106,6 +109,7 @@ def filename_option(meaning: str, *, required: bool = True) -> Callable[[F], F]:
         required=required,
         metavar="FILE|DIR|-",
         callback=_stdin_once,
+        shell_complete=complete_files,
         help=meaning,
     )
 

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from grove_shell.cli.name_completion import complete_topology_names
 from grove_shell.cli.options import (
     TimeOption,
     combine_options_in_order,
@@ -67,7 +68,7 @@ def topology_list_command(output: str, **options: Any) -> int:
 
 
 @topology_command.command("impact")
-@click.argument("name", metavar="TOPOLOGY")
+@click.argument("name", metavar="TOPOLOGY", shell_complete=complete_topology_names)
 @_cluster("The cluster: topologies, PodCliqueSets, PodCliques, PodGangs; may be repeated.")
 @click.option(
     "--changed",

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 from grove_core.resources.api_names import MANAGED_BY
+from grove_shell.actions.command_input import LiveClusterOptions
+from grove_shell.actions.object_names import ObjectName, names_in_cluster
 from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane
@@ -33,6 +35,13 @@ def test_in040_a_kind_of_which_there_is_none_counts_as_collected(scene: Scene, c
     plan = planned(scene, control_plane)
     assert plan["notCollected"] == []
     assert ("create", "PodClique", "llama-0-worker") in steps(plan)
+
+
+def test_cl116_names_to_complete_are_those_of_the_cluster(scene: Scene, control_plane: ControlPlane) -> None:
+    scene.api.create(scene.set_of(clique("worker", 2)))
+    live = LiveClusterOptions(kubeconfig=str(control_plane.kubeconfig("admin")), namespace=scene.namespace)
+    found = wait_until(lambda: names_in_cluster(live, ("PodCliqueSet",)), bool, "the server's cache has the set")
+    assert found == [ObjectName("PodCliqueSet", scene.namespace, "llama")]
 
 
 def test_op050_a_capture_is_decided_like_the_cluster(

@@ -15,14 +15,17 @@ from typing import Final
 import pytest
 from packaging.version import Version
 
+from docs.generator.man_pages import man_pages
 from grove_core.version import VERSION
+from grove_shell.catalogue.examples import EXAMPLES
 from grove_shell.catalogue.specification_rules import RETIRED_FILE, parse_specification_rules
 from grove_shell.policies.ready_policies import ready_policy_names
+from release.shared_files import COMPLETIONS
 
 ROOT: Final = Path(__file__).parent.parent.parent
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES: Final = ("grove_core", "grove_shell")
-PROGRAMS: Final = {"grove", "kubectl-grove", "grove-initc"}
+PROGRAMS: Final = {"grove", "kubectl-grove", "kubectl_complete-grove", "grove-initc"}
 READ_AT_RUN_TIME: Final = {
     "grove_core/py.typed",
     "grove_shell/converge/model/costs.yaml",
@@ -37,11 +40,13 @@ RULES: Final = {
     for path in (ROOT / "specs").glob("*.md")
     if parse_specification_rules(path.read_text("utf-8"), "") or path.name == RETIRED_FILE
 }
+FOR_USERS: Final = {f"grove_shell/catalogue/examples/{name}.yaml" for name in EXAMPLES}
 IN_THE_ARCHIVE: Final = {
     *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "noxfile.py", "pyproject.toml"),
-    *("benchmarks", "deploy", "examples", "specs", "tests", *PACKAGES),
+    *("benchmarks", "deploy", "docs", "examples", "release", "specs", "tests", *PACKAGES),
 }
 NOT_IN_THE_ARCHIVE: Final = {".ci", ".git", ".github", "site", "dist", "build"}
+SHARED: Final = f"grove_plan-{VERSION}.data/data/"
 LARGE: Final = 1 << 20
 TYPES_S: Final = 600  # what a type checker may take beside other tests
 COMMAND: Final = re.compile(r"^\$ (grove .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -108,18 +113,49 @@ def metadata_of(wheel: Path) -> Message:
 
 
 def test_the_wheel_holds_both_packages_and_nothing_else(built: Built) -> None:
-    names = names_in(built.wheel)
+    names = {name for name in names_in(built.wheel) if not name.startswith(SHARED)}
     about = {name.partition(".dist-info/")[2] for name in names if ".dist-info/" in name}
     assert about == {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "licenses/NOTICE"}
     assert {name for name in names if ".dist-info/" not in name} == {
         *sources_of("grove_core"),
         *sources_of("grove_shell"),
         *RULES,
+        *FOR_USERS,
     }
     assert {name for name in names if not name.endswith(".py") and ".dist-info/" not in name} == {
         *READ_AT_RUN_TIME,
         *RULES,
+        *FOR_USERS,
     }
+
+
+class TestRL005:
+    """The wheel MUST install manual pages and completions of bash, zsh and fish in those folders of its prefix where
+    these programs look for them.
+    """
+
+    def test_they_are_below_the_prefix(self, built: Built) -> None:
+        names = {name.removeprefix(SHARED) for name in names_in(built.wheel) if name.startswith(SHARED)}
+        assert names == {
+            "share/bash-completion/completions/grove",
+            "share/fish/vendor_completions.d/grove.fish",
+            "share/zsh/site-functions/_grove",
+            *(f"share/man/man1/{name}" for name in man_pages()),
+        }
+
+    def test_a_completion_is_what_the_command_prints(self, built: Built, programs: Path, tmp_path: Path) -> None:
+        with zipfile.ZipFile(built.wheel) as opened:
+            for shell, path in COMPLETIONS.items():
+                printed = run(programs / "grove", "completion", shell, cwd=tmp_path).stdout
+                assert opened.read(SHARED + path).decode() == printed.removesuffix("\n")
+
+    @pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
+    def test_man_finds_them_by_the_path_of_the_program(self, programs: Path, tmp_path: Path) -> None:
+        environment = {"PATH": f"{programs}:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        found = subprocess.run(
+            ("man", "-w", "grove-plan"), env=environment, capture_output=True, text=True, check=False
+        )
+        assert found.stdout == f"{programs.parent}/share/man/man1/grove-plan.1\n"
 
 
 def test_the_archive_holds_what_is_needed_to_work_on_it(built: Built) -> None:
@@ -136,6 +172,21 @@ def test_the_archive_makes_the_same_wheel(built: Built, tmp_path: Path) -> None:
     (again,) = tmp_path.glob("*.whl")
     assert again.name == built.wheel.name
     assert again.read_bytes() == built.wheel.read_bytes()
+
+
+def test_the_image_is_built_from_files_that_make_the_same_wheel(built: Built, tmp_path: Path) -> None:
+    """What the first stage of the Dockerfile copies is all that the wheel is made of."""
+    for line in (ROOT / "deploy/Dockerfile").read_text("utf-8").splitlines():
+        if line.startswith("COPY ") and "/source" in line:
+            *sources, target = line.split()[1:]
+            for one in sources:
+                place = tmp_path / target.lstrip("/") / (one if target.endswith("/") else "")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                copy = shutil.copytree if (ROOT / one).is_dir() else shutil.copy
+                copy(ROOT / one, place)
+    build(tmp_path / "source", tmp_path / "made", "--target", "wheel")
+    (again,) = (tmp_path / "made").glob("*.whl")
+    assert names_in(again) == names_in(built.wheel)
 
 
 def test_the_wheel_says_what_it_is(built: Built, programs: Path, tmp_path: Path) -> None:
@@ -201,6 +252,11 @@ class TestLB022:
 def scripts(tmp_path: Path) -> Path:
     """The scripts of ``examples/library``, away from the checkout."""
     return Path(shutil.copytree(ROOT / "examples" / "library", tmp_path / "scripts"))
+
+
+def test_cl118_it_has_the_examples_with_it(programs: Path, tmp_path: Path) -> None:
+    shown = run(programs / "grove", "example", "two-cliques", cwd=tmp_path)
+    assert (shown.stdout, shown.stderr) == ((ROOT / "examples/write-a-set/2-two-cliques.yaml").read_text("utf-8"), "")
 
 
 def test_cl040_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:

@@ -1,0 +1,34 @@
+"""``grove example`` and ``grove schema``: what helps to write a manifest."""
+
+from grove_shell.catalogue.examples import EXAMPLES, example_text
+from grove_shell.exit_codes import DONE
+from grove_shell.manifests.editor_schema import editor_schema
+from grove_shell.styled_text_page import StyledTextPage, write_stdout
+from grove_shell.views.renderers import RENDERERS, format_json_document
+
+
+def print_example_names(output: str) -> int:
+    """Print the names and meanings of the examples."""
+
+    def page() -> StyledTextPage:
+        shown, width = StyledTextPage(), max(map(len, EXAMPLES))
+        for name, (_, meaning) in EXAMPLES.items():
+            shown.add_line((f"{name:<{width}}", "bold"), f"  {meaning}")
+        return shown
+
+    RENDERERS[output].print_result(
+        page=page, document=lambda: [{"name": name, "meaning": meaning} for name, (_, meaning) in EXAMPLES.items()]
+    )
+    return DONE
+
+
+def print_example(name: str) -> int:
+    """Print the file of an example (CL-118)."""
+    write_stdout(example_text(name))
+    return DONE
+
+
+def print_editor_schema(kind: str) -> int:
+    """Print the JSON Schema of a kind (CL-119)."""
+    write_stdout(format_json_document(editor_schema(kind)))
+    return DONE
