@@ -313,12 +313,22 @@ class TestRequestsOfPods:
                 assert found is not None
                 assert read.requests == found.amounts
 
-    @pytest.mark.parametrize(
-        "containers", [[7], {"a": 1}, [{"resources": {"limits": {"cpu": 10**5000}}}]], ids=["7", "object", "digits"]
-    )
-    def test_pl045_unreadable_requests_are_not_known(self, containers: object) -> None:
-        raw = {"metadata": {"name": "p", "uid": "p"}, "spec": {"containers": containers}, "status": {}}
+    @pytest.mark.parametrize("resources", [7, {"limits": 7}, {"limits": {"cpu": {}}}, {"requests": {"cpu": "a lot"}}])
+    def test_pl045_unreadable_requests_are_not_known(self, resources: object) -> None:
+        spec = {"containers": [{"resources": resources}]}
+        raw = {"metadata": {"name": "p", "uid": "p"}, "spec": spec, "status": {}}
         assert pod_from_json(raw, {}, {}).requests is None
+
+    @pytest.mark.parametrize(
+        ("containers", "path"),
+        [([7], "spec.containers[0]"), ({"a": 1}, "spec.containers"), ([{"resources": 10**5000}], "")],
+        ids=["7", "object", "digits"],
+    )
+    @pytest.mark.req("IN-030")
+    def test_pl045_a_pod_without_readable_containers_is_malformed(self, containers: object, path: str) -> None:
+        with pytest.raises(MalformedObject) as caught:
+            pod_from_json({"metadata": {"name": "p", "uid": "p"}, "spec": {"containers": containers}}, {}, {})
+        assert [problem.path for problem in caught.value.problems] == [path]
 
     def test_pl045_equal_requests_are_computed_once(self) -> None:
         memo: dict[bytes, PodRequests] = {}
