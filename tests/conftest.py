@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 import grove_core
 
@@ -41,26 +42,33 @@ COUNTED: Final = ("tests/golden/", "tests/property/")
 UNCOUNTED: Final = "tests/property/convergence/"  # of the simulator, and long
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Laws and stories have to reach every line of the core; all else runs three times as fast without coverage.
+def _is_counted(item: pytest.Item) -> bool:
+    """Laws and stories have to reach every line of the core."""
+    return item.nodeid.startswith(COUNTED) and not item.nodeid.startswith(UNCOUNTED)
 
-    A module that is imported late by some other test would count as not reached, so all are imported before.
-    """
-    if config.pluginmanager.getplugin("_cov") is not None:
-        for module in walk_packages(grove_core.__path__, "grove_core."):
-            import_module(module.name)
-    for item in items:
-        if not item.nodeid.startswith(COUNTED) or item.nodeid.startswith(UNCOUNTED):
-            item.add_marker(pytest.mark.no_cover)
+
+def _counting_of(config: pytest.Config) -> Any:
+    """What counts lines, with ``pause`` and ``resume``; None without ``--cov``."""
+    plugin = config.pluginmanager.getplugin("_cov")
+    return None if plugin is None else plugin.cov_controller
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Collect without garbage collection, and exempt what is collected from it.
+    """Collect without counting and without garbage collection, and exempt what is collected from it.
+
+    All that pytest does takes three times as long while lines are counted. A module of the core that is imported
+    meanwhile, or later by some other test, would count as not reached, so all are imported before.
 
     The collected tests and modules stay until the end; each full garbage collection would visit millions of objects
     for nothing.
     """
+    counting = _counting_of(session.config)
+    if counting is not None:
+        if session.config.getoption("dist") == "no":  # else other processes collect
+            for module in walk_packages(grove_core.__path__, "grove_core."):
+                import_module(module.name)
+        counting.pause()
     gc.disable()
     try:
         return (yield)
@@ -68,6 +76,19 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
+    """Count lines of laws and stories, with their fixtures; all else runs three times as fast without."""
+    counting = _counting_of(item.config)
+    if counting is None or not _is_counted(item):
+        return (yield)
+    counting.resume()
+    try:
+        return (yield)
+    finally:
+        counting.pause()
 
 
 def pytest_configure() -> None:
@@ -80,9 +101,9 @@ def pytest_configure() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Let each process of xdist count once: pytest-cov begins twice there, and a pause of the second is none."""
-    plugin = session.config.pluginmanager.getplugin("_cov")
-    if hasattr(session.config, "workerinput") and plugin is not None and plugin.cov_controller is not None:
-        plugin.cov_controller.pause()
+    counting = _counting_of(session.config)
+    if hasattr(session.config, "workerinput") and counting is not None:
+        counting.pause()
 
 
 COUNTED_EXAMPLES: Final = 10
@@ -92,9 +113,8 @@ COUNTED_EXAMPLES: Final = 10
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Stop counting lines after the first examples of a law."""
-    plugin = item.config.pluginmanager.getplugin("_cov")
     handle = getattr(getattr(item, "obj", None), "hypothesis", None)
-    counting = plugin.cov_controller if plugin is not None else None
+    counting = _counting_of(item.config) if _is_counted(item) else None
     if handle is None or counting is None or item.get_closest_marker("no_cover"):
         return (yield)
     tried, test = 0, handle.inner_test
@@ -144,6 +164,13 @@ class ClustersTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist says
             return "clusters"
         case = test.partition("[")[2]
         return file if file in _TOGETHER else f"{file}[{case}" if file == _GOLDEN and case else nodeid
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """Forget a scope that is done: after each test xdist counts what is left in all that it remembers."""
+        scope = self._split_scope(self.registered_collections[node][item_index])
+        super().mark_test_complete(node, item_index, duration)
+        if all(self.assigned_work[node][scope].values()):
+            del self.assigned_work[node][scope]
 
 
 @pytest.hookimpl(optionalhook=True)
