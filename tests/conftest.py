@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from pkgutil import walk_packages
@@ -42,15 +43,30 @@ COUNTED: Final = ("tests/golden/", "tests/property/")
 UNCOUNTED: Final = "tests/property/convergence/"  # of the simulator, and long
 
 
-def _is_counted(item: pytest.Item) -> bool:
+def _is_counted(node: pytest.Item | pytest.Collector) -> bool:
     """Laws and stories have to reach every line of the core."""
-    return item.nodeid.startswith(COUNTED) and not item.nodeid.startswith(UNCOUNTED)
+    return node.nodeid.startswith(COUNTED) and not node.nodeid.startswith(UNCOUNTED)
 
 
 def _counting_of(config: pytest.Config) -> Any:
     """What counts lines, with ``pause`` and ``resume``; None without ``--cov``."""
     plugin = config.pluginmanager.getplugin("_cov")
     return None if plugin is None else plugin.cov_controller
+
+
+@contextmanager
+def _counted(node: pytest.Item | pytest.Collector) -> Iterator[None]:
+    """Count lines meanwhile, in laws and stories; all else runs three times as fast without."""
+    counting = _counting_of(node.config) if _is_counted(node) else None
+    if counting is None or counting.started:
+        yield
+        return
+    counting.resume()
+    try:
+        yield
+    finally:
+        if counting.started:
+            counting.pause()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -79,16 +95,10 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
-    """Count lines of laws and stories, with their fixtures; all else runs three times as fast without."""
-    counting = _counting_of(item.config)
-    if counting is None or not _is_counted(item):
+def pytest_fixture_setup(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Count lines of a fixture of laws and stories."""
+    with _counted(request.node):
         return (yield)
-    counting.resume()
-    try:
-        return (yield)
-    finally:
-        counting.pause()
 
 
 def pytest_configure() -> None:
@@ -110,30 +120,36 @@ COUNTED_EXAMPLES: Final = 10
 """So many examples of a law are counted; the rest run at full speed. Counting takes two thirds of the time."""
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Stop counting lines after the first examples of a law."""
-    handle = getattr(getattr(item, "obj", None), "hypothesis", None)
-    counting = _counting_of(item.config) if _is_counted(item) else None
-    if handle is None or counting is None or item.get_closest_marker("no_cover"):
+    """Count lines of laws and stories, but only of the first examples of a law."""
+    with _counted(item), _first_examples(item):
         return (yield)
+
+
+@contextmanager
+def _first_examples(item: pytest.Item) -> Iterator[None]:
+    """Count no lines of a law after some examples."""
+    handle = getattr(getattr(item, "obj", None), "hypothesis", None)
+    counting = _counting_of(item.config)
+    if handle is None or counting is None or not counting.started:
+        yield
+        return
     tried, test = 0, handle.inner_test
 
     @wraps(test)
     def example(*args: Any, **kwargs: Any) -> Any:
         nonlocal tried
         tried += 1
-        if tried == COUNTED_EXAMPLES + 1:
+        if tried == COUNTED_EXAMPLES + 1 and counting.started:
             counting.pause()
         return test(*args, **kwargs)
 
     handle.inner_test = example
     try:
-        return (yield)
+        yield
     finally:
         handle.inner_test = test
-        if tried > COUNTED_EXAMPLES:
-            counting.resume()
 
 
 _OF_CLUSTERS: Final = "tests/cluster/"
