@@ -18,12 +18,13 @@ from xdist.workermanage import WorkerController
 
 import grove_core
 
-# A slow or busy machine is no fault of a law, so no profile limits the time of an example.
+# A slow or busy machine is no fault of a law, so no profile limits the time of an example. The examples of "ci" are the
+# same at every run: four times as many as a mutant of the core is given (tests/mutation/profile.py).
 _ANY_SPEED = (HealthCheck.too_slow,)
 
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=_ANY_SPEED)
 settings.register_profile(
-    "ci", max_examples=200, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_ANY_SPEED
+    "ci", max_examples=100, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_ANY_SPEED
 )
 settings.register_profile(
     "night", max_examples=20_000, deadline=None, print_blob=True, suppress_health_check=_ANY_SPEED
@@ -40,7 +41,11 @@ settings.load_profile(_profile())
 
 
 COUNTED: Final = ("tests/golden/", "tests/property/")
-UNCOUNTED: Final = "tests/property/convergence/"  # of the simulator, and long
+UNCOUNTED: Final = (  # of the simulator, and long
+    "tests/property/convergence/",
+    "tests/golden/test_convergence.py",
+    "tests/golden/test_simulation.py",
+)
 
 
 def _is_counted(node: pytest.Item | pytest.Collector) -> bool:
