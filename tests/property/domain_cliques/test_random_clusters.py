@@ -13,7 +13,7 @@ from tests.property.domain_cliques.small_cluster import SmallCluster
 
 WORLDS = 80
 ENOUGH = 60
-MANY_CLUSTERS = pytest.mark.no_cover  # they take thrice as long while lines are counted; the other tests reach all lines
+MANY_CLUSTERS = pytest.mark.no_cover  # lines are counted in the other tests, which reach them all
 
 
 @MANY_CLUSTERS
