@@ -169,22 +169,23 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 _GOLDEN: Final = "tests/golden/test_golden.py"
-_TOGETHER: Final = ("tests/golden/test_trace.py", "tests/packaging/test_distribution.py")
+_TOGETHER: Final = ("tests/golden/test_trace.py", "tests/packaging/")
 
 
 class ClustersTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist says no types
     """One process runs all clusters, which share control planes and wait more than they work; others do the rest.
 
-    The tests of a file whose fixture takes long run in one process too, so that it is made once, and so do the tests
-    of a golden case, so that its plan is computed once.
+    The tests of a file or folder whose fixture takes long run in one process too, so that it is made once, and so do
+    the tests of a golden case, so that its plan is computed once.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
         if nodeid.startswith(_OF_CLUSTERS):
             return "clusters"
+        together = next((part for part in _TOGETHER if file.startswith(part)), "")
         case = test.partition("[")[2]
-        return file if file in _TOGETHER else f"{file}[{case}" if file == _GOLDEN and case else nodeid
+        return together or (f"{file}[{case}" if file == _GOLDEN and case else nodeid)
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         """Forget a scope that is done: after each test xdist counts what is left in all that it remembers."""
