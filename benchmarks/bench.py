@@ -23,6 +23,8 @@ class Sizes:
 
     Attributes:
         rounds: how often each thing is timed; start-up, which is short, ``starts`` times.
+        looked_at: so many pods are looked at by one measurement of decisions, in as many rounds as it takes.
+        warm: whether each program runs once before it is measured.
     """
 
     few: int
@@ -31,11 +33,13 @@ class Sizes:
     most: int
     rounds: int
     starts: int
+    looked_at: int = 50_000
+    warm: bool = True
 
 
 FULL: Final = Sizes(few=1_000, some=10_000, many=100_000, most=1_000_000, rounds=5, starts=11)
 QUICK: Final = Sizes(few=1_000, some=1_000, many=10_000, most=100_000, rounds=5, starts=11)
-TINY: Final = Sizes(few=80, some=80, many=160, most=160, rounds=1, starts=1)
+TINY: Final = Sizes(few=80, some=80, many=160, most=160, rounds=1, starts=1, looked_at=160, warm=False)
 
 
 @dataclass(frozen=True)
@@ -78,14 +82,15 @@ class Bench:
         """Decision times of a cluster; measured once, for several rows ask for them."""
         if pods not in self._decisions:
             whole = pods <= self.sizes.many
-            options = {"pods": pods, "rounds": self.sizes.rounds, "whole_plans": whole}
+            sizes = self.sizes
+            options = {"pods": pods, "rounds": sizes.rounds, "looked_at": sizes.looked_at, "whole_plans": whole}
             self._decisions[pods] = self.probe("decisions", options)
         return self._decisions[pods]
 
     def commands_in_order(self, commands: Sequence[Sequence[str]], rounds: int) -> list[Runs]:
-        """Times of some programs, after one run of each that warms up."""
+        """Times of some programs, after one run of each that warms up unless the sizes are tiny."""
         times: list[list[tuple[float, float]]] = [[] for _ in commands]
-        for measured in range(-1, rounds):
+        for measured in range(-1 if self.sizes.warm else 0, rounds):
             for command, found in zip(commands, times, strict=True):
                 start, used = perf_counter(), _processor_time_of_children()
                 subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL, env=self.environment)

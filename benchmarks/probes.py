@@ -43,7 +43,6 @@ Numbers: TypeAlias = dict[str, float]
 Json: TypeAlias = dict[str, Any]
 _STATUS: Final = Path("/proc/self/status")
 _SERVED: Final = ServedApis(domains=ComputeDomainFormatName.NVIDIA, claims="resource.k8s.io/v1")
-_LEAST_PODS: Final = 50_000  # that one measurement looks at, in as many rounds over a small cluster as it takes
 
 
 # ---------------------------------------------------------------------------------------------------- loading
@@ -127,19 +126,25 @@ def _kept(pods: int, project: Callable[[str], object]) -> Numbers:
 # ---------------------------------------------------------------------------------------------------- deciding
 
 
-def decisions(pods: int, rounds: int, *, whole_plans: bool) -> dict[str, list[float]]:
-    """Processor seconds that one look at a cluster takes, in several ways, taken in turn; each ``rounds`` times."""
+def decisions(pods: int, rounds: int, looked_at: int, *, whole_plans: bool) -> dict[str, list[float]]:
+    """Processor seconds that one look at a cluster takes, in several ways, taken in turn; each ``rounds`` times.
+
+    One measurement looks at the cluster until it saw ``looked_at`` pods.
+    """
     shared: dict[str, str] = {}
     owners, facts = owner_facts(pods, shared), pod_facts(pods, shared)
     gc.collect()
     gc.freeze()
     gc.disable()  # as the program does
-    found = _in_turn(owners, facts, rounds, "in order", whole_plans=False)
+    times = -(-looked_at // len(facts))
+    found = _in_turn(owners, facts, rounds, times, "in order", whole_plans=False)
     Random(7).shuffle(facts)
-    return found | _in_turn(owners, facts, rounds, "shuffled", whole_plans=whole_plans)
+    return found | _in_turn(owners, facts, rounds, times, "shuffled", whole_plans=whole_plans)
 
 
-def _in_turn(owners: Owners, facts: list[Pod], rounds: int, order: str, *, whole_plans: bool) -> dict[str, list[float]]:
+def _in_turn(
+    owners: Owners, facts: list[Pod], rounds: int, times: int, order: str, *, whole_plans: bool
+) -> dict[str, list[float]]:
     indexed = _index(owners, facts)
     ways: dict[str, Callable[[], object]] = {
         "floor": lambda: _read_five_slots(facts),
@@ -149,7 +154,6 @@ def _in_turn(owners: Owners, facts: list[Pod], rounds: int, order: str, *, whole
     }
     if whole_plans:
         ways["plan"] = lambda: _plan(_index(owners, facts))
-    times = -(-_LEAST_PODS // len(facts))
     found: dict[str, list[float]] = {f"{way}, {order}": [] for way in ways}
     for measured in range(-1, rounds):  # the first round warms up
         for name, way in ways.items():

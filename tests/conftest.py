@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from pkgutil import walk_packages
@@ -13,15 +14,17 @@ from typing import Any, Final
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 import grove_core
 
-# A slow or busy machine is no fault of a law, so no profile limits the time of an example.
+# A slow or busy machine is no fault of a law, so no profile limits the time of an example. The examples of "ci" are the
+# same at every run: four times as many as a mutant of the core is given (tests/mutation/profile.py).
 _ANY_SPEED = (HealthCheck.too_slow,)
 
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=_ANY_SPEED)
 settings.register_profile(
-    "ci", max_examples=200, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_ANY_SPEED
+    "ci", max_examples=100, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_ANY_SPEED
 )
 settings.register_profile(
     "night", max_examples=20_000, deadline=None, print_blob=True, suppress_health_check=_ANY_SPEED
@@ -38,29 +41,55 @@ settings.load_profile(_profile())
 
 
 COUNTED: Final = ("tests/golden/", "tests/property/")
-UNCOUNTED: Final = "tests/property/convergence/"  # of the simulator, and long
+UNCOUNTED: Final = (  # of the simulator, and long
+    "tests/property/convergence/",
+    "tests/golden/test_convergence.py",
+    "tests/golden/test_simulation.py",
+)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Laws and stories have to reach every line of the core; all else runs three times as fast without coverage.
+def _is_counted(node: pytest.Item | pytest.Collector) -> bool:
+    """Laws and stories have to reach every line of the core."""
+    return node.nodeid.startswith(COUNTED) and not node.nodeid.startswith(UNCOUNTED)
 
-    A module that is imported late by some other test would count as not reached, so all are imported before.
-    """
-    if config.pluginmanager.getplugin("_cov") is not None:
-        for module in walk_packages(grove_core.__path__, "grove_core."):
-            import_module(module.name)
-    for item in items:
-        if not item.nodeid.startswith(COUNTED) or item.nodeid.startswith(UNCOUNTED):
-            item.add_marker(pytest.mark.no_cover)
+
+def _counting_of(config: pytest.Config) -> Any:
+    """What counts lines, with ``pause`` and ``resume``; None without ``--cov``."""
+    plugin = config.pluginmanager.getplugin("_cov")
+    return None if plugin is None else plugin.cov_controller
+
+
+@contextmanager
+def _counted(node: pytest.Item | pytest.Collector) -> Iterator[None]:
+    """Count lines meanwhile, in laws and stories; all else runs three times as fast without."""
+    counting = _counting_of(node.config) if _is_counted(node) else None
+    if counting is None or counting.started:
+        yield
+        return
+    counting.resume()
+    try:
+        yield
+    finally:
+        if counting.started:
+            counting.pause()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Collect without garbage collection, and exempt what is collected from it.
+    """Collect without counting and without garbage collection, and exempt what is collected from it.
+
+    All that pytest does takes three times as long while lines are counted. A module of the core that is imported
+    meanwhile, or later by some other test, would count as not reached, so all are imported before.
 
     The collected tests and modules stay until the end; each full garbage collection would visit millions of objects
     for nothing.
     """
+    counting = _counting_of(session.config)
+    if counting is not None:
+        if session.config.getoption("dist") == "no":  # else other processes collect
+            for module in walk_packages(grove_core.__path__, "grove_core."):
+                import_module(module.name)
+        counting.pause()
     gc.disable()
     try:
         return (yield)
@@ -68,6 +97,13 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Count lines of a fixture of laws and stories."""
+    with _counted(request.node):
+        return (yield)
 
 
 def pytest_configure() -> None:
@@ -80,40 +116,45 @@ def pytest_configure() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Let each process of xdist count once: pytest-cov begins twice there, and a pause of the second is none."""
-    plugin = session.config.pluginmanager.getplugin("_cov")
-    if hasattr(session.config, "workerinput") and plugin is not None and plugin.cov_controller is not None:
-        plugin.cov_controller.pause()
+    counting = _counting_of(session.config)
+    if hasattr(session.config, "workerinput") and counting is not None:
+        counting.pause()
 
 
 COUNTED_EXAMPLES: Final = 10
 """So many examples of a law are counted; the rest run at full speed. Counting takes two thirds of the time."""
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Stop counting lines after the first examples of a law."""
-    plugin = item.config.pluginmanager.getplugin("_cov")
-    handle = getattr(getattr(item, "obj", None), "hypothesis", None)
-    counting = plugin.cov_controller if plugin is not None else None
-    if handle is None or counting is None or item.get_closest_marker("no_cover"):
+    """Count lines of laws and stories, but only of the first examples of a law."""
+    with _counted(item), _first_examples(item):
         return (yield)
+
+
+@contextmanager
+def _first_examples(item: pytest.Item) -> Iterator[None]:
+    """Count no lines of a law after some examples."""
+    handle = getattr(getattr(item, "obj", None), "hypothesis", None)
+    counting = _counting_of(item.config)
+    if handle is None or counting is None or not counting.started:
+        yield
+        return
     tried, test = 0, handle.inner_test
 
     @wraps(test)
     def example(*args: Any, **kwargs: Any) -> Any:
         nonlocal tried
         tried += 1
-        if tried == COUNTED_EXAMPLES + 1:
+        if tried == COUNTED_EXAMPLES + 1 and counting.started:
             counting.pause()
         return test(*args, **kwargs)
 
     handle.inner_test = example
     try:
-        return (yield)
+        yield
     finally:
         handle.inner_test = test
-        if tried > COUNTED_EXAMPLES:
-            counting.resume()
 
 
 _OF_CLUSTERS: Final = "tests/cluster/"
@@ -128,22 +169,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 _GOLDEN: Final = "tests/golden/test_golden.py"
-_TOGETHER: Final = ("tests/golden/test_trace.py", "tests/packaging/test_distribution.py")
+_TOGETHER: Final = ("tests/golden/test_trace.py", "tests/packaging/")
 
 
 class ClustersTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist says no types
     """One process runs all clusters, which share control planes and wait more than they work; others do the rest.
 
-    The tests of a file whose fixture takes long run in one process too, so that it is made once, and so do the tests
-    of a golden case, so that its plan is computed once.
+    The tests of a file or folder whose fixture takes long run in one process too, so that it is made once, and so do
+    the tests of a golden case, so that its plan is computed once.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
         if nodeid.startswith(_OF_CLUSTERS):
             return "clusters"
+        together = next((part for part in _TOGETHER if file.startswith(part)), "")
         case = test.partition("[")[2]
-        return file if file in _TOGETHER else f"{file}[{case}" if file == _GOLDEN and case else nodeid
+        return together or (f"{file}[{case}" if file == _GOLDEN and case else nodeid)
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """Forget a scope that is done: after each test xdist counts what is left in all that it remembers."""
+        scope = self._split_scope(self.registered_collections[node][item_index])
+        super().mark_test_complete(node, item_index, duration)
+        if all(self.assigned_work[node][scope].values()):
+            del self.assigned_work[node][scope]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,5 +1,6 @@
 """One list of exit codes for all commands (CL-001), and what each command answers with."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Final
@@ -377,16 +378,24 @@ def test_cl009_an_update_is_compared_with_what_runs(tmp_path: Path, capsys: pyte
 STRANGE: Final = ["x", 5, None, [], {}, [["a"]], {"uid": []}]
 
 
+@pytest.fixture(scope="module")
+def first_step(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The first step of a plan, as ``-o json`` prints it."""
+    path = tmp_path_factory.mktemp("plan") / "plan.json"
+    with path.open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
+        run_command_line([*PLAN, "-o", "json"], "grove")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    step: dict[str, object] = document["plans"][0]["rounds"][0]["steps"][0]
+    return step
+
+
 @pytest.mark.parametrize("part", ["target", "guard", "restsOn", "object", "action", "detail", "because"])
 @pytest.mark.parametrize("value", STRANGE, ids=str)
 def test_cl005_strange_attempts_are_one_report(
-    part: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    first_step: dict[str, object], part: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_command_line([*PLAN, "-o", "json"], "grove")
-    document = json.loads(capsys.readouterr().out)
-    step = document["plans"][0]["rounds"][0]["steps"][0]
     path = tmp_path / "attempts.json"
-    path.write_text(json.dumps({"attempts": [{**step, "outcome": "refused", part: value}]}), encoding="utf-8")
+    path.write_text(json.dumps({"attempts": [{**first_step, "outcome": "refused", part: value}]}), encoding="utf-8")
     assert run_command_line([*PLAN, "--attempts", str(path)], "grove") in {0, 1}
     assert "Traceback" not in capsys.readouterr().err
 

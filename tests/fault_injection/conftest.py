@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import pytest
 
 FOLDER: Final = Path(__file__).parent
-FEW: Final = 12
+FEW: Final = 4
 """Tests with so many combinations run whole."""
 Pair: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
 

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass
 from email import message_from_string
 from email.message import Message
 from pathlib import Path
@@ -21,8 +20,8 @@ from grove_shell.catalogue.examples import EXAMPLES
 from grove_shell.catalogue.specification_rules import RETIRED_FILE, parse_specification_rules
 from grove_shell.policies.ready_policies import ready_policy_names
 from release.shared_files import COMPLETIONS
+from tests.packaging.building import ROOT, Built, build, run
 
-ROOT: Final = Path(__file__).parent.parent.parent
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGES: Final = ("grove_core", "grove_shell")
 PROGRAMS: Final = {"grove", "kubectl-grove", "kubectl_complete-grove", "grove-initc"}
@@ -51,48 +50,6 @@ LARGE: Final = 1 << 20
 TYPES_S: Final = 600  # what a type checker may take beside other tests
 COMMAND: Final = re.compile(r"^\$ (grove .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Built:
-    """A wheel, an archive of the sources, and the latter unpacked."""
-
-    wheel: Path
-    archive: Path
-    unpacked: Path
-
-
-def build(source: Path, target: Path, *words: str) -> None:
-    """Without an environment of its own, so without a network: hatchling is in the extra ``test``."""
-    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(target), *words]
-    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=120)
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    target = tmp_path_factory.mktemp("dist")
-    build(ROOT, target)
-    (wheel,), (archive,) = target.glob("*.whl"), target.glob("*.tar.gz")
-    subprocess.run(["tar", "-xf", str(archive), "-C", str(target)], check=True, timeout=60)
-    return Built(wheel, archive, target / archive.name.removesuffix(".tar.gz"))
-
-
-@pytest.fixture(scope="module")
-def programs(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the programs of a new environment: the wheel, and the packages that it needs from here."""
-    home = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=60)
-    (packages,) = home.glob("lib/python*/site-packages")
-    words = ["--python", str(home / "bin/python"), "install", "--no-deps", "--no-index", "--quiet", str(built.wheel)]
-    subprocess.run([sys.executable, "-m", "pip", *words], check=True, capture_output=True, timeout=120)
-    # Folders that a .pth file names are searched, and the .pth files in them, such as ours for this checkout, are not.
-    needed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    (packages / "needed.pth").write_text("\n".join(needed), encoding="utf-8")
-    return home / "bin"
-
-
-def run(*words: str | Path, cwd: Path, timeout: int = 120) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, cwd=cwd, check=False, timeout=timeout)
 
 
 def sources_of(package: str) -> set[str]:

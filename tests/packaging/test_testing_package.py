@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from tests.packaging.test_distribution import ROOT, build, run
+from tests.packaging.building import ROOT, run
 
 GUIDE: Final = (ROOT / "docs/how-to/test-your-own-controller.md").read_text(encoding="utf-8")
 EXAMPLES: Final = re.findall(r"```python[^\n]*\n(.*?)```", GUIDE, re.DOTALL)
@@ -39,6 +39,13 @@ SOME: Final = (
     "no_delay_is_a_minute",
 )
 """Found within seconds; ``main`` runs all."""
+FEW_EXAMPLES: Final = """
+from hypothesis import settings
+
+settings.register_profile("few", max_examples=20, deadline=None)
+settings.load_profile("few")
+"""
+"""Whether the text runs does not depend on their number."""
 JUDGE: Final = """
 import sys
 import grove_core
@@ -56,19 +63,10 @@ for name, make in [(name, HAND_MUTANTS[name]) for name in sys.argv[1:] or HAND_M
 """
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a new environment with the wheel, and the packages that it needs from here."""
-    target, home = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("environment")
-    build(ROOT, target, "--target", "wheel")
-    (wheel,) = target.glob("*.whl")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True, timeout=60)
-    words = ["--python", str(home / "bin/python"), "install", "--no-deps", "--no-index", "--quiet", str(wheel)]
-    subprocess.run([sys.executable, "-m", "pip", *words], check=True, capture_output=True, timeout=120)
-    (packages,) = home.glob("lib/python*/site-packages")
-    needed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    (packages / "needed.pth").write_text("\n".join(needed), encoding="utf-8")
-    return home / "bin/python"
+@pytest.fixture
+def python(programs: Path) -> Path:
+    """The interpreter of an environment with the wheel."""
+    return programs / "python"
 
 
 @pytest.fixture
@@ -102,6 +100,7 @@ def test_lt001_without_hypothesis_the_import_says_what_to_install(python: Path, 
 
 @pytest.mark.parametrize(("number", "passes"), [(0, False), (1, True), (2, True)])
 def test_lt001_the_examples_of_the_guide_run(python: Path, project: Path, number: int, passes: bool) -> None:
+    (project / "conftest.py").write_text(FEW_EXAMPLES, encoding="utf-8")
     (project / "test_example.py").write_text(EXAMPLES[number], encoding="utf-8")
     done = run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_example.py", cwd=project)
     assert (done.returncode == 0) is passes, done.stdout

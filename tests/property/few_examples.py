@@ -4,5 +4,5 @@ from typing import Final
 
 from hypothesis import settings
 
-RARELY: Final = settings(max_examples=max(10, settings().max_examples // 5))
-"""A fifth of the examples: each of them has as many rounds as other laws have examples."""
+RARELY: Final = settings(max_examples=max(10, settings().max_examples // 4))
+"""A quarter of the examples: each of them has as many rounds as other laws have examples."""

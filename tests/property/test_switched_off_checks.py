@@ -31,10 +31,12 @@ def unreasoned(lines: list[str]) -> list[int]:
 
 
 def test_every_switched_off_check_has_its_reason() -> None:
+    texts = ((path, path.read_text(encoding="utf-8")) for path in FILES)
     found = [
         f"{path.relative_to(ROOT)}:{number}"
-        for path in FILES
-        for number in unreasoned(path.read_text(encoding="utf-8").splitlines())
+        for path, text in texts
+        if _OFF.search(text)  # else no comment of it can be one
+        for number in unreasoned(text.splitlines())
     ]
     assert not found, "\n".join(["", *found])
 

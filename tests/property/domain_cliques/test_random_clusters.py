@@ -13,8 +13,10 @@ from tests.property.domain_cliques.small_cluster import SmallCluster
 
 WORLDS = 80
 ENOUGH = 60
+MANY_CLUSTERS = pytest.mark.no_cover  # lines are counted in the other tests, which reach them all
 
 
+@MANY_CLUSTERS
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.req("DC-006")
 @pytest.mark.req("DC-010")
@@ -49,6 +51,7 @@ def test_dc074_removal_is_checked_against_the_controllers_view() -> None:
     assert run_seed(15016).violation is None
 
 
+@MANY_CLUSTERS
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
 def test_dc090_every_mutant_is_detected(mutant: Mutant) -> None:
     clusters = (run_seed(seed, mutant.core, mutant.protocol, mutant.faults) for seed in range(ENOUGH))
@@ -62,6 +65,7 @@ def test_small_clusters_are_reproducible(protocol: RegistrationProtocol) -> None
     assert first.commits > 0
 
 
+@MANY_CLUSTERS
 def test_every_fault_happens() -> None:
     fault_counts = {what for seed in range(60) for what in run_seed(seed, faults=frozenset(FAULTS)).fault_counts}
     assert fault_counts == set(FAULTS)
@@ -79,6 +83,7 @@ def settled(cluster: SmallCluster) -> SmallCluster:
     return cluster
 
 
+@MANY_CLUSTERS
 @pytest.mark.parametrize("protocol", list(RegistrationProtocol))
 def test_dc090_eighteen_daemons_settle_with_few_writes(protocol: RegistrationProtocol) -> None:
     cluster = settled(quiet_cluster(protocol, {"a": 18}))
@@ -124,6 +129,7 @@ def test_dc001_all_protocols_have_the_same_limit() -> None:
     assert {DaemonRegistrationSettings(protocol=protocol).limit for protocol in RegistrationProtocol} == {18}
 
 
+@MANY_CLUSTERS
 def test_dc090_sweep_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--seeds", "6", "-j", "1"]) == 0
     assert "6 clusters, 0 violations" in capsys.readouterr().out

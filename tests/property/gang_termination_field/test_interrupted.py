@@ -39,6 +39,7 @@ from grove_core.testing.cluster_builder import START
 from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storm, field_storms
 from tests.property.strategies.worlds import is_termination
 
@@ -279,6 +280,7 @@ class TestGF090:
     @pytest.mark.req("PL-002")
     @pytest.mark.req("WL-076")
     @pytest.mark.parametrize("rules", dict.fromkeys(rule_sets().values()), ids=lambda rules: rules.name)
+    @RARELY
     @given(field_clusters(), st.integers(min_value=0, max_value=7), st.booleans())
     def test_nothing_is_terminated_twice_while_a_finalizer_keeps_the_cause(
         self, rules: RuleSet, generated: RandomCluster, which: int, held: bool
