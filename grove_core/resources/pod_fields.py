@@ -203,7 +203,8 @@ def decode_whole(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 def _number(digits: str) -> float:
     value = float(digits)
-    return int(value) if value.is_integer() else value  # OverflowError for infinity
+    whole = int(value)  # OverflowError for infinity
+    return whole if whole == value else value
 
 
 _STORED_PODS: Final = msgspec.json.Decoder(list[StoredPodFields])

@@ -152,7 +152,8 @@ def test_pl019_what_a_pod_holds(pod_spec: object, gpus: int) -> None:
         ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "4k"}}}]}, 4_000),
         ({"containers": [], "initContainers": [{"resources": {"limits": {"nvidia.com/gpu": "3"}}}]}, 3),
         ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": ["8"]}}}]}, 0),
-        ({"containers": [7]}, 0),
+        ({"containers": [{"resources": {"limits": {r"nvidia.com\u002fgpu": "8"}, "claims": [{"name": "a\\b"}]}}]}, 0),
+        ({"containers": [{"resources": 7}]}, 0),
         ({"containers": None}, 0),
     ],
 )

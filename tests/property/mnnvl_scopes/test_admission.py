@@ -6,8 +6,11 @@ from typing import Any, Final
 import pytest
 
 from grove_core.admit import admit, index_names_used_by_sets
-from grove_core.kernel.admission import Deny, FieldRemark
+from grove_core.admit_podclique import admit_podgang, podcliqueset_name_in_labels
+from grove_core.kernel.admission import AdmitWithChanges, Deny, FieldRemark
+from grove_core.resources.api_names import MNNVL_ADOPTED
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, MnnvlMode
+from grove_core.resources.labels import SET
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
 from tests.property.mnnvl_scopes.sharing_sets import GPUS
 from tests.property.workload.sets import clique_raw, set_raw
@@ -193,3 +196,18 @@ def test_ms081_the_cliques_of_each_element() -> None:
 def test_ms080_an_opt_out_causes_no_warning() -> None:
     put = {"metadata.annotations": {ENABLED: "true"}, "spec.template.cliques[2].annotations": {ENABLED: "false"}}
     assert not [one for one in judged(put)[1] if one.reason.rule.code == "OutOfReach"]
+
+
+@pytest.mark.req("MS-044")
+def test_ms044_a_new_podgang_is_annotated_in_this_mode_only() -> None:
+    raw = {"apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang", "metadata": {"name": "g", "namespace": "ml"}}
+    amended, left = (admit_podgang(raw, one).verdict for one in (SCOPED, DEFAULT_CONFIGURATION))
+    assert isinstance(amended, AdmitWithChanges)
+    assert isinstance(left, AdmitWithChanges)
+    assert MNNVL_ADOPTED in str(amended.patch)
+    assert not left.patch
+
+
+@pytest.mark.parametrize(("labels", "name"), [(None, ""), ({}, ""), *(({key: "llm"}, "llm") for key in SET.keys)])
+def test_ms044_the_set_of_a_podclique_is_that_of_its_label(labels: Json | None, name: str) -> None:
+    assert podcliqueset_name_in_labels({"metadata": {"name": "a", "labels": labels}}) == name

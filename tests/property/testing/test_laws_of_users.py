@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 from hypothesis import Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
 from grove_core import Plan, reconcile, rule_set
@@ -136,6 +137,17 @@ def test_lt012_a_drawn_set_has_the_labels_that_are_chosen(start: RandomCluster) 
     assert start.snapshot.root.labels == FrozenMap({"tier": "production"})
     assert start.snapshot.cliques == start.with_labels({}).snapshot.cliques
     assert not start.with_labels({}).snapshot.root.labels
+
+
+@given(st.data())
+def test_lt011_snapshots_lack_a_kind_only_where_that_is_chosen(data: st.DataObject) -> None:
+    assert not data.draw(snapshots()).not_collected
+    assert data.draw(snapshots(incomplete=True)).not_collected <= {
+        "Pod",
+        "PodClique",
+        "PodCliqueScalingGroup",
+        "PodGang",
+    }
 
 
 @given(any_clusters(), snapshots())
