@@ -16,24 +16,23 @@ from grove_core.resources.api_names import CORE, GATE
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_signs
 from grove_core.resources.pod_fields import (
+    NO_SPEC,
+    NO_STATUS,
     LabelFields,
     MetadataFields,
     PodFields,
-    SpecFields,
     UnreadableFields,
     decode_pod,
 )
 from grove_core.resources.pod_problems import problems_of_pod
 from grove_core.resources.pod_requests import RequestsMemo, gpus_of_spec, pod_requests_of_spec
 from grove_core.resources.pod_status import (
-    NO_STATUS,
     conditions_in_status,
     failure_in_status,
     has_crashed_container,
     trouble_in_status,
 )
 
-_NO_SPEC: Final = SpecFields()
 _NO_LABELS: Final = LabelFields()
 _SMALL_INDICES: Final = MappingProxyType({str(index): index for index in range(256)})
 UNSCHEDULABLE: Final = "Unschedulable"
@@ -144,7 +143,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
     Raises:
         ValueError, KeyError: it has no name, its owner is not clear, or a condition has an invalid status.
     """
-    meta, spec, status, share = fields.metadata, fields.spec or _NO_SPEC, fields.status or NO_STATUS, shared.setdefault
+    meta, spec, status, share = fields.metadata, fields.spec or NO_SPEC, fields.status or NO_STATUS, shared.setdefault
     labels, gates, grouping = meta.labels or _NO_LABELS, spec.scheduling_gates, spec.scheduling_group
     scheduled, gated, ready, preempted, reason, message = conditions_in_status(status)
     crashed, unready = (False, False) if ready else failure_in_status(status)

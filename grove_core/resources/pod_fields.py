@@ -159,6 +159,10 @@ class StatusFields(Struct, frozen=True, gc=False, rename="camel"):
         return (*first, *(main or ())) if first else main or ()
 
 
+NO_SPEC: Final = SpecFields()
+NO_STATUS: Final = StatusFields()
+
+
 class PodFields(Struct, frozen=True, gc=False):
     """A pod."""
 
@@ -212,5 +216,5 @@ _WHOLE: Final = msgspec.json.Decoder(float_hook=_number)
 
 
 def decode_value(text: Raw) -> Any:  # noqa: ANN401 - any JSON
-    """Return the value of a field that is kept as JSON text; None for an absent one."""
-    return msgspec.json.decode(text) if text else None
+    """Return the value of a field that is kept as JSON text, read as :func:`decode_whole` does; None where absent."""
+    return _WHOLE.decode(text) if text else None

@@ -7,7 +7,6 @@ from grove_core.resources.pod_fields import StatusFields
 
 HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 """Whether a condition of a pod holds, by its status."""
-NO_STATUS: Final = StatusFields()
 
 
 def conditions_in_status(status: StatusFields) -> tuple[bool, bool, bool, bool, str, str]:

@@ -13,7 +13,7 @@ from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import GROUP_KINDS
-from grove_core.resources.pod_fields import SpecFields, StatusFields, UnreadableFields, decode_pod
+from grove_core.resources.pod_fields import NO_SPEC, NO_STATUS, UnreadableFields, decode_pod
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import LiveClusterOptions
@@ -193,7 +193,7 @@ def shows_node_loss(item: Json) -> bool:
         pod = decode_pod(item)
     except UnreadableFields:
         return False
-    signs = unready_pod_signs(pod.spec or SpecFields(), pod.status or StatusFields())
+    signs = unready_pod_signs(pod.spec or NO_SPEC, pod.status or NO_STATUS)
     return signs is not None and signs.written_for_node
 
 
