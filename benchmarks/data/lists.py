@@ -35,6 +35,7 @@ _FRAMES: Final = {
 _NETWORK_STATUS: Final = (
     '[{\n    "name": "cbr0",\n    "interface": "eth0",\n    "ips": ["10.0.0.76"],\n    "default": true\n}]'
 )
+_OWNERS: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique")
 # Words that stand for what differs between the pods of a template; numbers are quoted in YAML, words are not.
 _BLANK: Final = Clique(
     role="worker",
@@ -61,7 +62,7 @@ def write_list(path: Path, form: Form, pods: int, *, owners: bool, annotated: bo
         path: the file to write.
         form: how.
         pods: how many, in the order in which they were created.
-        owners: the sets, scaling groups and cliques as well, before the pods.
+        owners: the sets, scaling groups and cliques as well, by kind, before the pods.
         annotated: with an annotation that network plug-ins write: JSON in a string, so full of escapes.
     """
     first, between, last = _FRAMES[form]
@@ -75,9 +76,9 @@ def write_list(path: Path, form: Form, pods: int, *, owners: bool, annotated: bo
 
 
 def _texts(form: Form, pods: int, *, owners: bool, annotated: bool = False) -> Iterator[str]:
-    if owners:
+    for kind in _OWNERS if owners else ():
         for number in sets_for(pods):
-            yield from (_text(raw, form) for raw in owners_of_set(number))
+            yield from (_text(raw, form) for raw in owners_of_set(number) if raw["kind"] == kind)
     annotations = {"k8s.v1.cni.cncf.io/network-status": _NETWORK_STATUS} if annotated else {}
     yield from islice(_pod_texts(form, pods, annotations), pods)
 

@@ -5,6 +5,7 @@ This module is data. The part of a release is removed once the release is known.
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 NEWEST_KNOWN: Final = "v0.1.0-alpha.12-rc1"
@@ -17,6 +18,7 @@ _FIELDS: Final = (
     re.compile(r"spec\.template\.podCliqueScalingGroups\[\d+\]\.rollingUpdate"),
 )
 _STATUS_FIELDS: Final = ("podGangMapping",)
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _GROUPS: Final = frozenset({"grove.io", "scheduler.grove.io"})
 
 
@@ -27,17 +29,19 @@ def is_newer_release_field(path: str) -> bool:
 
 def newer_release_fields_in(raw: Mapping[str, Any]) -> Iterator[str]:
     """Return the paths of fields and values in an object that exist in newer releases only. Total."""
-    spec = _part(raw, "spec")
-    strategy = _part(spec, "updateStrategy").get("type")
+    spec, status = _part(raw, "spec"), _part(raw, "status")
+    strategy, template = _part(spec, "updateStrategy").get("type"), _part(spec, "template")
     if isinstance(strategy, str) and strategy in STRATEGIES:
         yield "spec.updateStrategy.type"
-    for key in ("cliques", "podCliqueScalingGroups"):
-        items = _part(spec, "template").get(key)
+    for key in ("cliques", "podCliqueScalingGroups") if template else ():
+        items = template.get(key)
         for index, item in enumerate(items if isinstance(items, list) else ()):
             path = f"spec.template.{key}[{index}].rollingUpdate"
             if isinstance(item, Mapping) and "rollingUpdate" in item:
                 yield path
-    yield from (f"status.{name}" for name in _STATUS_FIELDS if name in _part(raw, "status"))
+    for name in _STATUS_FIELDS:
+        if name in status:
+            yield f"status.{name}"
 
 
 def is_unknown_grove_kind(kind: str, group: str, known: Collection[str]) -> bool:
@@ -46,5 +50,5 @@ def is_unknown_grove_kind(kind: str, group: str, known: Collection[str]) -> bool
 
 
 def _part(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = fields.get(key)
-    return found if isinstance(found, Mapping) else {}
+    found = fields.get(key, _NOTHING)
+    return found if found.__class__ is dict or isinstance(found, Mapping) else _NOTHING

@@ -4,7 +4,7 @@ Files, list pages, watch events and tests share :func:`pod_from_fields`, the hot
 decode is read again to find every problem.
 """
 
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -19,7 +19,7 @@ from grove_core.resources.pod_fields import (
     NO_SPEC,
     NO_STATUS,
     LabelFields,
-    MetadataFields,
+    OwnerFields,
     PodFields,
     UnreadableFields,
     decode_pod,
@@ -145,20 +145,20 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
     """
     meta, spec, status, share = fields.metadata, fields.spec or NO_SPEC, fields.status or NO_STATUS, shared.setdefault
     labels, gates, grouping = meta.labels or _NO_LABELS, spec.scheduling_gates, spec.scheduling_group
+    name = meta.name
+    if not name:
+        raise ValueError(name)
     scheduled, gated, ready, preempted, reason, message = conditions_in_status(status)
     crashed, unready = (False, False) if ready else failure_in_status(status)
     trouble = "" if ready else trouble_in_status(status, reason)
     gpus, amounts = (gpus_of_spec(spec), None) if requests is None else pod_requests_of_spec(spec, requests)
-    namespace, owner = meta.namespace or "default", _controller_uid_in(meta) if meta.owner_references else ""
-    set_name = labels.set_name
-    template_hash, gang = labels.template_hash or "", labels.gang or ""
+    namespace, owner = meta.namespace or "default", _controller_uid_in(meta.owner_references or ())
+    set_name, template_hash, gang = labels.set_name, labels.template_hash or "", labels.gang or ""
     node, phase, created = spec.node_name or "", status.phase or "", meta.creation_timestamp or ""
     pod_group = (grouping.pod_group_name or "") if grouping is not None else ""
-    if not meta.name:
-        raise ValueError(meta.name)
     return Pod(
         share(namespace, namespace),
-        meta.name,
+        name,
         meta.uid or "",
         meta.resource_version or "",
         share(owner, owner),
@@ -167,7 +167,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
         share(node, node),
         share(phase, phase),
         share(trouble, trouble) if trouble else "",
-        bool(meta.deletion_timestamp),
+        meta.deletion_timestamp is not None and meta.deletion_timestamp != "",
         scheduled,
         gated,
         ready,
@@ -180,7 +180,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
         share(created, created),
         ready and has_crashed_container(status),
         unready_pod_signs(spec, status) if node and not ready else None,
-        tuple(gate.name for gate in gates if gate.name != GATE) if gates else (),
+        tuple([gate.name for gate in gates if gate.name != GATE]) if gates else (),
         preempted,
         share(pod_group, pod_group) if pod_group else "",
         share(message, message) if message and not gated else "",
@@ -223,10 +223,10 @@ def with_manifest(pod: Pod, raw: Mapping[str, Any]) -> Pod:
     return replace(pod, manifest=FrozenMap.view_of({**texts, "spec": dict(raw.get("spec") or {})}))
 
 
-def _controller_uid_in(meta: MetadataFields) -> str:
+def _controller_uid_in(references: Sequence[OwnerFields]) -> str:
     """Return the uid of the controller owner; empty where there is none. Raises ValueError where it is not clear."""
     owner = ""
-    for reference in meta.owner_references or ():
+    for reference in references:
         if reference.controller:
             if owner or not reference.uid:
                 raise ValueError(reference)
@@ -236,7 +236,7 @@ def _controller_uid_in(meta: MetadataFields) -> str:
 
 def _index_of(text: object) -> int:
     """Return the index in a label; -1 where it is invalid, which is no reason to refuse the pod."""
-    if not isinstance(text, str):
+    if text.__class__ is not str:
         return -1
     found = _SMALL_INDICES.get(text)
     if found is None:

@@ -76,8 +76,9 @@ def _whole_gpus_in(resources: Raw) -> int | None:
 
 def _request_text(spec: SpecFields) -> bytes:
     """Return everything of a spec that requests depend on, as one text; equal texts have equal requests."""
-    main = b"\n".join([one.resources for one in spec.containers or ()])
-    if not spec.init_containers and not spec.resources and not spec.overhead:
+    containers = spec.containers or ()
+    main = bytes(containers[0].resources) if len(containers) == 1 else b"\n".join([one.resources for one in containers])
+    if not (spec.init_containers or spec.resources or spec.overhead):
         return main
     first = [b"%a %b" % (one.restart_policy, one.resources) for one in spec.init_containers or ()]
     return b"\n".join((main, b"\n".join(first), spec.resources, spec.overhead))

@@ -25,11 +25,10 @@ from grove_shell.reading.input_items import (
 )
 from grove_shell.reading.json_checks import HALF_PAIR, find_json_flaws, surrogate_problem
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE, JsonStreamReader
-from grove_shell.reading.pod_runs import MOST_CHARACTERS, TakePods, decoded_run
+from grove_shell.reading.pod_runs import MOST_CHARACTERS, RUN_KINDS, TakePods, decoded_items, decoded_run
 from grove_shell.reading.utf8_stream import Utf8Stream
 
 _DOCUMENT_MARK: Final = "---"
-_POD: Final = '"Pod"'
 _BEGINNING: Final = 256  # characters; an API server writes the kind before everything else
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 
@@ -149,8 +148,8 @@ class _Reader:
     def _elements(self) -> Iterator[InputItem]:
         """Yield the elements of an array, and read its closing bracket.
 
-        Pods that begin like the pod before them are decoded many at once, without checks: there may be a hundred
-        thousand, and no API server writes a key twice or nests too deeply (IN-006).
+        Stored objects that begin like the one before them are decoded many at once, without checks: there may be a
+        hundred thousand, and no API server writes a key twice (IN-006).
         """
         window = self._window
         if window.peek_next_character() == "]":
@@ -164,9 +163,9 @@ class _Reader:
                 else -1
             )
             if last > one_by_one and not window.escaped and window.text.startswith(prefix, window.at):
-                pods = self._pods_in(window.text[window.at : last], between, prefix)
-                if pods is not None:
-                    yield from pods
+                items = self._items_in(window.text[window.at : last], between, prefix)
+                if items is not None:
+                    yield from items
                     window.at = last + len(between)
                     if window.at >= window.complete_before:
                         window.read_more()
@@ -175,7 +174,7 @@ class _Reader:
                 one_by_one = last
             self._index += 1
             value = window.read_value()
-            prefix = self._prefix_of_pod(value) or prefix
+            prefix = self._prefix_in_run(value) or prefix
             yield from self._checked(value, self._index)
             comma = _COMMA.match(window.text, window.at)
             between = comma[0] if comma else ""
@@ -189,26 +188,31 @@ class _Reader:
                 one_by_one = 0
         self._index = -1
 
-    def _pods_in(self, text: str, between: str, prefix: str) -> Sequence[InputItem] | None:
-        """Return the pods of a text that are still to be yielded; None where they have to be read one by one."""
-        run = decoded_run(self._file, self.number, self._index + 1, text, between, prefix)
+    def _items_in(self, text: str, between: str, prefix: str) -> Sequence[InputItem] | None:
+        """Return the objects of a text that are still to be yielded; None where they have to be read one by one."""
+        place = self._file, self.number, self._index + 1
+        if not prefix.endswith('"Pod"'):
+            items = decoded_items(*place, text, between, prefix)
+            self._index += len(items or ())
+            return items
+        run = decoded_run(*place, text, between, prefix)
         if run is None or (self._take_pods is not None and not self._take_pods(run)):
             return None
-        items: Sequence[InputItem] = ()
-        if self._take_pods is None:
-            run.pods.clear()  # so that no pod is in memory twice
-            try:
-                items = run.items
-            except UnreadableFields:
-                return None
-        self._index += len(run.texts)
+        try:
+            items = run.items if self._take_pods is None else []
+        except UnreadableFields:
+            return None
+        self._index += len(run.pods)
         return items
 
-    def _prefix_of_pod(self, value: JsonValue) -> str:
-        """Return the text of the last value up to its kind; empty if it is no pod."""
+    def _prefix_in_run(self, value: JsonValue) -> str:
+        """Return the text of the last value up to its kind; empty if runs have no objects of this kind."""
+        kind = value.get("kind") if type(value) is dict else None
+        if kind.__class__ is not str or kind not in RUN_KINDS:
+            return ""
         text, start = self._window.text, self._window.start
-        found = text.find(_POD, start, start + _BEGINNING) if type(value) is dict and value.get("kind") == "Pod" else -1
-        return text[start : found + len(_POD)] if found >= 0 else ""
+        found = text.find(f'"{kind}"', start, start + _BEGINNING)
+        return text[start : found + len(kind) + 2] if found >= 0 else ""
 
     def _checked(self, value: JsonValue, index: int) -> Iterator[InputItem]:
         """Yield the objects of a value, unless it has flaws."""

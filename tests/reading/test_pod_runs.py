@@ -142,6 +142,86 @@ def test_in006_a_run_ends_where_a_pod_has_to_be_read_by_itself() -> None:
     assert len(manifests_and_requests(read)) == len(pods) - 1
 
 
+CLIQUE: Final[Json] = {
+    "apiVersion": "grove.io/v1alpha1",
+    "kind": "PodClique",
+    "metadata": {
+        "name": "llm-0-a",
+        "namespace": "ml",
+        "uid": "c",
+        "resourceVersion": "4",
+        "labels": {"app.kubernetes.io/part-of": "llm", "grove.io/podcliqueset-replica-index": "0"},
+        "ownerReferences": [{"kind": "PodCliqueSet", "name": "llm", "uid": "s", "controller": True}],
+    },
+    "spec": {"replicas": 2, "minAvailable": 1, "podSpec": {"containers": [{"name": "main"}]}},
+    "status": {"readyReplicas": 2, "conditions": []},
+}
+ROOT: Final[Json] = {
+    "apiVersion": "grove.io/v1alpha1",
+    "kind": "PodCliqueSet",
+    "metadata": {"name": "llm", "namespace": "ml", "uid": "s", "resourceVersion": "3"},
+    "spec": {
+        "replicas": 1,
+        "template": {
+            "cliques": [{"name": "a", "spec": {"roleName": "a", "replicas": 2, "podSpec": {"containers": []}}}]
+        },
+    },
+}
+CLIQUE_PLACES: Final = (
+    *(("metadata", key) for key in ("uid", "resourceVersion", "labels", "ownerReferences", "deletionTimestamp")),
+    *(("spec", key) for key in ("replicas", "minAvailable", "startsAfter", "podSpec", "unknown")),
+    *(("status", key) for key in ("readyReplicas", "conditions", "rollingUpdateProgress", "podGangMapping")),
+    ("kind",),
+    ("apiVersion",),
+    ("metadata",),
+)
+
+
+def a_clique(number: int) -> Json:
+    """Return a PodClique of its own name and uid."""
+    return {**CLIQUE, "metadata": {**CLIQUE["metadata"], "name": f"llm-0-a{number}", "uid": f"c{number}"}}
+
+
+@RARELY
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 6), st.sampled_from(CLIQUE_PLACES), st.sampled_from(VALUES)), max_size=3)
+)
+@pytest.mark.req("IN-006")
+@pytest.mark.req("IN-030")
+def test_cliques_read_at_once_are_the_cliques_read_one_by_one(
+    changes: list[tuple[int, tuple[str | int, ...], object]],
+) -> None:
+    cliques = [a_clique(number) for number in range(7)]
+    for number, place, value in changes:
+        try:
+            cliques[number] = changed(cliques[number], place, value)
+        except (KeyError, IndexError, TypeError):
+            continue  # an earlier change took the place away
+    at_once, one_by_one = Read(as_list([ROOT, *cliques])), Read("\n".join(map(json.dumps, [ROOT, *cliques])))
+    of_both = (
+        [fault[1:] for fault in read.faults] for read in (at_once, one_by_one)
+    )  # without their places in the list
+    assert sorted(next(of_both)) == sorted(next(of_both))
+    assert at_once.loaded.cluster == one_by_one.loaded.cluster
+    assert len(at_once.loaded.cluster.cliques_of["s"]) == len(cliques) or changes
+
+
+@pytest.mark.parametrize(
+    ("flaw", "found"),
+    [
+        ('"uid": "c5", "uid": "c5"', "each key once"),  # it is not taken for an object of an API server without a uid
+        ('"note": ' + "[" * 300 + "]" * 300, "at most 256 levels"),
+    ],
+)
+@pytest.mark.req("IN-006")
+@pytest.mark.req("IN-012")
+def test_objects_of_a_run_are_checked_where_no_server_wrote_them(flaw: str, found: str) -> None:
+    cliques = [json.dumps(a_clique(number)) for number in range(9)]
+    cliques[5] = cliques[5].replace('"uid": "c5"', flaw).replace('"resourceVersion": "4", ', "")
+    read = Read(f'{{"apiVersion": "v1", "kind": "List", "items": [{", ".join(cliques)}]}}')
+    assert found in {one.expected for one in read.loaded.faults}
+
+
 @pytest.mark.parametrize("where", ["annotations", "ownerReferences"])
 def test_in006_text_that_looks_like_the_beginning_of_a_pod(where: str) -> None:
     inside: object = json.dumps(SOUND) + ", " + json.dumps(SOUND)
