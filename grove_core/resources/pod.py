@@ -191,23 +191,23 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
 
 def pods_from_fields(
     stored: Iterable[PodFields],
-    value_at: Callable[[int], Mapping[str, Any]],
+    manifest_parts_at: Callable[[int], Mapping[str, Any]],
     shared: MutableMapping[str, str],
     requests: RequestsMemo,
 ) -> list[Pod]:
     """Return pods, given the fields of each.
 
     Args:
-        value_at: returns the whole pod at a place.
+        manifest_parts_at: returns the pod at a place, or at least ``metadata`` and ``spec`` of it.
         shared, requests: as of :func:`pod_from_json`.
 
     Raises:
-        ValueError, KeyError: as :func:`pod_from_fields`, and what ``value_at`` raises.
+        ValueError, KeyError: as :func:`pod_from_fields`, and what ``manifest_parts_at`` raises.
     """
     pods = [pod_from_fields(one, shared, requests) for one in stored]
     for place, pod in enumerate(pods):
         if keeps_manifest(pod, shared):
-            pods[place] = with_manifest(pod, value_at(place))
+            pods[place] = with_manifest(pod, manifest_parts_at(place))
     return pods
 
 

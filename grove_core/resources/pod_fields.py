@@ -6,7 +6,7 @@ text, since few pods need its value.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict
 
 import msgspec
 from msgspec import Raw, Struct
@@ -205,6 +205,23 @@ def decode_whole(text: str) -> Any:  # noqa: ANN401 - any JSON
     return _WHOLE.decode(text)
 
 
+class _ManifestTexts(TypedDict, total=False):
+    labels: dict[str, Any] | None
+    annotations: dict[str, Any] | None
+
+
+class ManifestParts(TypedDict, total=False):
+    """The parts of a pod that its manifest consists of."""
+
+    metadata: _ManifestTexts
+    spec: dict[str, Any] | None
+
+
+def decode_manifest_parts(text: str) -> ManifestParts:
+    """Return a pod without all but its manifest, read as :func:`decode_whole` does. Raises one of ``UnreadableFields``."""
+    return _MANIFEST_PARTS.decode(text)
+
+
 def _number(digits: str) -> float:
     value = float(digits)
     whole = int(value)  # OverflowError for infinity
@@ -212,6 +229,7 @@ def _number(digits: str) -> float:
 
 
 _STORED_PODS: Final = msgspec.json.Decoder(list[StoredPodFields])
+_MANIFEST_PARTS: Final = msgspec.json.Decoder(ManifestParts, float_hook=_number)
 _WHOLE: Final = msgspec.json.Decoder(float_hook=_number)
 
 

@@ -129,7 +129,7 @@ def _stream_items(
     else:
         from grove_shell.reading.yaml_input_items import input_items_from_yaml  # noqa: PLC0415 - JSON needs none of it (P11)
 
-        yield from input_items_from_yaml(text, name, faults)
+        yield from input_items_from_yaml(text, name, faults, take_pods)
 
 
 def kind_and_metadata(raw: Mapping[str, Any]) -> dict[str, Any]:

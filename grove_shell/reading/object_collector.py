@@ -278,7 +278,7 @@ class ObjectCollector:
     def collect_pods(self, run: PodRun) -> bool:
         """Collect pods that were read at once; return False for any problem, which `collect_item` reports."""
         try:
-            pods = pods_from_fields(run.pods, run.value_at, self.interned, self.requests)
+            pods = pods_from_fields(run.pods, run.manifest_parts_at, self.interned, self.requests)
         except (*UnreadableFields, KeyError):
             return False
         put, is_new = self.found.pods.setdefault, True

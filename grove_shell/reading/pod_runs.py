@@ -4,9 +4,16 @@ A dump may have a hundred thousand pods, and a quarter as many PodCliques.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.resources.pod_fields import StoredPodFields, UnreadableFields, decode_stored_pods, decode_whole
+from grove_core.resources.pod_fields import (
+    ManifestParts,
+    StoredPodFields,
+    UnreadableFields,
+    decode_manifest_parts,
+    decode_stored_pods,
+    decode_whole,
+)
 from grove_shell.reading.input_items import MAX_DEPTH, InputItem
 
 MOST_CHARACTERS: Final = 64 * 1024
@@ -43,10 +50,12 @@ class PodRun(NamedTuple):
             for place, text in enumerate(self._texts())
         ]
 
-    def value_at(self, place: int) -> dict[str, Any]:
-        """Return a whole pod. Raises one of ``UnreadableFields``."""
-        value: dict[str, Any] = decode_whole(self._texts()[place])
-        return value
+    def manifest_parts_at(self, place: int) -> ManifestParts:
+        """Return what the manifest of a pod consists of. Raises one of ``UnreadableFields``."""
+        if self.text.count(self.between) + 1 != len(self.pods):
+            raise ValueError(self.between)
+        text = self.text.split(self.between, place + 1)[place]
+        return decode_manifest_parts(self.prefix + text if place else text)
 
     def _texts(self) -> list[str]:
         found = _texts_of(self.text, self.between, self.prefix)

@@ -11,7 +11,7 @@ from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import Place
 
 _FIRST_CHUNK: Final = 64 * 1024
-_CHUNK: Final = 1024 * 1024
+_CHUNK: Final = 256 * 1024
 _UTF8_MARK: Final = "\ufeff"
 _KNOWN_BINARIES: Final = (
     (b"\x89PNG", "a PNG image"),

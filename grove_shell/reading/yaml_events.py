@@ -6,7 +6,7 @@ The events of both mean the same.
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from yaml.events import CollectionEndEvent, CollectionStartEvent, Event, NodeEvent, ScalarEvent
 from yaml.parser import Parser
@@ -16,7 +16,7 @@ from yaml.scanner import Scanner, ScannerError
 from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import MAX_ALIASED, JsonValue, Place
 from grove_shell.reading.json_checks import HALF_PAIR
-from grove_shell.reading.utf8_stream import Utf8Stream, position_after_text
+from grove_shell.reading.utf8_stream import position_after_text
 from grove_shell.reading.yaml_scalars import InvalidYamlScalar
 
 _C_PARSER: Any = None
@@ -35,13 +35,28 @@ _ABANDONED_DEPTH: Final = 1_000
 """Depth at which skipping stops too (IN-012): the scanner's work grows with the square of the depth."""
 
 
+class TextStream(Protocol):
+    """Characters with their position, in chunks, as ``Utf8Stream`` returns them."""
+
+    @property
+    def newline_count(self) -> int:
+        """Number of newlines returned so far."""
+
+    @property
+    def column(self) -> int:
+        """Number of characters returned since the last newline."""
+
+    def read_chunk(self) -> str:
+        """Return the next chunk; empty at the end. Raises UnreadableText."""
+
+
 class _Printable:
     """A text up to the first character that YAML forbids (IN-014).
 
     The parsers check a block ahead, so the objects before such a character would be lost.
     """
 
-    def __init__(self, stream: Utf8Stream) -> None:
+    def __init__(self, stream: TextStream) -> None:
         self._stream = stream
         self._failure: UnreadableText | None = None
 
@@ -77,7 +92,7 @@ class _PythonParser(Reader, Scanner, Parser):
         return event
 
 
-def yaml_event_reader(stream: Utf8Stream, *, pure: bool) -> Callable[[], Any]:
+def yaml_event_reader(stream: TextStream, *, pure: bool) -> Callable[[], Any]:
     """Return a function that returns the next event of the text.
 
     Args:

@@ -30,6 +30,8 @@ from grove_shell.reading.input_items import (
     may_be_cut_off,
     object_name_in_faults,
 )
+from grove_shell.reading.kubectl_yaml_items import KubectlYamlItems
+from grove_shell.reading.pod_runs import TakePods
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_events import position_of_event
 from grove_shell.reading.yaml_nodes import UnnamedObjectFault, YamlNodeBuilder
@@ -37,21 +39,30 @@ from grove_shell.reading.yaml_scalars import MERGE
 
 
 def input_items_from_yaml(
-    stream: Utf8Stream, file: str, faults: list[InputFault], *, pure: bool = False
+    stream: Utf8Stream,
+    file: str,
+    faults: list[InputFault],
+    take_pods: TakePods | None = None,
+    *,
+    pure: bool = False,
 ) -> Iterator[InputItem]:
     """Yield the objects of one YAML text, in its order.
 
     Args:
         stream: read to its end, in chunks, as the objects are asked for.
         faults: problems are appended here; a syntax error ends the text (IN-014).
+        take_pods: takes pods of a list, which are not yielded then.
         pure: use the Python parser even if libyaml is installed.
 
     Raises:
         Nothing for any content.
     """
+    printed = KubectlYamlItems(stream, file, take_pods)
     reader = _Reader(file, faults)
     try:
-        yield from reader.documents(YamlNodeBuilder(stream, pure=pure))
+        yield from printed.items()
+        reader.read_before = printed.count
+        yield from reader.documents(YamlNodeBuilder(printed.rest(), pure=pure))
         if not reader.content:
             faults.append(empty_file_fault(file))
     except (yaml.YAMLError, UnreadableText) as error:
@@ -66,6 +77,7 @@ class _Reader:
         number: of the current document, from 1.
         where: the current list item, as in ``items[3]``; empty outside a list.
         content: whether any document had content, even an empty list.
+        read_before: number of the items of the first list that were read without the parser.
     """
 
     def __init__(self, file: str, faults: list[InputFault]) -> None:
@@ -74,6 +86,7 @@ class _Reader:
         self.number = 0
         self.where = ""
         self.content = False
+        self.read_before = 0
 
     def documents(self, nodes: YamlNodeBuilder) -> Iterator[InputItem]:
         """Yield every object of every document; documents without content are skipped (IN-020)."""
@@ -110,6 +123,9 @@ class _Reader:
                 root[key] = None
                 streamed = True
                 yield from self._elements(event)
+            elif key == "items" and self.read_before and not streamed:
+                root[key] = nodes.build_node(event, key)
+                streamed, self.read_before = True, 0
             elif key is MERGE:
                 nodes.merge_into_mapping(event, nodes.build_node(event, ""), root, ("", [], root, True, ""))
             else:
@@ -123,7 +139,8 @@ class _Reader:
             yield from self._finished(root, -1, start)
 
     def _elements(self, start: SequenceStartEvent) -> Iterator[InputItem]:
-        nodes, index = self._nodes, 0
+        nodes, index = self._nodes, self.read_before
+        self.read_before = 0
         nodes.enter_collection(start)
         while type(event := nodes.get()) is not SequenceEndEvent:
             self.where = f"items[{index}]"

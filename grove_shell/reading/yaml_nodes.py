@@ -19,10 +19,10 @@ from yaml.events import (
 
 from grove_core.resources.json_field_reader import short_json
 from grove_shell.reading.input_items import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, JsonValue
-from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_events import (
     BOMB,
     INCOMPLETE,
+    TextStream,
     YamlAnchors,
     position_of_event,
     skip_yaml_events,
@@ -65,7 +65,7 @@ class YamlNodeBuilder:
 
     __slots__ = ("_anchors", "_merged", "_scalars", "flaws", "get")
 
-    def __init__(self, stream: Utf8Stream, *, pure: bool) -> None:
+    def __init__(self, stream: TextStream, *, pure: bool) -> None:
         self.get = yaml_event_reader(stream, pure=pure)
         self.flaws: list[UnnamedObjectFault] = []
         self._scalars = YamlScalarCache()
