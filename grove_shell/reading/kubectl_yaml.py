@@ -146,7 +146,8 @@ class _Conversion:
                     self._last = line
                     continue
             self._add(line)
-        if self._awaits:
+        keys = opened[1][1] if len(opened) > 1 else None
+        if self._awaits or not keys or "items" in keys:  # a list in a list is left to the parser
             raise OtherYaml
         self._close_before(0, is_item=True)
         return "".join(parts[1:])  # without the bracket of the list

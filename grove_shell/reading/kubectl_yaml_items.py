@@ -16,7 +16,7 @@ from grove_shell.reading.pod_runs import MOST_CHARACTERS, TakePods, decoded_run
 from grove_shell.reading.utf8_stream import Utf8Stream
 
 _HEADER: Final = re.compile(r"apiVersion: v1\nitems:\n(?=- )")
-_ITEM_END: Final = re.compile(r"\n(?=[^ \n])")
+_ITEM_END: Final = re.compile(r"\n(?=([A-Za-z-])|[^ \n])")  # not by a comment, say
 _POD: Final = '{"apiVersion":"v1","kind":"Pod"'
 _MOST_CHARACTERS: Final = 1024 * 1024  # of an item
 _BLANKS: Final = "\n" * 64 * 1024
@@ -81,7 +81,8 @@ class KubectlYamlItems:
         while True:
             found = _ITEM_END.search(self._text, begun)
             if found is not None:
-                return self._text[self._at : found.start()] if self._text.startswith("- ", self._at) else None
+                is_whole = self._text.startswith("- ", self._at) and found[1]
+                return self._text[self._at : found.start()] if is_whole else None
             self._text, self._at = self._text[self._at :], 0
             begun = max(0, len(self._text) - 1)
             if len(self._text) > _MOST_CHARACTERS or not self._read_more():
