@@ -9,7 +9,7 @@ from xdist.workermanage import WorkerController
 
 OF_CLUSTERS: Final = "tests/cluster/"
 CHAINS: Final = 2
-"""So many processes run tests of clusters before all else, each with a shared control plane of its own."""
+"""So many processes run tests of clusters before all else, each with a control plane of its own; never more do."""
 _GOLDEN: Final = "tests/golden/test_golden.py"
 _TOGETHER: Final = ("tests/golden/test_trace.py", "tests/packaging/")
 
@@ -33,17 +33,19 @@ class ClusterChains(LoadScopeScheduling):  # type: ignore[misc]  # xdist says no
         return together or (f"{file}[{case}" if file == _GOLDEN and case else nodeid)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        """Give a process what is meant for it, or whatever there is where nothing is left of that."""
-        found = self._next_file() if node in self.nodes[:CHAINS] else self._next_of_others()
-        if found is not None:
-            self.workqueue.move_to_end(found, last=False)
+        """Give a process what is meant for it; without anything of that it ends."""
+        found = self._next_for(node)
+        if found is None:
+            node.shutdown()
+            return
+        self.workqueue.move_to_end(found, last=False)
         super()._assign_work_unit(node)
 
-    def _next_file(self) -> str | None:
-        return next((file for file in self._files if file in self.workqueue), None)
-
-    def _next_of_others(self) -> str | None:
-        return next((scope for scope in self.workqueue if scope not in self._files), None)
+    def _next_for(self, node: WorkerController) -> str | None:
+        """The next file of clusters for a chain, as long as there is one, else the next of all other tests."""
+        chains = [one for one in self.nodes if not one.shutting_down][:CHAINS]
+        file = next((file for file in self._files if file in self.workqueue), None) if node in chains else None
+        return file or next((scope for scope in self.workqueue if scope not in self._files), None)
 
     @cached_property
     def _files(self) -> dict[str, int]:
