@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,26 +43,19 @@ async def compare(server: Server, seeds: Iterable[int], make: Make = model) -> l
 
 
 async def shrunk(server: Server, found: Played, make: Make = model) -> Played:
-    """The same sequence without whatever it can do without: of all that are shorter by a part, one that still parts.
-
-    Parts of every size are tried at once: one that differs waits for the server's patience, and a round as long as one.
-    """
+    """The same sequence without whatever it can do without: of all that are shorter by a part, one that still parts."""
     best = _cut(found)
+    size = max(len(best.moves) // 2, 1)
     for _ in range(_MOST_ROUNDS):
-        tried = await asyncio.gather(*(_both(server, moves, make, found.seed) for moves in _shorter(best.moves)))
+        cuts = [best.moves[:place] + best.moves[place + size :] for place in range(0, len(best.moves), size)]
+        tried = await asyncio.gather(*(_both(server, moves, make, found.seed) for moves in cuts if moves))
         parted = [_cut(one) for one in tried if one.parted is not None]
-        if not parted:
+        if parted:
+            best = min(parted, key=lambda one: len(one.moves))
+        elif size == 1:
             break
-        best = min(parted, key=lambda one: len(one.moves))
+        size = max(min(size // 2 if not parted else size, len(best.moves) // 2), 1)
     return best
-
-
-def _shorter(moves: Sequence[Move]) -> Iterator[Sequence[Move]]:
-    """The sequence without its first half, its second half, each of its quarters, and so on, down to each move."""
-    size = len(moves) // 2
-    while size:
-        yield from (cut for at in range(0, len(moves), size) if (cut := [*moves[:at], *moves[at + size :]]))
-        size //= 2
 
 
 async def _both(server: Server, moves: Sequence[Move], make: Make, seed: int) -> Played:
