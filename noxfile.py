@@ -21,6 +21,7 @@ CHECKED: Final = (
     *("examples/library", "examples/rule-sets", "noxfile.py"),
 )
 UNAVAILABLE: Final = 69  # of ``tests.cluster build``: no way to a package index or to Go modules; 1 is a failed build
+CHAINS: Final = "2"  # processes that run clusters, each its own: tests/chains.py
 TRACE: Final = "tests/golden/test_trace.py"
 
 nox.needs_version = ">=2025.2.9"
@@ -141,10 +142,10 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def cluster(session: nox.Session) -> None:
-    """What only a real API server can show: its programs are built if need be, and run one cluster after the other."""
+    """What only a real API server can show: its programs are built if need be, and run as two clusters at a time."""
     prepare(session, "test")
     build_control_plane(session)
-    run_pytest(session, "-n", "0", "--cluster", "tests/cluster")
+    run_pytest(session, "-n", CHAINS, "--cluster", "tests/cluster")
 
 
 @nox.session
@@ -155,7 +156,7 @@ def cluster_1_35(session: nox.Session) -> None:
     build_control_plane(session)
     parts = ("groups_not_served", "live", "mnnvl", "names", "operator_*", "rbac", "starting", "topology*", "webhooks")
     files = sorted(str(path) for part in parts for path in Path("tests/cluster").glob(f"test_{part}.py"))
-    run_pytest(session, "-n", "0", "--cluster", *files)
+    run_pytest(session, "-n", CHAINS, "--cluster", *files)
 
 
 @nox.session
@@ -226,9 +227,9 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Everything pytest knows, with the branch coverage of the core; clusters run beside all else, in one process."""
+    """Everything pytest knows, with the branch coverage of the core; clusters run beside all else, in two processes."""
     prepare(session, "test")
     build_control_plane(session)
-    beside = str((os.cpu_count() or 1) + 1)  # the process with the clusters waits more than it works
+    beside = str((os.cpu_count() or 1) + int(CHAINS))  # the processes with the clusters wait more than they work
     run_pytest(session, "-n", beside, "--cluster", "--cov")
     logging.getLogger("nox").setLevel(logging.WARNING)  # nox reports only failures after this line

@@ -14,9 +14,9 @@ from typing import Any, Final
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
-from xdist.workermanage import WorkerController
 
 import grove_core
+from tests.chains import OF_CLUSTERS, ClusterChains
 
 # A slow or busy machine is no fault of a law, so no profile limits the time of an example. The examples of "ci" are the
 # same at every run: four times as many as a mutant of the core is given (tests/mutation/profile.py).
@@ -157,48 +157,20 @@ def _first_examples(item: pytest.Item) -> Iterator[None]:
         handle.inner_test = test
 
 
-_OF_CLUSTERS: Final = "tests/cluster/"
 _POLITENESS: Final = 10
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Give processes without clusters a lower priority: the one with the clusters waits for other programs."""
+    """Give processes without clusters a lower priority: those with clusters wait for other programs."""
     beside_clusters = hasattr(item.config, "workerinput") and item.config.getoption("--cluster")
-    if beside_clusters and not item.nodeid.startswith(_OF_CLUSTERS) and os.nice(0) < _POLITENESS:
+    if beside_clusters and not item.nodeid.startswith(OF_CLUSTERS) and os.nice(0) < _POLITENESS:
         os.nice(_POLITENESS - os.nice(0))
-
-
-_GOLDEN: Final = "tests/golden/test_golden.py"
-_TOGETHER: Final = ("tests/golden/test_trace.py", "tests/packaging/")
-
-
-class ClustersTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist says no types
-    """One process runs all clusters, which share control planes and wait more than they work; others do the rest.
-
-    The tests of a file or folder whose fixture takes long run in one process too, so that it is made once, and so do
-    the tests of a golden case, so that its plan is computed once.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        file, _, test = nodeid.partition("::")
-        if nodeid.startswith(_OF_CLUSTERS):
-            return "clusters"
-        together = next((part for part in _TOGETHER if file.startswith(part)), "")
-        case = test.partition("[")[2]
-        return together or (f"{file}[{case}" if file == _GOLDEN and case else nodeid)
-
-    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
-        """Forget a scope that is done: after each test xdist counts what is left in all that it remembers."""
-        scope = self._split_scope(self.registered_collections[node][item_index])
-        super().mark_test_complete(node, item_index, duration)
-        if all(self.assigned_work[node][scope].values()):
-            del self.assigned_work[node][scope]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
     """Where clusters run too; else xdist decides."""
-    return ClustersTogether(config, log) if config.getoption("--cluster") else None
+    return ClusterChains(config, log) if config.getoption("--cluster") else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

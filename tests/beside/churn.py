@@ -125,10 +125,10 @@ def main(folder: Path, minutes: float, seed: int, pause: float) -> int:
     chance = random.Random(seed)
     with beside(folder) as (acting, observer), (folder / "played.jsonl").open("w", encoding="utf-8") as log:
         stages = {shape: _stage(acting, shape) for shape in SHAPES}
-        for shape, stage in stages.items():
-            stage.make(SHAPES[shape](stage), ready=False)
+        churn = Churn(stages, chance)
+        churn.make_all()
         time.sleep(15)
-        player = Player(Churn(stages, chance), chance, log, pause)
+        player = Player(churn, chance, log, pause)
         player.play(minutes * 60)
         time.sleep(REST_SECONDS)
         (folder / "metrics.txt").write_text(observer.get("/metrics"), encoding="utf-8")

@@ -20,12 +20,19 @@ class Churn:
     Args:
         stages: by their shape.
         chance: the source of all that is random.
+        pace: what termination delays, and how long events last, are multiplied by.
     """
 
-    def __init__(self, stages: Mapping[str, Stage], chance: random.Random) -> None:
+    def __init__(self, stages: Mapping[str, Stage], chance: random.Random, pace: float = 1) -> None:
         self._stages = stages
         self._chance = chance
+        self._pace = pace
         self._edits = 1
+
+    def make_all(self) -> None:
+        """Create a set on each stage."""
+        for shape in self._stages:
+            self._create(self._stages[shape], shape)
 
     def play(self) -> tuple[str, Outcome]:
         """Choose an event and a set, and play it; the shape of the set, and what was done.
@@ -37,7 +44,7 @@ class Churn:
         (name,) = self._chance.choices(list(EVENTS), [weight for weight, _ in EVENTS.values()])
         shape = self._chance.choice(sorted(self._stages))
         said, seconds, undo = EVENTS[name][1](self, self._stages[shape], shape)
-        return shape, (f"{name} {said}".rstrip(), seconds, undo)
+        return shape, (f"{name} {said}".rstrip(), seconds * self._pace, undo)
 
     def _one(self, found: list[Any]) -> Any:
         if not found:
@@ -156,7 +163,19 @@ class Churn:
 
     def delete_set(self, stage: Stage, shape: str) -> Outcome:
         stage.api.delete("podcliquesets", NAME, stage.namespace)
-        return "", 3 + 20 * self._chance.random(), lambda: _created(stage, shape)
+        return "", 3 + 20 * self._chance.random(), lambda: self._create_again(stage, shape)
+
+    def _create(self, stage: Stage, shape: str) -> None:
+        manifest = SHAPES[shape](stage)
+        template = manifest["spec"]["template"]
+        seconds = int(template["terminationDelay"].removesuffix("s"))
+        template["terminationDelay"] = f"{round(seconds * self._pace)}s"
+        stage.make(manifest, ready=False)
+
+    def _create_again(self, stage: Stage, shape: str) -> None:
+        if stage.find("podcliquesets", NAME):
+            raise LookupError("the set that was deleted is still there")
+        self._create(stage, shape)
 
     def _one_pod(self, stage: Stage, **annotation: str) -> Outcome:
         name = self._one(stage.pods())["metadata"]["name"]
@@ -218,9 +237,3 @@ def _close(stage: Stage, nodes: list[str], closed: bool | None) -> None:
 def _started(stage: Stage) -> None:
     if not stage.operator.is_running:
         stage.operator.start()
-
-
-def _created(stage: Stage, shape: str) -> None:
-    if stage.find("podcliquesets", NAME):
-        raise LookupError("the set that was deleted is still there")
-    stage.api.create(SHAPES[shape](stage))

@@ -21,7 +21,7 @@ from tests.beside.churn import Player
 from tests.beside.churn_events import Churn
 from tests.beside.churn_sets import SHAPES
 from tests.beside.go_operator import EVICTION, TOKENS
-from tests.beside.stage import Stage, fresh_namespace
+from tests.beside.stage import NAME, Stage, fresh_namespace
 from tests.cluster import binaries
 from tests.cluster.api import Json
 from tests.cluster.binaries import CONTROLLERS
@@ -41,12 +41,13 @@ class ChurnedOperator(Operator):
 
 
 def play(
-    folder: Path, minutes: float, seed: int, pause: float, rest_seconds: float = REST_SECONDS
+    folder: Path, minutes: float, seed: int, pause: float, *, rest_seconds: float = REST_SECONDS, pace: float = 1
 ) -> Mapping[str, Any]:
     """Play events for so long; what was played is returned by its name, with how often.
 
     Args:
         rest_seconds: how long the operator works on after the last event.
+        pace: what termination delays, and how long events last, are multiplied by.
     """
     folder.mkdir(parents=True, exist_ok=True)
     chance = random.Random(seed)
@@ -59,11 +60,13 @@ def play(
         operator = ChurnedOperator(plane, options=("--decision-log", str(folder / "decisions.jsonl")))
         operator.start()
         stages = {shape: _stage(plane, operator, shape) for shape in SHAPES}
-        for shape, stage in stages.items():
-            stage.make(SHAPES[shape](stage), ready=False)
-        time.sleep(15)
+        churn = Churn(stages, chance, pace)
+        churn.make_all()
+        for stage in stages.values():
+            size = stage.get("podcliquesets", NAME)["spec"]["replicas"]
+            stage.await_status(NAME, availableReplicas=size)
         _grove(plane, "snapshot", "-A", "--whole", "--out", str(folder / "before.json"))
-        player = Player(Churn(stages, chance), chance, log, pause)
+        player = Player(churn, chance, log, pause)
         player.play(minutes * 60)
         time.sleep(rest_seconds)
         with suppress(AssertionError):

@@ -50,8 +50,10 @@ class TestWhatIsPlannedHappens:
         scene.annotate_pods("llama-0-router", not_ready="true")
         operator.start()
         scene.await_object("podcliques", "llama-0-router", lambda found: "True" in str(found["status"]), "breached")
+        operator.pause()  # so that nothing has ended yet, however long the plan takes
         plan = predicted(grove_plane, scene, "--until", "1m")
         assert {name for verb, _, name in plan if verb == "delete"} == set(scene.names("podcliques"))
+        operator.go_on()
         operator.await_line("delete PodClique: done")
         scene.await_ready(7)
         assert done(operator, kinds, before) == plan

@@ -17,8 +17,11 @@ from tests.cluster.plane import ControlPlane
 from tests.cluster.recorded_causes import compared, read_folder
 from tests.cluster.scenes import Scene, clique
 
-SECONDS = 30.0
-REST_SECONDS = 10.0
+SECONDS = 15.0
+PAUSE = 0.5
+REST_SECONDS = 5.0
+PACE = 0.25
+"""Delays are a quarter of those of the long run: gangs end after 5 s and 10 s."""
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,7 @@ def churned(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
     """The folder of a short churn on a control plane of its own, with the operator's decision log."""
     assert control_plane.pids, "the programs are there"
     folder = tmp_path_factory.mktemp("churned")
-    play(folder, minutes=SECONDS / 60, seed=3, pause=1.0, rest_seconds=REST_SECONDS)
+    play(folder, minutes=SECONDS / 60, seed=3, pause=PAUSE, rest_seconds=REST_SECONDS, pace=PACE)
     return folder
 
 
