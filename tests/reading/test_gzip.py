@@ -110,7 +110,7 @@ class TestIN085:
     @pytest.mark.parametrize("name", ["a.yaml.gz", "a.json.gz"])
     def test_cut_short(self, name: str, tmp_path: Path) -> None:
         end = ",\n".join(f"{number * 7919 % 100003}" for number in range(90_000))
-        text = '{"id": "a"}\n{"id": [' if "json" in name else 'id: a\n---\nid: ['
+        text = '{"id": "a"}\n{"id": [' if "json" in name else "id: a\n---\nid: ["
         data = gzip.compress((text + end).encode())
         (tmp_path / name).write_bytes(data[: len(data) // 2])
         items, (fault,) = read(tmp_path / name)
