@@ -204,6 +204,13 @@ def release(session: nox.Session) -> None:
 
 
 @nox.session
+def audit(session: nox.Session) -> None:
+    """Known vulnerabilities of what the single file holds; fails too if the service cannot be asked (needs network)."""
+    prepare(session, "audit")
+    run(session, "release.audit", *session.posargs)
+
+
+@nox.session
 def mutants(session: nox.Session) -> None:
     """Does some test fail where a line says something else? A tenth of all mutants, or what is asked for."""
     prepare(session, "test", "mutants")

@@ -1,18 +1,20 @@
 """Redacts objects so that they can be shared, and are still planned like the originals (OP-050).
 
-Values of variables, arguments, commands, headers, options of drivers, parameters of devices and annotations that are
-not Grove's are replaced by a hash of the value and a salt that is not kept: equal values stay equal, and a value cannot
-be guessed. Template hashes are replaced consistently, so that a pod of the present template still is one.
+Values of variables, arguments, commands, headers, paths of requests, options of drivers, parameters of devices,
+annotations that are not Grove's, messages and texts with the password of a URL are replaced by a hash of the value and
+a salt that is not kept: equal values stay equal, and a value cannot be guessed. Template hashes are replaced
+consistently, so that a pod of the present template still is one, and no value of a template can be found by trial.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grove_core.areas.workload.pods.pod_manifest import INIT_CONTAINER, PARENTS_FLAG
 from grove_core.areas.workload.template_hash import template_generation_hash, template_hash_of_clique
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.api_names import PREFIX
+from grove_core.resources.api_names import GROVE, PREFIX, SCHEDULER, TEMPLATE_HASH
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 
 Json = dict[str, Any]
@@ -21,6 +23,19 @@ _DRIVER_VALUES: Final = ("data", "options", "volumeAttributes")  # of claims, an
 _TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})  # the type of the parameters; the rest belongs to the driver
 _KEPT: Final = ("apiVersion", "kind", "metadata")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_PASSWORD_IN_URL: Final = re.compile(r"://[^/\s@]*@")
+_ERRORS: Final = "lastErrors"  # of the Go operator; they quote the API server, which quotes refused values
+_GROUPS: Final = frozenset(version.partition("/")[0] for version in (GROVE, SCHEDULER))
+_HASHES: Final = frozenset(
+    {
+        TEMPLATE_HASH,
+        "currentGenerationHash",
+        "currentPodCliqueSetGenerationHash",
+        "currentPodTemplateHash",
+        "podCliqueSetGenerationHash",
+        "podTemplateHash",
+    }
+)  # a value of a template that is easy to guess would be found by computing its hash
 _GROVE_VARIABLES: Final = frozenset(
     {
         "GROVE_PCS_NAME",
@@ -46,20 +61,23 @@ class ObjectRedaction:
         for before, after in zip(items, shown, strict=True):
             if before.get("kind") == "PodCliqueSet":
                 hashes |= _new_hashes(before, after)
-        return [_with(item, hashes) for item in shown] if hashes else shown
+        return [self._with(item, hashes) for item in shown]
 
     def _object(self, item: Json) -> Json:
         if item.get("kind") == "Secret":
             item = {key: item[key] for key in _KEPT if key in item}
         shown: Json = self._walk(item)
-        if item.get("kind") == "Pod" and "status" in shown:
-            shown["status"] = self._without_messages(shown["status"])
+        if "status" in shown:
+            own = str(item.get("apiVersion")).partition("/")[0] in _GROUPS  # plans compare these messages
+            shown["status"] = self._without_errors(shown["status"]) if own else self._without_messages(shown["status"])
         return shown
 
     def _walk(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
         """Redact a part of an object; managed fields, which repeat it, are left out."""
         if isinstance(raw, list):
             return [self._walk(one) for one in raw]
+        if isinstance(raw, str):
+            return self._hashed(raw) if "@" in raw and _PASSWORD_IN_URL.search(raw) else raw
         if not isinstance(raw, dict):
             return raw
         return {key: self._field(key, value, raw) for key, value in raw.items() if key != "managedFields"}
@@ -78,12 +96,17 @@ class ObjectRedaction:
                 return {name: one if name in _TYPE_FIELDS else self._hashed(one) for name, one in value.items()}
             if key in _DRIVER_VALUES:
                 return self._hashed(value)
+            if key == "httpGet":
+                return {
+                    name: self._hashed(one) if name == "path" else self._field(name, one, value)
+                    for name, one in value.items()
+                }
         return self._walk(value)
 
     def _annotations(self, annotations: Json) -> Json:
         """Redact annotations; those of Grove stay, because plans depend on them."""
         return {
-            key: text if key.startswith(PREFIX) else self._hashed(text)
+            key: self._walk(text) if key.startswith(PREFIX) else self._hashed(text)
             for key, text in annotations.items()
             if key != _LAST_APPLIED
         }
@@ -104,7 +127,7 @@ class ObjectRedaction:
         return {**variable, "value": self._hashed(variable["value"])}
 
     def _without_messages(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Redact the messages in the status of a pod, which may quote the output or the arguments of a container."""
+        """Redact the messages in a status, which may quote the output or the arguments of a container."""
         if isinstance(raw, list):
             return [self._without_messages(one) for one in raw]
         if not isinstance(raw, dict):
@@ -112,6 +135,32 @@ class ObjectRedaction:
         return {
             key: self._hashed(item) if key == "message" else self._without_messages(item) for key, item in raw.items()
         }
+
+    def _without_errors(self, status: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Redact the errors in the status of an object of Grove; codes and times stay."""
+        errors = status.get(_ERRORS) if isinstance(status, dict) else None
+        if not isinstance(errors, list):
+            return status
+        shown = [
+            {key: self._hashed(text) if key == "description" else text for key, text in one.items()}
+            if isinstance(one, dict)
+            else self._hashed(one)
+            for one in errors
+        ]
+        return {**status, _ERRORS: shown}
+
+    def _with(self, value: Any, hashes: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON
+        """Return a value in which template hashes are replaced; those that are not in ``hashes`` by a salted hash."""
+        if isinstance(value, dict):
+            return {key: self._of_field(key, item, hashes) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._with(item, hashes) for item in value]
+        return hashes.get(value, value) if isinstance(value, str) else value
+
+    def _of_field(self, key: str, value: Any, hashes: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON
+        if key in _HASHES and isinstance(value, str) and value:
+            return hashes.get(value) or self._hashed(value).removeprefix(REDACTED)
+        return self._with(value, hashes)
 
     def _hashed(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
         """Replace every text in a value that is not empty."""
@@ -136,12 +185,3 @@ def _new_hashes(before: Json, after: Json) -> dict[str, str]:
     ]
     renamed = {hashes[0][name]: hashes[1][name] for name in hashes[0]}
     return {**renamed, template_generation_hash(hashes[0]): template_generation_hash(hashes[1])}
-
-
-def _with(value: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON
-    """Return a value in which texts that are keys of ``words`` are replaced."""
-    if isinstance(value, dict):
-        return {key: _with(item, words) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with(item, words) for item in value]
-    return words.get(value, value) if isinstance(value, str) else value

@@ -48,6 +48,7 @@ class OperatorConfigurationFile(NamedTuple):
         rules: the rule set that the file names; ``field`` for a file of the Go operator; None where it names none.
         raw: the file as it is written.
         note: which fields of a file of the Go operator are not used; empty for other files (IN-072).
+        lease: name and namespace of the Lease of leader election; empty where the defaults hold.
     """
 
     configuration: Configuration
@@ -55,6 +56,7 @@ class OperatorConfigurationFile(NamedTuple):
     raw: Mapping[str, Any]
     problems: tuple[InputFault, ...]
     note: str = ""
+    lease: tuple[str, str] = ("", "")
 
 
 def go_operator_file_note(path: str, raw: Mapping[str, Any]) -> str:
@@ -80,4 +82,5 @@ def read_operator_configuration(path: str | None) -> OperatorConfigurationFile:
     (settings, raw), problems = read_one_configuration(path, read)
     named = settings.rules if "rules" in settings.model_fields_set else None
     note = go_operator_file_note(path, raw) if not problems else ""
-    return OperatorConfigurationFile(settings.configuration, FIELD if note else named, raw, problems, note)
+    lease = settings.leader_election.name, settings.leader_election.namespace
+    return OperatorConfigurationFile(settings.configuration, FIELD if note else named, raw, problems, note, lease)

@@ -93,6 +93,8 @@ def print_installation_manifests(
         topology=features.topology,
         gang_backend=features.gang_backend,
         operator=configured.raw,
+        lease=configured.lease[0] or installation.lease,
+        lease_home=configured.lease[1],
         previewed_rules=AUTO if configured.rules in {None, FIELD} else str(configured.rules),
     )
     objects = installation_objects(whole, parts, more, alerts)

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from grove_core.compare import compare_forecasts
 from grove_core.kernel.refs import Ref
@@ -16,6 +17,7 @@ from grove_shell.actions.compare import rule_set_comparison_as_json
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.rule_set_choice import rule_set_by_name
 from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
+from grove_shell.reading.gzip_stream import UnreadableGzip, unpacked_lines
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.replay.decision_log_format import canonical_json, equals_recorded_plan, plan_as_decision_log_json
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
@@ -28,6 +30,9 @@ from grove_shell.views.replay_page import (
     RuleSetTerminationDifference,
     replay_page,
 )
+
+_LONGEST_LINE: Final = 256 * 1024 * 1024
+"""Bytes; a longer line is cut and refused, so that memory is bounded also for gzip data."""
 
 
 def replay_decision_log(
@@ -53,17 +58,22 @@ def replay_decision_log(
 
 
 def _reader(path: str) -> Callable[[], Iterable[bytes]]:
-    """The lines of a log, as often as they are asked for; a pipe gives them once, so they are kept."""
+    """The lines of a log, as often as they are asked for; a pipe gives them once, so its bytes are kept."""
     if Path(path).is_file():
-        return lambda: _lines_of(path)
-    with Path(path).open("rb") as lines:
-        kept = tuple(lines)
-    return lambda: kept
+        return lambda: _lines_of(lambda: Path(path).open("rb"))
+    kept = Path(path).read_bytes()
+    return lambda: _lines_of(lambda: BufferedReader(BytesIO(kept)))
 
 
-def _lines_of(path: str) -> Iterator[bytes]:
-    with Path(path).open("rb") as lines:
-        yield from lines
+def _lines_of(opened: Callable[[], BufferedReader]) -> Iterator[bytes]:
+    """Yield the lines of a log, unpacked if it is gzip data (IN-084). Raises DamagedDecisionLog, OSError."""
+    number = 0
+    with opened() as file:
+        try:
+            for number, line in enumerate(unpacked_lines(file, _LONGEST_LINE), start=1):  # noqa: B007 - also read below
+                yield line
+        except UnreadableGzip as error:
+            raise DamagedDecisionLog(number + 1, "a log that can be read", str(error.strerror)) from error
 
 
 def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advance: Callable[[], None]) -> ReplayReport:

@@ -22,8 +22,9 @@ _SALT: int = 16
 def write_snapshot_file(live: LiveClusterOptions, out: str | None, output: str, *, whole: bool) -> int:
     """List, redact and write the objects; return the exit code (CL-001). The file is written whole or not at all."""
     found = list_objects_of_all_kinds(live)
-    items = [*found.items] if whole else ObjectRedaction(os.urandom(_SALT)).redacted_objects(found.items)
-    first = snapshot_header_item(found, datetime.now(UTC))
+    first, items = snapshot_header_item(found, datetime.now(UTC)), [*found.items]
+    if not whole:
+        first, *items = ObjectRedaction(os.urandom(_SALT)).redacted_objects([first, *items])
     captured = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}
     text = SERIALIZERS[output].document(captured)
     if out is None:

@@ -196,7 +196,9 @@ cluster_options = combine_options_in_order(
 """Which cluster, and which namespaces of it."""
 
 source_options = combine_options_in_order(
-    filename_option("YAML or JSON as kubectl prints it; may be repeated.  '-' is standard input.", required=False),
+    filename_option(
+        "YAML or JSON as kubectl prints it, also gzip; may be repeated.  '-' is standard input.", required=False
+    ),
     config_option,
     click.option("--live", is_flag=True, help="Read the cluster; files given with -f are edits to plan on it."),
     click.option("-n", "--namespace", metavar="NS", help="Namespace to plan; also for manifests that name none."),

@@ -58,6 +58,8 @@ class ResourceAccess:
 _WATCHED: Final = "list watch"
 _CLUSTER: Final = RequestScope.CLUSTER
 _LEASES: Final = ("coordination.k8s.io", "leases")
+LEASE_NAME: Final = OperatorSettings().leader_election.name
+"""The Lease of an operator without a configuration."""
 _SECRETS: Final = ("", "secrets")
 _PODS: Final = ("", "pods")
 _WITH_STATUS: Final = (POD_CLIQUE_SET, GROUP_KIND, "PodClique", "PodGang")
@@ -125,7 +127,7 @@ def _of_kinds(*, everywhere: bool, by_topology: bool, with_groups: bool) -> Iter
 
 
 def operator_resource_access(
-    *, everywhere: bool = True, by_topology: bool = False, with_groups: bool = True
+    *, everywhere: bool = True, by_topology: bool = False, with_groups: bool = True, lease: str = LEASE_NAME
 ) -> tuple[ResourceAccess, ...]:
     """Return the access of ``grove operator``.
 
@@ -133,12 +135,13 @@ def operator_resource_access(
         everywhere: whether it watches all namespaces.
         by_topology: whether pods are placed by topology.
         with_groups: whether gangs may be placed by the Workload API.
+        lease: the name of the Lease of its leader election.
     """
     return (
         *_of_kinds(everywhere=everywhere, by_topology=by_topology, with_groups=with_groups),
         _access(_PODS, "get list watch", "/status", unrequested=_GRANTED),
         _access(("events.k8s.io", "events"), "create"),
-        *_of_one_object(_LEASES, OperatorSettings().leader_election.name),
+        *_of_one_object(_LEASES, lease),
     )
 
 

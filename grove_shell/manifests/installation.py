@@ -10,6 +10,7 @@ from grove_core.version import IMAGE
 from grove_shell.client.resource_access import (
     DAEMON,
     DOMAIN_CONTROLLER,
+    LEASE_NAME,
     RequestScope,
     ResourceAccess,
     operator_resource_access,
@@ -40,6 +41,8 @@ class InstallationOptions:
         mnnvl, topology: settings of operator and webhooks.
         gang_backend: of the operator; None for what the API server serves.
         operator: the operator's whole configuration file; empty for one made of the settings above.
+        lease: name of the Lease of the operator's leader election.
+        lease_home: namespace of that Lease; empty for ``home``.
         previewed_rules: the rule set that the preview of updates follows.
     """
 
@@ -50,6 +53,8 @@ class InstallationOptions:
     topology: TopologyAwareSettings = TopologyAwareSettings()  # noqa: RUF009 - as above
     gang_backend: GangBackend | None = None
     operator: Mapping[str, Any] = field(default_factory=dict)
+    lease: str = LEASE_NAME
+    lease_home: str = ""
     previewed_rules: str = AUTO
 
     @property
@@ -113,6 +118,7 @@ def namespace_and_role_manifests(installation: InstallationOptions) -> Iterator[
             everywhere=not installation.watched,
             by_topology=installation.topology.enabled,
             with_groups=installation.gang_backend is not GangBackend.PODGANG,
+            lease=installation.lease,
         ),
     )
     asked = webhook_resource_access(
@@ -179,9 +185,10 @@ def role_manifests(installation: InstallationOptions, program: str, access: Iter
         yield from _bound(
             installation, program, program, {"namespace": installation.watched}, by_scope[RequestScope.WATCHED]
         )
-    yield from _bound(
-        installation, program, f"{program}-home", installation.namespace_metadata, by_scope[RequestScope.HOME]
-    )
+    home, name = installation.home, f"{program}-home"
+    if program == OPERATOR and installation.lease_home not in {"", home}:  # the Lease is all that it has at home
+        home, name = installation.lease_home, f"{program}-of-{home}"
+    yield from _bound(installation, program, name, {"namespace": home}, by_scope[RequestScope.HOME])
 
 
 def _bound(

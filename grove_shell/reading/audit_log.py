@@ -3,7 +3,6 @@
 A log is JSON lines of ``audit.k8s.io/v1`` Events, or of lists of these, plain or compressed with gzip.
 """
 
-import gzip
 import heapq
 import json
 import re
@@ -18,6 +17,7 @@ from typing import BinaryIO, Final
 
 from grove_shell.client.nesting_limit import read_json_with_nesting_limit
 from grove_shell.reading.audited_write import AuditedWrite, audited_write_in, time_in_event
+from grove_shell.reading.gzip_stream import unpacked
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE
@@ -33,7 +33,6 @@ _EXPECTED: Final = "an audit event of an API server (audit.k8s.io/v1) as one lin
 _MOST_FAULTS: Final = 20
 _LONGEST_GOT: Final = 60
 _READING: Final = frozenset({"get", "list", "watch"})
-_GZIP: Final = b"\x1f\x8b"
 _OLD: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -91,19 +90,15 @@ def _writes_in(
     try:
         lines = _opened(path, stack)
         yield from _in_order(_parsed(lines, path, concerns, flaws, progress))
-    except (OSError, EOFError) as error:
+    except OSError as error:
         is_there = not isinstance(error, FileNotFoundError)
-        reason = file_error_reason(error) if isinstance(error, OSError) and error.errno else str(error)
-        expected, got = ("a file that can be read", reason) if is_there else ("", NO_SUCH_FILE)
+        expected, got = ("a file that can be read", file_error_reason(error)) if is_there else ("", NO_SUCH_FILE)
         flaws.faults.append(InputFault(file=path, expected=expected, got=got))
 
 
 def _opened(path: str, stack: ExitStack) -> BinaryIO:
-    """Return the bytes of a log, decompressed if need be. Raises OSError."""
-    raw = stack.enter_context(Path(path).open("rb"))  # noqa: SIM115 - the stack closes it
-    if raw.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
-        return stack.enter_context(gzip.open(raw, "rb"))  # type: ignore[return-value]  # it reads lines as any file
-    return raw
+    """Return the bytes of a log, unpacked if need be (IN-084). Raises OSError."""
+    return unpacked(stack.enter_context(Path(path).open("rb")))
 
 
 _HELD: Final = 2000

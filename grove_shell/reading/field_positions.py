@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from grove_shell.reading.gzip_stream import unpacked
 from grove_shell.reading.input_items import MAX_CHARACTERS, InputItem, Place
 
 if TYPE_CHECKING:
@@ -51,9 +52,12 @@ class _FileNodes:
 
         path = Path(self._file)
         try:
-            if path.stat().st_size > MAX_CHARACTERS or not path.is_file():
+            if not path.is_file():
                 return []
-            text = path.read_text(encoding="utf-8")
+            with path.open("rb") as file:
+                text = unpacked(file).read(MAX_CHARACTERS + 1).decode()
+            if len(text) > MAX_CHARACTERS:
+                return []
             loader: Callable[..., Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
             return list(yaml.compose_all(text, Loader=loader))  # type: ignore[arg-type]  # a loader class
         except (OSError, ValueError, RecursionError, yaml.YAMLError):

@@ -1,4 +1,4 @@
-"""Reads the items of a file, a directory or standard input (IN-016, IN-026, IN-012).
+"""Reads the items of a file, a directory or standard input (IN-016, IN-026, IN-012, IN-084).
 
 Rule for this file: every path gives items and faults, never an exception.
 """
@@ -22,7 +22,8 @@ __all__ = ["STDIN", "STDIN_NAME", "InputItem", "input_items_in_path", "standard_
 STDIN: Final = "-"
 STDIN_NAME: Final = "stdin"
 _CLUSTERED: Final = (*TOPOLOGY_KINDS, "Node")
-_SUFFIXES: Final = (".yaml", ".yml", ".json")
+_PACKED: Final = ".gz"
+_SUFFIXES: Final = tuple(f"{name}{end}" for name in (".yaml", ".yml", ".json") for end in ("", _PACKED))
 _LIKE_A_MANIFEST: Final = re.compile(r"\.(?:yaml|yml|json)(?![a-z])", re.IGNORECASE)
 _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\{[ \t\n\r]*["}])')
 
@@ -80,7 +81,7 @@ def _files(directory: str, faults: list[InputFault]) -> Iterator[str]:
         elif name.endswith(_SUFFIXES) or not os.path.exists(path):  # noqa: PTH110 - as above
             yield path  # a link to nowhere cannot be read
         elif _LIKE_A_MANIFEST.search(name):
-            expected = "a name that ends in .yaml, .yml or .json, or begins with a dot"
+            expected = "a name that ends in .yaml, .yml or .json (also with .gz), or begins with a dot"
             faults.append(InputFault(file=path, expected=expected, got=name, lost=False))
 
 
@@ -124,7 +125,7 @@ def _stream_items(
         got = "kubectl's table; use -o json"
         faults.append(InputFault(file=name, document=1, line=1, column=1, expected="objects in JSON or YAML", got=got))
         return
-    if name.endswith(".json") or _BEGINS_LIKE_JSON.match(head):
+    if name.removesuffix(_PACKED).endswith(".json") or _BEGINS_LIKE_JSON.match(head):
         yield from input_items_from_json(text, name, faults, take_pods)
     else:
         from grove_shell.reading.yaml_input_items import input_items_from_yaml  # noqa: PLC0415 - JSON needs none of it (P11)

@@ -10,7 +10,7 @@ from typing import Final
 
 from grove_core.resources.pod_fields import decode_whole
 from grove_shell.reading.input_faults import UnreadableText
-from grove_shell.reading.input_items import InputItem
+from grove_shell.reading.input_items import MAX_CHARACTERS, InputItem
 from grove_shell.reading.kubectl_yaml import KubectlYamlConverter, OtherYaml
 from grove_shell.reading.pod_runs import MOST_CHARACTERS, TakePods, decoded_run
 from grove_shell.reading.utf8_stream import Utf8Stream
@@ -19,6 +19,7 @@ _HEADER: Final = re.compile(r"apiVersion: v1\nitems:\n(?=- )")
 _ITEM_END: Final = re.compile(r"\n(?=([A-Za-z-])|[^ \n])")  # not by a comment, say
 _POD: Final = '{"apiVersion":"v1","kind":"Pod"'
 _MOST_CHARACTERS: Final = 1024 * 1024  # of an item
+_MOST_LINES: Final = MAX_CHARACTERS  # the parser takes twice as many empty lines at once
 _BLANKS: Final = "\n" * 64 * 1024
 
 
@@ -49,7 +50,7 @@ class KubectlYamlItems:
         self._header = header[0]
         self._text, self._at = self._stream.read_chunk(), header.end()
         converter = KubectlYamlConverter()
-        while (item := self._next_item()) is not None:
+        while self._blank_lines < _MOST_LINES and (item := self._next_item()) is not None:
             try:
                 found = converter.json_of_item(item)
             except OtherYaml:

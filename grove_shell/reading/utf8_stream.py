@@ -1,4 +1,4 @@
-"""Decodes bytes as UTF-8 in chunks, and counts newlines.
+"""Decodes bytes as UTF-8 in chunks, unpacked where they are gzip data (IN-084), and counts newlines.
 
 Rule for this file: whatever the bytes are, the only exception is `Unreadable`, raised after all text before the bad
 place was returned.
@@ -7,6 +7,7 @@ place was returned.
 import codecs
 from typing import BinaryIO, Final
 
+from grove_shell.reading.gzip_stream import GZIP_START, GzipStream, UnreadableGzip
 from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import Place
 
@@ -19,10 +20,12 @@ _KNOWN_BINARIES: Final = (
     (b"GIF8", "a GIF image"),
     (b"%PDF-", "a PDF document"),
     (b"PK\x03\x04", "a zip archive"),
-    (b"\x1f\x8b", "gzip data"),
+    (GZIP_START, "gzip data in gzip data"),
     (b"\x28\xb5\x2f\xfd", "zstd data"),
     (b"\x7fELF", "a program"),
 )
+_TAR_MARK: Final = b"ustar"
+_TAR_MARK_AT: Final = 257
 
 
 class Utf8Stream:
@@ -82,7 +85,7 @@ class Utf8Stream:
         """
         if not self._started:
             self._started = True
-            self._head = self._decoded(self._chunk(min(_FIRST_CHUNK, self._chunk_size)), first=True)
+            self._head = self._decoded(self._first_chunk(), first=True)
         return self._head
 
     def read_chunk(self) -> str:
@@ -105,9 +108,21 @@ class Utf8Stream:
         self._seekable = self._seekable and not self._failure
         return chunk
 
+    def _first_chunk(self) -> bytes:
+        size = min(_FIRST_CHUNK, self._chunk_size)
+        data = self._chunk(size)
+        if not data.startswith(GZIP_START):
+            return data
+        self._raw = GzipStream(self._raw, data)  # type: ignore[assignment]  # of a BinaryIO, read() is enough
+        self._seekable = False
+        return self._chunk(size)
+
     def _chunk(self, size: int) -> bytes:
         try:
             data = self._raw.read(size)
+        except UnreadableGzip as error:
+            place = 1 + self.newline_count, self.column + 1
+            raise UnreadableText("a file that can be read", file_error_reason(error), *place) from error
         except (OSError, ValueError) as error:
             raise UnreadableText("a file that can be read", file_error_reason(error)) from error
         self._fetched += len(data)
@@ -154,6 +169,8 @@ def _refuse_binaries(head: bytes) -> None:
     for magic, name in _KNOWN_BINARIES:
         if head.startswith(magic):
             raise UnreadableText("a text file", name)
+    if head.startswith(_TAR_MARK, _TAR_MARK_AT):
+        raise UnreadableText("a text file", "a tar archive; unpack it, and give its folder")
     # Text of this kind begins with ASCII, so UTF-16 shows in its first two bytes, with a byte order mark or without.
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or (len(head) > 1 and (head[0] == 0) != (head[1] == 0)):
         raise UnreadableText("UTF-8 text", "UTF-16 text; save the file as UTF-8")

@@ -14,7 +14,7 @@ from yaml.reader import Reader
 from yaml.scanner import Scanner, ScannerError
 
 from grove_shell.reading.input_faults import UnreadableText
-from grove_shell.reading.input_items import MAX_ALIASED, JsonValue, Place
+from grove_shell.reading.input_items import MAX_ALIASED, MAX_CHARACTERS, JsonValue, Place
 from grove_shell.reading.json_checks import HALF_PAIR
 from grove_shell.reading.utf8_stream import position_after_text
 from grove_shell.reading.yaml_scalars import InvalidYamlScalar
@@ -33,6 +33,9 @@ _NO_CHARACTER: Final = "found invalid Unicode character escape code"
 
 _ABANDONED_DEPTH: Final = 1_000
 """Depth at which skipping stops too (IN-012): the scanner's work grows with the square of the depth."""
+
+_LONGEST_EVENT: Final = 2 * MAX_CHARACTERS
+"""Characters that are read for one event, spaces and comments before it included (IN-012)."""
 
 
 class TextStream(Protocol):
@@ -54,9 +57,13 @@ class _Printable:
     """A text up to the first character that YAML forbids (IN-014).
 
     The parsers check a block ahead, so the objects before such a character would be lost.
+
+    Attributes:
+        without_event: number of characters read since the last event; reading stops where it grows too large.
     """
 
     def __init__(self, stream: TextStream) -> None:
+        self.without_event = 0
         self._stream = stream
         self._failure: UnreadableText | None = None
 
@@ -65,6 +72,10 @@ class _Printable:
             raise self._failure
         newlines, column = self._stream.newline_count, self._stream.column
         chunk = self._stream.read_chunk()
+        self.without_event += len(chunk)
+        if self.without_event > _LONGEST_EVENT:
+            expected = f"an object of at most {MAX_CHARACTERS:,} characters"
+            raise UnreadableText(expected, "far more (reading stopped here)", 1 + newlines, column + 1)
         # The first test is fast and strict: it also fails for a tab.
         if chunk.replace("\n", "").isprintable() or not (found := _FORBIDDEN.search(chunk)):
             return chunk
@@ -104,7 +115,13 @@ def yaml_event_reader(stream: TextStream, *, pure: bool) -> Callable[[], Any]:
     """
     printable = _Printable(stream)
     parser: Any = _PythonParser(printable) if pure or _C_PARSER is None else _C_PARSER(printable)
-    return cast("Callable[[], Any]", parser.get_event)
+    get = cast("Callable[[], Any]", parser.get_event)
+
+    def next_event() -> Any:  # noqa: ANN401 - an event of PyYAML
+        printable.without_event = 0
+        return get()
+
+    return next_event
 
 
 def position_of_event(event: Event) -> Place:

@@ -20,6 +20,8 @@ from tests.cluster.scenes import is_living, is_ready
 from tests.cluster.sharing import shares
 
 USER: Final = "operator"
+NO_RIGHTS: Final = "nobody"
+"""A user without any rights but those that a test grants."""
 SETS: Final = "podcliquesets"
 DEVICES: Final[Json] = {"name": "x", "templateSpec": {"spec": {"devices": {}}}}
 
@@ -247,3 +249,35 @@ def test_mf025_everything_is_applied_in_one_go(programs: dict[str, Path]) -> Non
             for first, second in zip(applied, again, strict=True):
                 key = "generation" if first["kind"] == "CustomResourceDefinition" else "resourceVersion"
                 assert first["metadata"][key] == second["metadata"][key], "applied again, nothing changes"
+
+
+def test_mf047_the_operator_takes_the_configured_lease(
+    api_server: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    """Of another name, in another namespace, with nothing but the printed roles."""
+    api: Api = api_server.api()
+    elsewhere, lease = "kube-public", f"{namespace}-lease"
+    apply(api, installation_objects(InstallationOptions(), ("crds",)))
+    installation = InstallationOptions(home=namespace, watched=namespace, lease=lease, lease_home=elsewhere)
+    objects = access_for(installation, {"grove-operator": NO_RIGHTS})
+    apply(api, objects)
+    words = ["operator", "--kubeconfig", str(api_server.kubeconfig(NO_RIGHTS)), "-n", namespace]
+    config = {"kind": "OperatorConfiguration", "leaderElection": {"name": lease, "namespace": elsewhere}}
+    program = Program(words, config, tmp_path / "operator.log")
+    try:
+        with program.running() as process:
+            program.await_ready(process)
+            held = wait_until(
+                lambda: api.find("leases", lease, elsewhere),
+                bool,
+                "the Lease is taken",
+                seconds=60,
+            )
+            assert held is not None
+            assert held["spec"]["holderIdentity"]
+        api.delete("leases", lease, elsewhere)
+    finally:
+        for one in objects:
+            if one["metadata"].get("namespace") == elsewhere:
+                api.delete(one["kind"], one["metadata"]["name"], elsewhere)
+        remove_cluster_wide(api, objects)

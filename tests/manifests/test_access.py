@@ -4,6 +4,7 @@ import asyncio
 import functools
 import io
 import itertools
+import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from grove_shell.actions.manifests import installation_objects
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cli.main import run_command_line
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.reflector import Reflector
@@ -316,6 +318,37 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
     assert granted(objects, program) == expected
     if watched and not suffixed:
         assert not any(scope is RequestScope.CLUSTER for scope, *_ in expected)
+
+
+@pytest.mark.parametrize("fields", [("name", "namespace"), ("resourceName", "resourceNamespace")])
+@pytest.mark.parametrize("home", ["", "elsewhere"])
+def test_mf047_the_configured_lease_is_allowed(
+    fields: tuple[str, str], home: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the file of this operator, and in one of the Go operator."""
+    election: dict[str, Any] = {fields[0]: "mine", **({fields[1]: home} if home else {})}
+    version, kind = "operator.config.grove.io/v1alpha1", "OperatorConfiguration"
+    path = tmp_path / "operator.yaml"
+    path.write_text(json.dumps({"apiVersion": version, "kind": kind, "leaderElection": election}), encoding="utf-8")
+    assert run_command_line(["manifests", "--config", str(path), "-o", "json"], "grove") == 0
+    objects = json.loads(capsys.readouterr().out)["items"]
+    found = {
+        (one["metadata"]["namespace"], verb, tuple(rule.get("resourceNames", ())))
+        for one in objects
+        if one["kind"] == "Role"
+        for rule in one["rules"]
+        if "leases" in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    where = home or "grove-system"
+    assert found == {(where, "create", ()), (where, "get", ("mine",)), (where, "update", ("mine",))}
+    (binding,) = (
+        one
+        for one in objects
+        if one["kind"] == "RoleBinding" and one["metadata"]["labels"]["app.kubernetes.io/name"] == "grove-operator"
+    )
+    assert binding["metadata"]["namespace"] == where
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "grove-operator", "namespace": "grove-system"}]
 
 
 def test_mf020_no_access_to_groups_where_podgangs_place_gangs() -> None:

@@ -145,9 +145,9 @@ class TestFilesThatHoldNoObjects:
 
 
 class TestIN026:
-    """A directory MUST be read as its ``*.yaml``, ``*.yml`` and ``*.json`` files by name, each once, including
-    subdirectories and links. ``-`` is standard input. Other files are skipped, except that those named like a copy of a
-    manifest, and unreadable paths, are faults.
+    """A directory MUST be read as its ``*.yaml``, ``*.yml`` and ``*.json`` files by name, also with ``.gz`` behind it,
+    each once, including subdirectories and links. ``-`` is standard input. Other files are skipped, but those named
+    like a copy of a manifest, and unreadable paths, are faults.
     """
 
     def test_in_order_and_below(self, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ class TestIN026:
         items, faults = read(tmp_path)
         assert ([item.value for item in items], faults) == ([{"id": "a"}], [])
 
-    @pytest.mark.parametrize("name", ["pods.yaml.bak", "a.YAML", "a.yml~", "pods.json.gz"])
+    @pytest.mark.parametrize("name", ["pods.yaml.bak", "a.YAML", "a.yml~", "pods.json.bz2", "pods.json.gz.bak"])
     def test_files_named_like_a_copy_of_a_manifest_are_faults(self, tmp_path: Path, name: str) -> None:
         (tmp_path / "a.yaml").write_text("id: a", encoding="utf-8")
         (tmp_path / name).write_text("id: b", encoding="utf-8")
