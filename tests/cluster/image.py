@@ -1,7 +1,7 @@
 """The image of deploy/Dockerfile without a container engine: unpacked, and its programs in a sandbox.
 
-``python -m tests.cluster.image LAYOUT FOLDER`` unpacks an OCI image layout, and prints what the image holds. With that folder
-in ``GROVE_TEST_IMAGE``, tests run the programs of the image in place of those of the checkout.
+``python -m tests.cluster.image LAYOUT FOLDER`` unpacks an OCI image layout, and prints what the image holds. With that
+folder in ``GROVE_TEST_IMAGE``, tests run the programs of the image in place of those of the checkout.
 """
 
 import hashlib
@@ -41,10 +41,10 @@ exec env -i {variables} unshare --user --map-user={user} --map-group={user} --ro
 
 
 def image_command(program: str) -> tuple[str, ...]:
-    """Return the command that runs a program of the unpacked image as a cluster does, with the user and read-only files.
+    """Return the command that runs a program of the unpacked image with the user of a cluster and read-only files.
 
-    The folder for temporary files is that of the machine, for the files of tests. The process keeps its id, so that signals
-    reach the program.
+    The folder for temporary files is that of the machine, for the files of tests. The process keeps its id, so that
+    signals reach the program.
     """
     folder = Path(os.environ[UNPACKED]).absolute()
     variables = [shlex.quote(one) for one in (*config_of(folder).get("Env", ()), "HOME=/")]
@@ -80,7 +80,7 @@ def unpack(layout: Path, folder: Path) -> list[int]:
 
 
 def _blob(layout: Path, descriptor: Json) -> Path:
-    algorithm, _, digest = descriptor["digest"].partition(":")
+    algorithm, _, digest = str(descriptor["digest"]).partition(":")
     path = layout / "blobs" / algorithm / digest
     with path.open("rb") as content:
         if hashlib.file_digest(content, algorithm).hexdigest() != digest:
@@ -119,7 +119,7 @@ def _parts(names: Iterator[str]) -> Iterator[tuple[str, str, str]]:
 
 def _report(layout: Path, folder: Path) -> Iterator[str]:
     layers = unpack(layout, folder)
-    yield f"{sum(layers) / 1e6:7.1f} MB  to download, in {len(layers)} layers; Grove's is the last: {layers[-1] / 1e6:.1f} MB"
+    yield f"{sum(layers) / 1e6:7.1f} MB  to download; {layers[-1] / 1e6:.1f} MB of these in the layer of Grove"
     files = folder / FILES
     yield f"{size_of(files) / 1e6:7.1f} MB  unpacked"
     yield f"{size_of(files / 'opt/grove') / 1e6:7.1f} MB  of these below /opt/grove:"

@@ -78,8 +78,7 @@ class Operator:
         server: to go to instead of the API server itself, e.g. a proxy.
         options: further ones of the command line.
         mnnvl: of the configuration; may be set anew for its next life, as ``topology``, ``rules``, ``backend``,
-            ``workers`` and ``init_image`` may.
-        program: the command ``grove``, e.g. of another release.
+            ``workers``, ``init_image`` and ``program`` may.
     """
 
     def __init__(
@@ -93,7 +92,6 @@ class Operator:
         server: str = "",
         options: tuple[str, ...] = (),
         mnnvl: Mapping[str, Any] = MappingProxyType({}),
-        program: Sequence[str] = GROVE,
     ) -> None:
         self.plane = plane
         self.user = user
@@ -108,7 +106,7 @@ class Operator:
         self.backend = "podgang"
         self.workers = 16
         self.init_image = ""
-        self.program = program
+        self.program: Sequence[str] = GROVE
         self._name = ""
         self._before: list[Json] = []
 

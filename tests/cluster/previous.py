@@ -3,7 +3,7 @@
 import os
 import subprocess
 import venv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +15,8 @@ from tests.cluster.api import Api, Json
 
 PREVIOUS: Final = "GROVE_TEST_PREVIOUS"
 """The environment variable with the tag or commit of the previous release."""
+Facts = Mapping[tuple[str, str], Any]
+"""What must not change, by kind and name."""
 PASSING: Final = frozenset({"Event", "Lease"})
 
 needs_previous = pytest.mark.skipif(not os.environ.get(PREVIOUS), reason="needs a previous release: nox -s upgrade")
@@ -36,7 +38,7 @@ def install_previous(folder: Path) -> Sequence[str]:
     return (*python, str(programs / "grove"))
 
 
-def lasting_facts(api: Api, namespace: str) -> dict[tuple[str, str], dict[str, Any]]:
+def lasting_facts(api: Api, namespace: str) -> Facts:
     """Return of every object what an operator that is replaced leaves as it is, by kind and name."""
     found = (one for one in api.everything_in(namespace) if one["kind"] not in PASSING)
     return {(one["kind"], one["metadata"]["name"]): _facts_of(one) for one in found}
@@ -55,7 +57,7 @@ def _facts_of(found: Json) -> dict[str, Any]:
     }
 
 
-def differing(before: dict[tuple[str, str], Any], after: dict[tuple[str, str], Any]) -> dict[str, Any]:
+def differing(before: Facts, after: Facts) -> dict[str, Any]:
     """Return what differs: the facts before and after, by kind and name."""
     keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
     return {" ".join(key): (before.get(key), after.get(key)) for key in keys}

@@ -61,7 +61,7 @@ def test_rl019_every_user_can_read_the_files_and_write_none(folder: Path) -> Non
 
 def test_rl020_compiled_modules_have_no_times(folder: Path) -> None:
     (packages,) = (folder / FILES).glob(SITE_PACKAGES)
-    modules = [path for path in (packages / "grove_shell").rglob("*.py")]
+    modules = list((packages / "grove_shell").rglob("*.py"))
     compiled = {path.name.partition(".")[0]: path.read_bytes()[4:8] for path in packages.rglob("grove_shell/**/*.pyc")}
     assert modules
     assert {path.stem for path in modules} == compiled.keys()

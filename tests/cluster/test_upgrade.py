@@ -3,139 +3,221 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.beside.audit import RULES
-from tests.cluster.api import wait_until
+from tests.cluster.api import Json, wait_until
 from tests.cluster.binaries import CONTROLLERS
-from tests.cluster.operators import GROVE, SHORT, Operator, grove, install_definitions, let
+from tests.cluster.operators import GROVE, Operator, grove, install_definitions, let
 from tests.cluster.plane import OPERATORS, ControlPlane
-from tests.cluster.previous import differing, install_previous, lasting_facts, needs_previous
+from tests.cluster.previous import Facts, differing, install_previous, lasting_facts, needs_previous
 from tests.cluster.scenes import Scene, group, light
 
 pytestmark = needs_previous
 
 PODS: Final = 1000
+WIDE: Final = 120
+"""Pods of one PodClique."""
 NODES: Final = 12
 QUIET: Final = 5.5
 """Seconds for which a status may wait until it is written."""
+UPDATED: Final = "example.com/main:2"
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOver:
+    """One operator after another.
+
+    Attributes:
+        before: what must stay, by kind and name.
+        after: the same, when the operator that took over rests.
+        writes: of that operator: their number by resource and name.
+    """
+
+    before: Facts
+    after: Facts
+    writes: Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """What was seen of an upgrade and of the way back.
+
+    Attributes:
+        folder: has what the previous release recorded: ``capture.json``, ``plan.json``, ``decisions.jsonl``.
+        takeovers: that of the present release, then that of the previous one.
+    """
+
+    plane: ControlPlane
+    scene: Scene
+    previous: Sequence[str]
+    folder: Path
+    takeovers: Sequence[TakeOver]
 
 
 @pytest.fixture(scope="module")
-def previous(tmp_path_factory: pytest.TempPathFactory) -> Sequence[str]:
-    """The command of the previous release."""
-    return install_previous(tmp_path_factory.mktemp("previous"))
-
-
-@pytest.fixture(scope="module")
-def upgraded_plane(programs: dict[str, Path]) -> Iterator[ControlPlane]:
-    """A control plane without definitions, whose audit log has what was written."""
+def upgrade(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgrade]:
+    """Previous release, present one and back, with the definitions of the present one from the first step on."""
+    folder = tmp_path_factory.mktemp("upgrade")
+    previous = install_previous(folder / "previous")
     with ControlPlane(programs, audit_rules=RULES) as plane:
-        yield plane
+        scene = prepared_scene(plane, previous)
+        old, new = operators(plane, scene.namespace, previous, folder / "decisions.jsonl")
+        old.start()
+        make_sets(scene)
+        old.await_rest(seconds=300)
+        asked = ("-n", scene.namespace, "--whole", "--out", str(folder / "capture.json"))
+        assert grove("snapshot", *asked, kubeconfig=plane.kubeconfig(), program=previous).returncode == 0
+        install_definitions(scene.api)
+        takeovers = [take_over(scene, old, new), take_over(scene, new, old)]
+        assert old.stop() == 0
+        scene.scale("podcliques", "wide-0-engine", WIDE + 1)
+        saved = ("--live", "-n", scene.namespace, "--config", str(old.config), "--out", str(folder / "plan.json"))
+        assert grove("plan", *saved, kubeconfig=plane.kubeconfig(), program=previous).returncode == 0
+        yield Upgrade(plane, scene, previous, folder, takeovers)
 
 
-@pytest.fixture
-def scene(upgraded_plane: ControlPlane, previous: Sequence[str]) -> Iterator[Scene]:
-    """A namespace on a cluster with the definitions of the previous release."""
-    api = upgraded_plane.api()
+def prepared_scene(plane: ControlPlane, previous: Sequence[str]) -> Scene:
+    """Return a namespace on a cluster with the definitions of the previous release."""
+    api = plane.api()
     install_definitions(api, previous)
-    upgraded_plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
+    plane.restart(CONTROLLERS)  # the garbage collector looks for new kinds when it begins, then every 30 s
     for user in OPERATORS:
         let(api, user)
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
-    yield Scene(api, "ml", nodes=NODES)
+    return Scene(api, "ml", nodes=NODES)
 
 
-class Releases:
-    """The operators of two releases with one Lease, each with a user of its own in the audit log."""
+def operators(
+    plane: ControlPlane, namespace: str, previous: Sequence[str], decisions: Path
+) -> tuple[Operator, Operator]:
+    """Return the operators of both releases: one Lease, one decision log, a user of its own for each, another image."""
+    log = ("--decision-log", str(decisions))
+    old = Operator(plane, namespace=namespace, election={}, options=log)
+    new = Operator(plane, OPERATORS[1], namespace=namespace, election={}, options=log)
+    old.program = previous
+    old.init_image, new.init_image = "example.com/grove:previous", "example.com/grove:present"
+    return old, new
 
-    def __init__(self, plane: ControlPlane, namespace: str, previous: Sequence[str], decisions: Path) -> None:
-        log = ("--decision-log", str(decisions))
-        self.old = Operator(plane, namespace=namespace, election=SHORT, options=log, program=previous)
-        self.new = Operator(plane, OPERATORS[1], namespace=namespace, election=SHORT)
-        self.old.init_image, self.new.init_image = "example.com/grove:previous", "example.com/grove:present"
 
-    def replace(self, old: Operator, new: Operator) -> Counter[tuple[str, str]]:
-        """Start an operator beside another one, stop that one, and return what the new one wrote until it rests.
+def take_over(scene: Scene, before: Operator, after: Operator) -> TakeOver:
+    """Start an operator beside another one, stop that one, wait until the started one rests, and see that it acts."""
+    facts, earlier = lasting_facts(scene.api, scene.namespace), len(after.writes())
+    after.launch()
+    after.await_line("does not lead")
+    assert before.stop() == 0
+    after.await_line("leads")
+    after.await_rest(seconds=300)
+    await_quiet(after)
+    written = [event["objectRef"] for event in after.writes()[earlier:]]
+    writes = Counter((one["resource"], one.get("name", "")) for one in written)
+    taken = TakeOver(facts, lasting_facts(scene.api, scene.namespace), writes)
+    name = scene.pods("wide-0-engine")[0]["metadata"]["name"]
+    created = len(after.writes("pods", "create"))
+    scene.api.delete("pods", name, scene.namespace)
+    scene.await_ready(WIDE, "wide-0-engine")
+    assert len(after.writes("pods", "create")) == created + 1
+    await_quiet(after)
+    return taken
 
-        Returns:
-            Number of writes of each object: resource with subresource, and name.
-        """
-        before = len(new.writes())
-        new.launch()
-        new.await_line("does not lead")
-        assert old.stop() == 0
-        new.await_line("leads")
-        new.await_rest(seconds=120)
-        last = time.monotonic(), len(new.asked())
 
-        def is_quiet() -> bool:
-            nonlocal last
-            asked = len(new.asked())
-            if asked != last[1]:
-                last = time.monotonic(), asked
-            return time.monotonic() - last[0] > QUIET
+def await_quiet(operator: Operator) -> None:
+    """Wait until an operator has written nothing for longer than a status may wait."""
+    seen = [(time.monotonic(), -1)]
 
-        wait_until(is_quiet, bool, "no write any more", seconds=60)
-        written = [event["objectRef"] for event in new.writes()[before:]]
-        return Counter((f"{one['resource']}/{one.get('subresource', '')}", one.get("name", "")) for one in written)
+    def is_quiet() -> bool:
+        asked = len(operator.asked())
+        if asked != seen[-1][1]:
+            seen.append((time.monotonic(), asked))
+        return time.monotonic() - seen[-1][0] > QUIET
+
+    wait_until(is_quiet, bool, "no write any more", seconds=120)
 
 
 def make_sets(scene: Scene) -> None:
     """Create sets with 1,000 pods in all; one has a running delay of a termination, one an update that stands still."""
     pool = group("pool", "worker", replicas=10)
-    later = light("later", 46) 
+    later = light("later", 46)
     later["spec"]["startsAfter"] = ["first"]
     sets = [
         scene.set_of(light("leader"), light("worker", 9), name="many", replicas=60),
         scene.set_of(light("router", 2), light("worker", 9), name="pooled", replicas=2, podCliqueScalingGroups=[pool]),
-        scene.set_of(light("engine", 120), name="wide"),
+        scene.set_of(light("engine", WIDE), name="wide"),
         scene.set_of(light("first", 4), later, name="ordered", cliqueStartupType="CliqueStartupTypeExplicit"),
         scene.set_of(light("router", 4), light("worker", 20), name="breached", terminationDelay="4h"),
         scene.set_of(light("router", 2), light("worker", 20), name="updating"),
     ]
     for one in sets:
         scene.api.create(one)
-    scene.await_ready(PODS, seconds=600)
+    scene.await_ready(PODS, seconds=900)
     scene.annotate_pods("breached-0-router", not_ready="true")
     scene.await_condition("podcliques", "breached-0-router", "MinAvailableBreached", "True")
     cliques = scene.get("podcliquesets", "updating")["spec"]["template"]["cliques"]
     for each in cliques:
-        each["spec"]["podSpec"]["containers"][0]["image"] = "example.com/main:2"
+        each["spec"]["podSpec"]["containers"][0]["image"] = UPDATED
         each["annotations"] = {"kubelet.grove.test/never-ready": "true"}
     scene.patch("podcliquesets", "updating", {"spec": {"template": {"cliques": cliques}}})
-    wait_until(lambda: _new_pods(scene), bool, "the update has begun")
+    wait_until(lambda: updated_pods(scene), bool, "the update has begun", seconds=120)
 
 
-def _new_pods(scene: Scene) -> list[str]:
-    return [
-        pod["metadata"]["name"]
-        for pod in scene.all_of("pods", labelSelector="app.kubernetes.io/part-of=updating")
-        if pod["spec"]["containers"][0]["image"] == "example.com/main:2" and pod["status"]["phase"] == "Running"
-    ]
+def updated_pods(scene: Scene) -> list[Json]:
+    """Return the pods of the new template that run."""
+    pods = scene.all_of("pods", labelSelector="app.kubernetes.io/part-of=updating")
+    return [pod for pod in pods if _image_and_phase(pod) == (UPDATED, "Running")]
 
 
-def test_upgrade(
-    upgraded_plane: ControlPlane, scene: Scene, previous: Sequence[str], tmp_path: Path
-) -> None:
-    releases = Releases(upgraded_plane, scene.namespace, previous, tmp_path / "decisions.jsonl")
-    old, new = releases.old.start(), releases.new
-    make_sets(scene)
-    old.await_rest(seconds=120)
-    before = lasting_facts(scene.api, scene.namespace)
-    print(Counter(k for k, _ in before))
-    print("updated", _new_pods(scene))
-    install_definitions(scene.api)
-    written = releases.replace(old, new)
-    print("WRITTEN", len(written), sum(written.values()), written.most_common(10))
-    after = lasting_facts(scene.api, scene.namespace)
-    print(json.dumps(differing(before, after), indent=1)[:6000])
-    written = releases.replace(new, old)
-    print("BACK", len(written), sum(written.values()), written.most_common(10))
-    last = lasting_facts(scene.api, scene.namespace)
-    print(json.dumps(differing(after, last), indent=1)[:6000])
-    old.stop()
+def _image_and_phase(pod: Json) -> tuple[str, str]:
+    return pod["spec"]["containers"][0]["image"], pod["status"]["phase"]
+
+
+def test_mf050_another_release_takes_over_without_a_change(upgrade: Upgrade) -> None:
+    for each in upgrade.takeovers:
+        assert sum(kind == "Pod" for kind, _ in each.before) >= PODS
+        assert differing(each.before, each.after) == {}
+
+
+def test_mf051_each_object_is_written_at_most_once(upgrade: Upgrade) -> None:
+    for each in upgrade.takeovers:
+        assert {one: number for one, number in each.writes.items() if number > 1 or one[0] == "pods"} == {}
+
+
+@pytest.mark.parametrize("of_previous", [False, True], ids=["present", "previous"])
+def test_mf052_decisions_of_both_are_repeated(upgrade: Upgrade, *, of_previous: bool) -> None:
+    """The log was begun by the previous release, and has decisions of the present one."""
+    program = upgrade.previous if of_previous else GROVE
+    ran = grove("replay", str(upgrade.folder / "decisions.jsonl"), program=program, seconds=600)
+    assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
+
+
+def test_mf052_a_capture_is_planned_as_before(upgrade: Upgrade) -> None:
+    asked = ("plan", "-f", str(upgrade.folder / "capture.json"), "--now", _newest_time(upgrade), "-o", "json")
+    found = [grove(*asked, program=program, seconds=300) for program in (upgrade.previous, GROVE)]
+    assert [ran.returncode for ran in found] == [0, 0], found[1].stderr
+    old, new = (json.loads(ran.stdout) for ran in found)
+    assert len(new["plans"]) == len(old["plans"]) > 0
+    assert new["summary"].items() >= old["summary"].items()
+
+
+def _newest_time(upgrade: Upgrade) -> str:
+    """Return a time after the capture and within the delay of the set that is breached."""
+    found = upgrade.scene.get("podcliquesets", "breached")
+    times: list[str] = [one["lastTransitionTime"] for one in found["status"]["conditions"]]
+    return max(times)
+
+
+def test_mf052_an_audit_log_explains_what_went(upgrade: Upgrade) -> None:
+    audit = str(upgrade.plane.folder / "audit.log")
+    ran = grove("why", "--audit", audit, "-f", str(upgrade.folder / "capture.json"), "-o", "json", seconds=600)
+    assert ran.returncode == 0, ran.stderr
+    assert not {one["cause"] for one in json.loads(ran.stdout)["causes"]} & {"notKnown", "notExplained"}
+
+
+def test_mf052_a_saved_plan_is_applied(upgrade: Upgrade) -> None:
+    ran = grove("apply", str(upgrade.folder / "plan.json"), kubeconfig=upgrade.plane.kubeconfig(), seconds=300)
+    assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
+    wait_until(lambda: upgrade.scene.pods("wide-0-engine"), lambda pods: len(pods) == WIDE + 1, "the pod is created")
