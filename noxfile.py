@@ -202,8 +202,8 @@ def image(session: nox.Session) -> None:
     builder = shutil.which("buildah") or shutil.which("podman")
     if builder is None:
         session.skip("needs buildah or podman on the PATH")
-    folder = Path(session.create_tmp()).absolute()
-    layout, unpacked = folder / "layout", folder / "image"
+    layout, unpacked = (Path("build", "image", name).absolute() for name in ("layout", "unpacked"))
+    layout.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(layout, ignore_errors=True)
     time = str(session.run("git", "log", "-1", "--format=%ct", external=True, silent=True)).strip()
     words = ("--file", "deploy/Dockerfile", "--format", "oci", "--timestamp", time, "--tag", "grove:session")

@@ -33,6 +33,8 @@ mount --bind "$1" "$1"
 mount -o remount,bind,ro "$1"
 mount --rbind /proc "$1/proc"
 mount --rbind /dev "$1/dev"
+mount -t tmpfs tmpfs "$1/tmp"
+mkdir -p "$1"{shared}
 mount --bind {shared} "$1"{shared}
 files=$1
 shift
@@ -43,8 +45,8 @@ exec env -i {variables} unshare --user --map-user={user} --map-group={user} --ro
 def image_command(program: str) -> tuple[str, ...]:
     """Return the command that runs a program of the unpacked image with the user of a cluster and read-only files.
 
-    The folder for temporary files is that of the machine, for the files of tests. The process keeps its id, so that
-    signals reach the program.
+    ``/tmp`` can be written, as in the Deployments, and the machine's folder for temporary files, for the files of
+    tests. The process keeps its id, so that signals reach the program.
     """
     folder = Path(os.environ[UNPACKED]).absolute()
     variables = [shlex.quote(one) for one in (*config_of(folder).get("Env", ()), "HOME=/")]
