@@ -155,6 +155,8 @@ def make_sets(scene: Scene) -> None:
     for one in sets:
         scene.api.create(one)
     scene.await_ready(PODS, seconds=900)
+    for one in sets:  # a gang that was never available has no breach
+        scene.await_status(one["metadata"]["name"], availableReplicas=one["spec"]["replicas"])
     scene.annotate_pods("breached-0-router", not_ready="true")
     scene.await_condition("podcliques", "breached-0-router", "MinAvailableBreached", "True")
     cliques = scene.get("podcliquesets", "updating")["spec"]["template"]["cliques"]
