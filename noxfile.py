@@ -171,6 +171,52 @@ def helm(session: nox.Session) -> None:
 
 
 @nox.session
+def upgrade(session: nox.Session) -> None:
+    """From the previous release to this one and back, on a control plane with 1,000 pods; ``-- COMMIT`` names another.
+
+    The previous release is the newest tag before this commit. It is installed into an environment of its own.
+    """
+    prepare(session, "test")
+    build_control_plane(session)
+    commit = session.posargs[0] if session.posargs else newest_tag(session)
+    session.env["GROVE_TEST_PREVIOUS"] = commit
+    run(session, "pytest", "-n", "0", "--cluster", "tests/cluster/test_upgrade.py")
+
+
+def newest_tag(session: nox.Session) -> str:
+    """Return the newest tag before the commit; without one the session ends."""
+    command = ("git", "describe", "--tags", "--abbrev=0", "HEAD^")
+    found = str(session.run(*command, external=True, silent=True, success_codes=[0, 128]))
+    if found.startswith("fatal: "):
+        session.error("no tag is before this commit: name a commit of the previous release, nox -s upgrade -- COMMIT")
+    return found.strip()
+
+
+@nox.session
+def image(session: nox.Session) -> None:
+    """The image by buildah or podman: what it holds, and its programs against a control plane in a sandbox.
+
+    Further arguments go to the build, such as ``-- --build-arg PYTHON_IMAGE=registry.example.com/python:3.13-slim``.
+    """
+    prepare(session, "test")
+    build_control_plane(session)
+    builder = shutil.which("buildah") or shutil.which("podman")
+    if builder is None:
+        session.skip("needs buildah or podman on the PATH")
+    layout, unpacked = (Path("build", "image", name).absolute() for name in ("layout", "unpacked"))
+    layout.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(layout, ignore_errors=True)
+    time = str(session.run("git", "log", "-1", "--format=%ct", external=True, silent=True)).strip()
+    words = ("--file", "deploy/Dockerfile", "--format", "oci", "--timestamp", time, "--tag", "grove:session")
+    session.run(builder, "build", *words, *session.posargs, ".", external=True)
+    session.run(builder, "push", "--quiet", "grove:session", f"oci:{layout}", external=True)
+    run(session, "tests.cluster.image", str(layout), str(unpacked))
+    session.env["GROVE_TEST_IMAGE"] = str(unpacked)
+    files = ("image", "starting", "operator_changes", "operator_leadership", "webhooks")
+    run(session, "pytest", "-n", "0", "--cluster", *(f"tests/cluster/test_{one}.py" for one in files))
+
+
+@nox.session
 def browser(session: nox.Session) -> None:
     """Pages of ``--html`` and the documentation site in Chromium, which has to be installed (Debian: ``chromium``)."""
     prepare(session, "test", "browser", "docs")

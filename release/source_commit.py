@@ -26,13 +26,13 @@ def differing_files(root: Path) -> list[str]:
     return [line[3:] for line in _git(root, "status", "--porcelain").splitlines()]
 
 
-def export_commit(root: Path, folder: Path) -> Path:
-    """Write the files of the commit into a new folder and return it; later changes of the tree are not released.
+def export_commit(root: Path, folder: Path, commit: str = "HEAD") -> Path:
+    """Write the files of a commit into a new folder and return it; later changes of the tree are not released.
 
     Raises:
         subprocess.CalledProcessError: git failed.
     """
-    words = ("git", "-C", str(root), "archive", "--format=tar", "HEAD")
+    words = ("git", "-C", str(root), "archive", "--format=tar", commit)
     packed = subprocess.run(words, capture_output=True, check=True).stdout  # noqa: S603 - the user's own git
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="data")

@@ -218,7 +218,7 @@ class ManifestParts(TypedDict, total=False):
 
 
 def decode_manifest_parts(text: str) -> ManifestParts:
-    """Return a pod without all but its manifest, read as :func:`decode_whole` does. Raises one of ``UnreadableFields``."""
+    """Return the manifest of a pod, read as :func:`decode_whole` does. Raises one of ``UnreadableFields``."""
     return _MANIFEST_PARTS.decode(text)
 
 

@@ -5,7 +5,6 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any, Final
 from grove_shell.actions.manifests import installation_objects
 from grove_shell.manifests.installation import InstallationOptions
 from tests.cluster.api import APPLY, Api, Json, wait_until
+from tests.cluster.operators import GROVE
 from tests.cluster.programs import HOST
 from tests.cluster.rights import await_rights
 
@@ -91,7 +91,7 @@ class Program:
     def running(self) -> Iterator[subprocess.Popen[bytes]]:
         """Run it; leaving the context stops it as a cluster does."""
         with self.log.open("ab") as log:
-            process = subprocess.Popen([sys.executable, "-m", "grove_shell", *self.words], stderr=log, stdout=log)
+            process = subprocess.Popen([*GROVE, *self.words], stderr=log, stdout=log)
         try:
             yield process
             process.send_signal(signal.SIGTERM)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -20,18 +20,19 @@ from grove_shell.cli.main import run_command_line
 from grove_shell.exit_codes import CHANGES
 from tests.cluster.api import APPLY, Api, ApiError, Json, wait_until
 from tests.cluster.binaries import serve_groups
+from tests.cluster.image import UNPACKED, image_command
 from tests.cluster.plane import ControlPlane
 
-GROVE: Final = (sys.executable, "-m", "grove_shell")
+GROVE: Final = image_command("grove") if os.environ.get(UNPACKED) else (sys.executable, "-m", "grove_shell")
 NO_OTHER: Final[Mapping[str, Any]] = {"enabled": False}
 SHORT: Final[Mapping[str, Any]] = {"leaseDuration": "3s", "renewDeadline": "2s", "retryPeriod": "300ms"}
 READING: Final = frozenset({"get", "list", "watch"})
 _RBAC: Final = "rbac.authorization.k8s.io"
 
 
-def install_definitions(api: Api) -> None:
+def install_definitions(api: Api, program: Sequence[str] = GROVE) -> None:
     """Have the server know Grove's kinds, from what ``grove manifests`` prints."""
-    printed = subprocess.run([*GROVE, "manifests", "--only", "crds"], check=True, capture_output=True, text=True)
+    printed = subprocess.run([*program, "manifests", "--only", "crds"], check=True, capture_output=True, text=True)
     definitions = list(yaml.load_all(printed.stdout, yaml.CSafeLoader))
     for definition in definitions:
         name = definition["metadata"]["name"]
@@ -78,8 +79,8 @@ class Operator:
         client: of the configuration, e.g. ``inFlight``.
         server: to go to instead of the API server itself, e.g. a proxy.
         options: further ones of the command line.
-        mnnvl: of the configuration; may be set anew for its next life, as ``topology``, ``rules``, ``backend`` and
-            ``workers`` may.
+        mnnvl: of the configuration; may be set anew for its next life, as ``topology``, ``rules``, ``backend``,
+            ``workers``, ``init_image`` and ``program`` may.
     """
 
     def __init__(
@@ -106,6 +107,8 @@ class Operator:
         self.rules = "design"
         self.backend = "podgang"
         self.workers = 16
+        self.init_image = ""
+        self.program: Sequence[str] = GROVE
         self._name = ""
         self._before: list[Json] = []
 
@@ -123,7 +126,7 @@ class Operator:
         self.configure()
         inside = ("--namespace", self.namespace) if self.namespace else ()
         where = ("--kubeconfig", str(self._kubeconfig()), "--config", str(self.config))
-        self.plane.run(self._name, [*GROVE, "operator", *where, *inside, *self._options])
+        self.plane.run(self._name, [*self.program, "operator", *where, *inside, *self._options])
 
     def configure(self) -> None:
         """Write its configuration, which others may read too."""
@@ -138,6 +141,7 @@ class Operator:
             "mnnvl": dict(self.mnnvl),
             "topologyAwareScheduling": dict(self.topology),
             "scheduling": {"backend": self.backend},
+            **({"startup": {"image": self.init_image}} if self.init_image else {}),
         }
         self.config.write_text(yaml.safe_dump(config), encoding="utf-8")
 
@@ -295,10 +299,12 @@ def would_start() -> str:
     return f"would start\n{notice}\n"
 
 
-def grove(*arguments: str, kubeconfig: Path | None = None, seconds: float = 60) -> "subprocess.CompletedProcess[str]":
+def grove(
+    *arguments: str, kubeconfig: Path | None = None, seconds: float = 60, program: Sequence[str] = GROVE
+) -> "subprocess.CompletedProcess[str]":
     """Run ``grove`` to its end, as the user of this kubeconfig."""
     where = ("--kubeconfig", str(kubeconfig)) if kubeconfig else ()
-    return subprocess.run([*GROVE, *arguments, *where], check=False, capture_output=True, text=True, timeout=seconds)
+    return subprocess.run([*program, *arguments, *where], check=False, capture_output=True, text=True, timeout=seconds)
 
 
 Starting = Callable[..., Operator]

@@ -12,11 +12,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.cluster.api import Json, wait_until
+from tests.cluster.image import UNPACKED, image_command
 from tests.cluster.operators import Operator, Starting
 from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import Scene, clique
 
-COMMAND: Final = Path(sys.executable).parent / "grove-initc"
+COMMAND: Final = (
+    image_command("grove-initc") if os.environ.get(UNPACKED) else (str(Path(sys.executable).parent / "grove-initc"),)
+)
 
 
 def ordered(scene: Scene) -> Json:
@@ -52,7 +55,7 @@ def running(url: str, container: Json, folder: Path) -> Iterator["subprocess.Pop
         "KUBERNETES_SERVICE_HOST": str(address.hostname),
         "KUBERNETES_SERVICE_PORT": str(address.port),
     }
-    words = [str(COMMAND), *container["args"], "--account", str(folder), "--pod-info", str(folder)]
+    words = [*COMMAND, *container["args"], "--account", str(folder), "--pod-info", str(folder)]
     with (folder / "log").open("w", encoding="utf-8") as log:
         process = subprocess.Popen(words, env=environment, stderr=log, text=True)
         try:

@@ -135,5 +135,6 @@ def test_wl084_the_command_is_in_the_package_and_in_the_image() -> None:
     assert COMMAND in scripts
     assert shutil.which(COMMAND, path=str(Path(sys.executable).parent)) is not None
     lines = (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8").splitlines()
-    assert any("/opt/grove/bin/pip install" in line for line in lines)
+    assert any("pip --python /opt/grove/bin/python install" in line for line in lines)
+    assert any("$install '/source[policies]'" in line for line in lines)
     assert any(line.startswith("ENV PATH=/opt/grove/bin:") for line in lines)

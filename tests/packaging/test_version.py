@@ -9,7 +9,8 @@ import pytest
 
 from grove_core.version import VERSION
 
-CHANGELOG: Final = Path(__file__).parent.parent.parent / "CHANGELOG.md"
+ROOT: Final = Path(__file__).parent.parent.parent
+CHANGELOG: Final = ROOT / "CHANGELOG.md"
 HEADING: Final = re.compile(r"^## \[(.+?)\](?: - (\d{4}-\d{2}-\d{2}))?$", re.MULTILINE)
 UNRELEASED: Final = "Unreleased"
 _NUMBER: Final = r"(0|[1-9]\d*)"
@@ -42,6 +43,12 @@ def faults_in(changelog: str, version: str) -> list[str]:
     if released and rank(released[0]) > rank(version):
         faults.append(f"{released[0]} is released, and the code says {version}")
     return faults
+
+
+def test_rl018_the_image_is_labelled_with_the_version() -> None:
+    lines = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert lines[0].endswith(f"-t grove:{VERSION} .")
+    assert [line.split("=")[1].rstrip(" \\") for line in lines if "image.version=" in line] == [f'"{VERSION}"']
 
 
 def test_the_changelog_supports_the_version() -> None:

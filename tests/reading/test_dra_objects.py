@@ -106,7 +106,7 @@ def test_in033_a_domain_that_does_not_read_is_a_gap(tmp_path: Path) -> None:
 def test_cl055_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
-    reported, rules, _, faults, _ = read_operator_configuration(str(path))
+    reported, rules, _, faults, *_ = read_operator_configuration(str(path))
     assert (reported.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS), reported.mnnvl.shape, faults) == (
         True,
         ComputeDomainFormatName.NVIDIA,
