@@ -82,6 +82,8 @@ class JsonFieldReader:
     def text(self, key: str, *, required: bool = False) -> str:
         """A string; empty where absent."""
         value = self.raw.get(key)
+        if value is None and not required:
+            return ""
         if isinstance(value, str) and (value or not required):
             return value
         if value is not None or required:
@@ -91,7 +93,7 @@ class JsonFieldReader:
     def integer(self, key: str, *, at_least: int = 0, required: bool = False) -> int | None:
         """A 32-bit integer that is not below ``at_least``; None where absent."""
         value = self.raw.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= _INT32:
+        if value.__class__ is int and at_least <= value <= _INT32:
             return value
         if value is not None or required:
             self.add_problem(key, f"an integer of at least {at_least}", value)

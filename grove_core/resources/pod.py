@@ -5,7 +5,7 @@ decode is read again to find every problem.
 """
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -217,10 +217,11 @@ def keeps_manifest(pod: Pod, shared: MutableMapping[str, str]) -> bool:
 
 
 def with_manifest(pod: Pod, raw: Mapping[str, Any]) -> Pod:
-    """Return the pod with its manifest."""
+    """Return a pod that was just made, with its manifest."""
     meta = raw["metadata"]
     texts = {key: meta.get(key) or {} for key in ("labels", "annotations")}
-    return replace(pod, manifest=FrozenMap.view_of({**texts, "spec": dict(raw.get("spec") or {})}))
+    pod.manifest = FrozenMap.view_of({**texts, "spec": dict(raw.get("spec") or {})})
+    return pod
 
 
 def _controller_uid_in(references: Sequence[OwnerFields]) -> str:

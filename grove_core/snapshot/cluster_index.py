@@ -124,9 +124,9 @@ def _by_set_of_gang(
     """Pods by the label of their set, and by every prefix of their gang's name that may be the name of a set."""
     found: dict[tuple[str, str], dict[str, tuple[Pod, ...]]] = {}
     for uid, pods in pods_of.items():
-        for namespace, name in {(pod.namespace, pod.set_name): None for pod in pods if pod.set_name}:
-            found.setdefault((namespace, name), {})[uid] = pods
-        for namespace, gang in {(pod.namespace, pod.gang): None for pod in pods}:
+        for namespace, name, gang in dict.fromkeys([(pod.namespace, pod.set_name, pod.gang) for pod in pods]):
+            if name:
+                found.setdefault((namespace, name), {})[uid] = pods
             ends = (at for at, letter in enumerate(gang) if letter == "-")
             for end in ends:
                 found.setdefault((namespace, gang[:end]), {})[uid] = pods

@@ -173,7 +173,7 @@ class InputObjects:
 
     def check_unique_identity(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
-        uid, place = resource.uid, item._replace(value=kind_and_metadata(item.value))
+        uid, place = resource.uid, InputItem(item.file, item.document, item.index, kind_and_metadata(item.value))
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
         if not known:
             self.add_fault(item, "metadata", "a uid and a resourceVersion, as every object of a cluster has", "none")

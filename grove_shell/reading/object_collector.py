@@ -229,7 +229,8 @@ class ObjectCollector:
             self.found.running.setdefault(key, item.value)
         self.failed_writes += failed_writes_in_status(item.value)
         if kind != "PodGang":
-            self.newer.update(f"field {path} of {kind}" for path in newer_release_fields_in(item.value))
+            for path in newer_release_fields_in(item.value):
+                self.newer[f"field {path} of {kind}"] += 1
         self.found.put_object(item, kind, store, key, resource)
 
     def admit_manifests(self) -> None:

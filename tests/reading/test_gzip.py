@@ -140,7 +140,9 @@ class TestIN085:
         assert len(found) == 2 << 20
         assert said == "gzip data that unpacks to more than 0.00195312 GiB; unpack it, and give the result"
 
-    @pytest.mark.parametrize(("inside", "said"), [(gzip.compress(b"a"), "gzip data"), (b"", "tar archive")])
+    @pytest.mark.parametrize(
+        ("inside", "said"), [(gzip.compress(b"a"), "gzip data"), (b"", "tar archive")], ids=["gzip", "tar"]
+    )
     def test_what_it_unpacks_to_is_named(self, inside: bytes, said: str, tmp_path: Path) -> None:
         (tmp_path / "a.yaml.gz").write_bytes(gzip.compress(inside or b"a" * 257 + b"ustar\x00"))
         _, (fault,) = read(tmp_path / "a.yaml.gz")
