@@ -9,7 +9,7 @@ place.
 import json
 import re
 import sys
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from grove_shell.reading.input_items import MAX_DEPTH
 from grove_shell.reading.yaml_scalars import InvalidYamlScalar, plain_scalar_as_key, plain_scalar_to_json
@@ -20,7 +20,14 @@ _QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
 _JSON_TEXT: Final = re.compile(r'"(?:[^"\\]|\\(?:["\\bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*"')
 _JSON: Final = frozenset({"{}", "[]"})
 _LITERAL_ENDS: Final = {"|": "\n", "|-": ""}
+_BEGINS_ITEM: Final = re.compile("- [^ -]")
+_FIELDS: Final = re.compile(r"\n(?=  [^ -])")
+_INNER_FIELDS: Final = re.compile(r"\n(?=    [^ -])")
+_BEGINS_OBJECT: Final = re.compile(r"    [^ -]")
 _MOST_LINES: Final = 20_000  # that are remembered
+_MOST_FIELDS: Final = 4_000
+_Field: TypeAlias = tuple[str, str]
+"""A key, and the key and its value as JSON."""
 
 
 class OtherYaml(Exception):
@@ -56,10 +63,11 @@ _ENDED: Final = _Line(sys.maxsize, 0, "", "", "", "", sys.maxsize, sys.maxsize)
 
 
 class KubectlYamlConverter:
-    """Converts items of a list, one after the other; it remembers lines that it parsed."""
+    """Converts items of a list, one after the other; it remembers lines and fields that it converted."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _Line] = {}
+        self._lines: dict[str, _Line] = {}
+        self._fields: dict[str, _Field] = {}
 
     def json_of_item(self, text: str) -> str:
         """Return one item of a list, from its dash to the line break before the next one, as JSON.
@@ -67,15 +75,44 @@ class KubectlYamlConverter:
         Raises:
             OtherYaml: it is not in the form of kubectl, or has a problem.
         """
-        if not text.replace("\n", "").isprintable():
+        if not _BEGINS_ITEM.match(text) or not text.replace("\n", "").isprintable():
             raise OtherYaml
-        known = self._known
-        if len(known) >= _MOST_LINES:
-            known.clear()
+        if len(self._lines) >= _MOST_LINES:
+            self._lines.clear()
+        if len(self._fields) >= _MOST_FIELDS:
+            self._fields.clear()
+        fields = [self._outer_field(one) for one in _FIELDS.split(f" {text[1:]}")]
+        if any(key == "items" for key, _ in fields):
+            raise OtherYaml  # a list in a list is left to the parser
+        return _object(fields)
+
+    def _outer_field(self, text: str) -> _Field:
+        """Convert a field of the object."""
+        first, _, inner = text.partition("\n")
+        line = self._line(first)
+        if line.text or not _BEGINS_OBJECT.match(inner):
+            return self._field(text)
+        known = self._fields
+        fields = [known.get(one) or known.setdefault(one, self._field(one)) for one in _INNER_FIELDS.split(inner)]
+        return line.key, f"{line.begin}{_object(fields)}"
+
+    def _field(self, text: str) -> _Field:
         texts = text.split("\n")
-        return _Conversion(
-            texts, [known.get(line) or known.setdefault(line, _parsed(line)) for line in texts]
-        ).json_text()
+        lines = [self._line(one) for one in texts]
+        if not lines[0].key or lines[0].dashes:
+            raise OtherYaml
+        if len(lines) == 1 and lines[0].value:
+            return lines[0].key, f"{lines[0].begin}{lines[0].value}"
+        return lines[0].key, _Conversion(texts, lines).json_text()[1:-1]
+
+    def _line(self, text: str) -> _Line:
+        return self._lines.get(text) or self._lines.setdefault(text, _parsed(text))
+
+
+def _object(fields: list[_Field]) -> str:
+    if len(dict(fields)) < len(fields):
+        raise OtherYaml
+    return f"{{{','.join([written for _, written in fields])}}}"
 
 
 def _parsed(line: str) -> _Line:
@@ -121,7 +158,7 @@ def _scalar_in_line(text: str) -> str:
 
 
 class _Conversion:
-    """The conversion of one item."""
+    """The conversion of one field, as an object that has only this field."""
 
     def __init__(self, texts: list[str], lines: list[_Line]) -> None:
         self._texts = texts
@@ -133,7 +170,7 @@ class _Conversion:
         self._last = _ENDED  # the line of the last scalar, unless it had several lines
 
     def json_text(self) -> str:
-        """Return the item as JSON."""
+        """Return the object as JSON."""
         lines, parts, opened = self._lines, self._parts, self._open
         while self._at < len(lines):
             indent, dashes, key, begin, value, *_ = line = lines[self._at]
@@ -146,11 +183,10 @@ class _Conversion:
                     self._last = line
                     continue
             self._add(line)
-        keys = opened[1][1] if len(opened) > 1 else None
-        if self._awaits or not keys or "items" in keys:  # a list in a list is left to the parser
+        if self._awaits:
             raise OtherYaml
-        self._close_before(0, is_item=True)
-        return "".join(parts[1:])  # without the bracket of the list
+        self._close_before(-1, is_item=False)
+        return "".join(parts)
 
     def _add(self, line: _Line) -> None:
         """Add one line, and the lines that its scalar goes on in."""
@@ -202,12 +238,14 @@ class _Conversion:
 
     def _close_before(self, column: int, *, is_item: bool) -> None:
         """Close what ends before a line that begins at a column."""
-        while len(self._open) > 1:
+        while self._open:
             above, keys = self._open[-1]
             if above < column or (above == column and (is_item or keys is not None)):
-                break
+                return
             self._open.pop()
             self._parts.append("]" if keys is None else "}")
+        if column >= 0:
+            raise OtherYaml
 
     def _scalar_of_lines(self, line: _Line) -> str:
         """Return a scalar that does not end in its line."""

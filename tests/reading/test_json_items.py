@@ -53,9 +53,9 @@ def test_in001_numbers_as_in_yaml(text: str, value: float) -> None:
 
 
 class TestIN006:
-    """A repeated key, an infinite number, not-a-number and half a surrogate pair MUST be faults of their object, with their
-    place. Only a Pod, PodClique, PodCliqueScalingGroup or PodGang that an API server wrote, and that begins like the
-    object before it in a list, is not searched for them.
+    """A repeated key, an infinite number, not-a-number and half a surrogate pair MUST be faults of their object, with
+    their place. Only a Pod, PodClique, PodCliqueScalingGroup or PodGang that an API server wrote, and that begins like
+    the object before it in a list, is not searched for them.
     """
 
     @SIZES

@@ -122,7 +122,7 @@ def assert_same(printed: Result, parsed: Result) -> None:
     A syntax error behind an item may cost the parser that item, since it reads ahead, and belongs to no item else.
     """
     (items, faults), (others, their_faults) = printed, parsed
-    if any("reading stopped here" in fault.expected for fault in their_faults):
+    if any("reading stopped here" in fault.expected + fault.got for fault in their_faults):
         items = items[: len(items) - (len(items) == len(others) + 1)]
         faults, their_faults = ([replace(fault, object="") for fault in both] for both in (faults, their_faults))
     assert repr((items, faults)) == repr((others, their_faults))
