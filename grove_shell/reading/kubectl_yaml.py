@@ -15,15 +15,16 @@ from grove_shell.reading.input_items import MAX_DEPTH
 from grove_shell.reading.yaml_scalars import InvalidYamlScalar, plain_scalar_as_key, plain_scalar_to_json
 
 _LINE: Final = re.compile(r"( *)((?:- )*)(?:([A-Za-z0-9_][\w./-]*):(?: (.*))?|(\S.*))", re.ASCII)
-_PLAIN: Final = re.compile(r"(?:[A-Za-z0-9_./+(~]|-(?=[^ ]))(?:[^ :#]|:(?=[^ ])|(?<=[^ ])#| (?=[^ #]))*")
-_QUOTED: Final = re.compile(r"'(?:[^']|'')*'")
-_JSON_TEXT: Final = re.compile(r'"(?:[^"\\]|\\(?:["\\bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*"')
+_PLAIN: Final = re.compile(r"(?:[A-Za-z0-9_./+(~]|-(?=[^ ]))(?:[^ :#]++|:(?=[^ ])|(?<=[^ ])#| (?=[^ #]))*+")
+_QUOTED: Final = re.compile(r"'(?:[^']++|'')*'")
+_JSON_TEXT: Final = re.compile(r'"(?:[^"\\]++|\\(?:["\\bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}))*"')
 _JSON: Final = frozenset({"{}", "[]"})
 _LITERAL_ENDS: Final = {"|": "\n", "|-": ""}
 _BEGINS_ITEM: Final = re.compile("- [^ -]")
 _FIELDS: Final = re.compile(r"\n(?=  [^ -])")
 _INNER_FIELDS: Final = re.compile(r"\n(?=    [^ -])")
 _BEGINS_OBJECT: Final = re.compile(r"    [^ -]")
+_LONGEST_WORD: Final = len("false")
 _MOST_LINES: Final = 20_000  # that are remembered
 _MOST_FIELDS: Final = 4_000
 _Field: TypeAlias = tuple[str, str]
@@ -130,6 +131,8 @@ def _parsed(line: str) -> _Line:
 
 
 def _key(key: str) -> str:
+    if len(key) > _LONGEST_WORD and key[0].isalpha():
+        return key
     try:
         written = plain_scalar_as_key(key)
     except InvalidYamlScalar as no_key:
@@ -145,7 +148,7 @@ def _scalar_in_line(text: str) -> str:
     if text in _JSON or (first == '"' and _JSON_TEXT.fullmatch(text)):
         return text
     if first == "'":
-        return json.dumps(text[1:-1].replace("''", "'"), ensure_ascii=False) if _QUOTED.fullmatch(text) else ""
+        return _json_text(text[1:-1].replace("''", "'")) if _QUOTED.fullmatch(text) else ""
     if not _PLAIN.fullmatch(text):
         return ""
     try:
@@ -154,7 +157,12 @@ def _scalar_in_line(text: str) -> str:
         raise OtherYaml from no_value
     if isinstance(value, float):
         raise OtherYaml
-    return json.dumps(value, ensure_ascii=False)
+    return _json_text(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _json_text(text: str) -> str:
+    """Return printable text as JSON."""
+    return json.dumps(text, ensure_ascii=False) if '"' in text or "\\" in text or "\n" in text else f'"{text}"'
 
 
 class _Conversion:
@@ -257,7 +265,7 @@ class _Conversion:
         width = len(found[0]) - len(found[0].lstrip(" ")) if found else 0
         if not found or any(one[:width].strip(" ") for one in found):
             raise OtherYaml
-        return json.dumps("\n".join(one[width:] for one in found) + _LITERAL_ENDS[line.text], ensure_ascii=False)
+        return _json_text("\n".join(one[width:] for one in found) + _LITERAL_ENDS[line.text])
 
     def _folded(self, line: _Line) -> str:
         """Return a scalar of several lines: a line break and the blanks around it are one blank."""
