@@ -63,11 +63,30 @@ class WebhookRegistrationSettings(StrictSettingsModel):
     validating: ObjectName = "grove-validation"
 
 
+class CallerSettings(StrictSettingsModel):
+    """Which programs may call the webhooks (WH-049).
+
+    Attributes:
+        authority_file: certificates in PEM, of the authority of the client certificates; empty: any program may call.
+        names: common names in client certificates that may call; none: any of this authority.
+    """
+
+    authority_file: str = ""
+    names: Annotated[tuple[str, ...], Field(strict=False)] = ()
+
+    @validator(mode="after")
+    def _names_have_an_authority(self) -> "CallerSettings":
+        if self.names and not self.authority_file:
+            raise ValueError("authorityFile beside names")
+        return self
+
+
 class AdmissionListenerSettings(StrictSettingsModel):
-    """Address of the admission server."""
+    """Address of the admission server, and the programs that may call it."""
 
     host: str = "0.0.0.0"  # noqa: S104 - the API server is outside the pod
     port: Port = 9443
+    callers: CallerSettings = CallerSettings()
 
 
 AUTO: Final = "auto"

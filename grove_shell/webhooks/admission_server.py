@@ -38,6 +38,7 @@ from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow_
 
 _LARGEST: Final = 32 * 1024 * 1024  # bytes; the new and the old object, several times what an API server stores
 _BAD: Final = 400
+_FORBIDDEN: Final = 403
 _FAULT: Final = 500
 _FINISH: Final = 10.0
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -117,19 +118,34 @@ class AdmissionServer(HttpServer):
         handlers: Mapping[str, Handler],
         metrics: WebhookMetrics,
         report: Callable[..., None],
+        callers: frozenset[str] = frozenset(),
     ) -> None:
         """Serve nothing yet.
 
         Args:
             host, port: to listen at; port 0 for any that is free.
+            callers: common names of the client certificates that may call; empty for all that ``tls`` accepts.
             handlers: by the name of their webhook; every other webhook allows its requests (WH-010).
         """
         self._metrics = metrics
         self._report = report
         self._handlers: dict[str, Handler] = {**dict.fromkeys(PATHS, _at_once(allow_admission)), **handlers}
-        application = web.Application(client_max_size=_LARGEST)
+        self._callers = callers
+        application = web.Application(client_max_size=_LARGEST, middlewares=[self._only_callers] if callers else ())
         application.add_routes([web.post(PATHS[name], self._route(name)) for name in self._handlers])
         super().__init__(application, host, port, tls=tls, finish=_FINISH)
+
+    @web.middleware
+    async def _only_callers(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """Refuse a request of another client certificate (WH-049)."""
+        certificate = request.get_extra_info("peercert") or {}
+        names = {value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"}
+        if names & self._callers:
+            return await handler(request)
+        self._report("warning", "unknown caller", names=sorted(names))
+        return web.Response(status=_FORBIDDEN, text="this client certificate may not call the webhooks\n")
 
     def _route(self, webhook: str) -> Callable[[web.Request], Any]:
         async def respond(http_request: web.Request) -> web.Response:

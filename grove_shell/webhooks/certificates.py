@@ -143,8 +143,22 @@ class ServedCertificate:
         loaded: set with the first certificate.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, callers: str = "") -> None:
+        """Serve nothing yet.
+
+        Args:
+            callers: file with the authority of client certificates; with one, each connection needs such a certificate.
+
+        Raises:
+            BadCertificate: the file has no certificates.
+        """
         self.context = _context()
+        if callers:
+            try:
+                self.context.load_verify_locations(callers)
+            except OSError as fault:  # also of the ssl module
+                raise BadCertificate(f"{callers}: {fault.strerror or fault}") from fault
+            self.context.verify_mode = ssl.CERT_REQUIRED
         self.key_pair: CertificateKeyPair | None = None
         self.loaded = asyncio.Event()
 

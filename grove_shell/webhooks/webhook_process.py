@@ -10,7 +10,7 @@ from grove_core.version import VERSION
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.reflector import Reflector
-from grove_shell.exit_codes import DONE
+from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
 from grove_shell.operator.health_server import CannotListen, HealthServer
 from grove_shell.operator.json_log import OperatorJsonLog
@@ -20,7 +20,7 @@ from grove_shell.until_stopped import run_until_stopped
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer, Handler, WebhookMetrics, handlers_by_webhook
 from grove_shell.webhooks.certificate_rotation import CertificatesFromFiles, CertificatesFromSecret
-from grove_shell.webhooks.certificates import ServedCertificate
+from grove_shell.webhooks.certificates import BadCertificate, ServedCertificate
 from grove_shell.webhooks.webhook_registration import (
     RegisteredConfiguration,
     WebhookRegistration,
@@ -71,10 +71,13 @@ class WebhookProcess:
             previews: the policies that updates have to keep, where it previews updates and does nothing else (WH-047);
                 None for the other webhooks.
             out: where the log is written; standard error by default.
+
+        Raises:
+            CommandFailed: the authority of the callers cannot be read.
         """
         self._settings, self._namespace, self._url_host = settings, namespace, url_host
         self.stop = asyncio.Event()
-        self._served = served_certificate = ServedCertificate()
+        self._served = served_certificate = _served_certificate(settings.listening.callers.authority_file)
         self._metrics = WebhookMetrics(lambda: served_certificate.expiry_timestamp)
         agent = f"grove-webhooks/{VERSION}"
         self._api = ApiSession(connection, on_response=self._metrics.count_request, user_agent=agent)
@@ -181,6 +184,7 @@ class WebhookProcess:
             handlers=self._part.handlers,
             metrics=self._metrics,
             report=self._log.write_line,
+            callers=frozenset(listening.callers.names),
         )
         async with server as port:
             self._listens = True
@@ -210,3 +214,10 @@ class WebhookProcess:
 
     def _report_unlisted(self, kind: str, error: str) -> None:
         self._log.write_line("warning", "cannot follow", kind=kind, error=error)
+
+
+def _served_certificate(callers: str) -> ServedCertificate:
+    try:
+        return ServedCertificate(callers)
+    except BadCertificate as fault:
+        raise CommandFailed(f"listening.callers.authorityFile: expected certificates in PEM, got {fault}\n") from fault

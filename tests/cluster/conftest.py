@@ -30,6 +30,7 @@ QUIET: Final = (ETCD, APISERVER, CONTROLLERS)
 NEEDS: Final = {
     "api_server": STORE,
     "bare_plane": STORE,
+    "calling_plane": STORE,
     "control_plane": EVERYTHING,
     "helm_plane": EVERYTHING,
     "quiet_plane": QUIET,

@@ -67,6 +67,7 @@ class ControlPlane:
             programs can do it.
         audit_rules: rules of the audit policy; none takes every request of the users in ``AUDITED``, without bodies.
         more_controllers: names of controllers to run beside those that always run.
+        admission: an AdmissionConfiguration, with what the API server shows to webhooks.
 
     Raises:
         NotBuilt: A program that is asked for is not there.
@@ -82,6 +83,7 @@ class ControlPlane:
         gang_scheduling: bool | None = None,
         audit_rules: Sequence[Mapping[str, Any]] = (),
         more_controllers: Collection[str] = (),
+        admission: Path | None = None,
     ) -> None:
         self._parts = [name for name in EVERYTHING if name in {*STORE, *parts}]
         if missing := [name for name in self._parts if name not in binaries]:
@@ -92,6 +94,7 @@ class ControlPlane:
         self._gang = serve_groups() if gang_scheduling is None else gang_scheduling
         self._audit_rules = audit_rules
         self._more_controllers = more_controllers
+        self._admission = {} if admission is None else {"admission-control-config-file": str(admission)}
         self._keeper: subprocess.Popen[str] | None = None
         self._tokens: dict[str, str] = {}
         self._launched: dict[str, Sequence[str]] = {}
@@ -237,10 +240,11 @@ class ControlPlane:
     def _commands(self, ports: Ports) -> dict[str, Sequence[str]]:
         """The command line of each program that is to run."""
         path, folder, gates = self._binaries, self.folder, _GATES if self._gang else {}
+        flags = self._admission | ({**gates, **_APIS} if gates else {})
         makers = {
             ETCD: lambda: programs.etcd(path[ETCD], folder, ports),
             APISERVER: lambda: programs.apiserver(
-                path[APISERVER], folder, ports, compaction=self._compaction, gates={**gates, **_APIS} if gates else {}
+                path[APISERVER], folder, ports, compaction=self._compaction, gates=flags
             ),
             CONTROLLERS: lambda: programs.controllers(
                 path[CONTROLLERS], folder, ports, more=self._more_controllers, gates=gates

@@ -136,7 +136,7 @@ def apiserver(
 
     Args:
         compaction: how often old versions are dropped, e.g. ``10s``; None leaves its default of minutes.
-        gates: further flags by name, for features that are off by default.
+        gates: further flags by name, most of them for features that are off by default.
     """
     return [
         str(program),

@@ -65,12 +65,12 @@ class Installed:
         self.registration = [one for one in installation_objects(installation, ("webhooks",)) if "webhooks" in one]
         self.objects = [*access_for(installation, {WEBHOOKS: REVIEWER}), *map(on_loopback, self.registration)]
 
-    def program(self, name: str = "webhooks", **certificates: Any) -> Program:
-        """One process of them."""
+    def program(self, name: str = "webhooks", callers: Json | None = None, **certificates: Any) -> Program:
+        """One process of them, which these callers may call; all by default."""
         config = {
             "kind": "WebhookConfiguration",
             "certificates": {"checkEvery": "300ms", "settle": "1s", **certificates},
-            "listening": {"host": HOST, "port": 0},
+            "listening": {"host": HOST, "port": 0, "callers": callers or {}},
             "farewell": "300ms",
             "mnnvl": {"enabled": self._mnnvl.enabled, "mode": self._mnnvl.mode.value},
             "topologyAwareScheduling": written(self._topology),

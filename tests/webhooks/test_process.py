@@ -99,9 +99,11 @@ class Server:
         finally:
             connection.close()
 
-    def connect(self) -> http.client.HTTPSConnection:
+    def connect(self, caller: trustme.LeafCert | None = None) -> http.client.HTTPSConnection:
         tls = ssl.create_default_context()
         self.authority.configure_trust(tls)
+        if caller is not None:
+            caller.configure_cert(tls)
         connection = http.client.HTTPSConnection(HOST, self.port, context=tls, timeout=SECONDS)
         connection.connect()
         return connection
@@ -201,3 +203,54 @@ def test_in030_a_port_that_is_taken_is_said(tmp_path: Path, place: str) -> None:
             assert process.wait(SECONDS) == 1
     *_, last = server.log.read_text(encoding="utf-8").splitlines()
     assert last.startswith(f"cannot listen at {HOST}:{port}: ")
+
+
+class TestWH049:
+    """With `listening.callers.authorityFile` the webhooks MUST answer only connections with a client certificate of
+    that authority; with `names`, only a certificate with one of these common names. Any other request is refused and
+    logged.
+    """
+
+    def test_who_may_call(self, tmp_path: Path) -> None:
+        server, callers = Server(tmp_path), trustme.CA()
+        issue(server.authority, tmp_path)
+        callers.cert_pem.write_to_path(tmp_path / "callers.crt")
+        accepted = {"authorityFile": str(tmp_path / "callers.crt"), "names": ["kube-apiserver"]}
+        server.config["listening"] = {"host": HOST, "port": server.port, "callers": accepted}
+        known, unknown, foreign = (
+            authority.issue_cert(common_name=name)
+            for authority, name in (
+                (callers, "kube-apiserver"),
+                (callers, "kubelet"),
+                (trustme.CA(), "kube-apiserver"),
+            )
+        )
+        with server.running():
+            server.wait_for("listening")
+            connection = server.connect(known)
+            assert server.ask(connection, review(set_of()))["response"]["allowed"]
+            connection.close()
+            connection = server.connect(unknown)
+            connection.request("POST", PATHS[VALIDATION], json.dumps(review(set_of())))
+            assert connection.getresponse().status == 403
+            connection.close()
+            for caller in (None, foreign):
+                with pytest.raises((ssl.SSLError, ConnectionError)):
+                    server.ask(server.connect(caller), review(set_of()))
+            (refused,) = server.wait_for("unknown caller")
+            assert refused["names"] == ["kubelet"]
+            assert server.look("/readyz") == (200, "ok\n"), "probes need no certificate"
+
+    @pytest.mark.parametrize(
+        ("callers", "said"),
+        [
+            ({"authorityFile": "/nowhere/ca.crt"}, "/nowhere/ca.crt: No such file or directory"),
+            ({"names": ["kube-apiserver"]}, "authorityFile beside names"),
+        ],
+    )
+    def test_what_cannot_be_used(self, callers: Json, said: str, tmp_path: Path) -> None:
+        server = Server(tmp_path)
+        server.config["listening"] = {"host": HOST, "port": server.port, "callers": callers}
+        with server.running() as process:
+            assert process.wait(SECONDS) == 1
+        assert said in server.log.read_text(encoding="utf-8")
