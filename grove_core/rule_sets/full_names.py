@@ -1,7 +1,6 @@
 """Names of rule sets that users write, in full or in short (GF-100, LB-030)."""
 
 import re
-from difflib import get_close_matches
 from typing import Final
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import MAIN, RELEASES
@@ -35,6 +34,8 @@ def full_rule_set_name(name: str) -> str:
             raise ValueError(f"what is known: the newest release is {newest}; plain field has its rules")
         if 0 < _alpha_of(release) < _alpha_of(oldest):
             raise ValueError(f"what is known: field@RELEASE from {oldest} to {newest}; older ones are not predicted")
+    from difflib import get_close_matches  # noqa: PLC0415 - no right name needs it (P10)
+
     near = meant or get_close_matches(whole if at else kind, known, n=1, cutoff=0.5)
     hint = f'; did you mean "{near[0]}"?' if near else ""
     raise ValueError(f"design, field, or field@RELEASE from {oldest} to {newest}, field@main{hint}")

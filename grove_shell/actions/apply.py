@@ -25,7 +25,7 @@ from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds
-from grove_shell.apply.execute_plan import execute_steps_concurrently
+from grove_shell.apply.execute_concurrently import execute_steps_concurrently
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.apply.step_executor import StepExecutor

@@ -1,6 +1,5 @@
 """Executes the steps of a plan stage by stage; a failed step is an attempt with that outcome, never an exception."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
@@ -12,7 +11,6 @@ from grove_core.kernel.steps import (
     AttemptOutcome,
     Delete,
     Ensure,
-    Make,
     Step,
     StepStage,
     creates_after_status_write,
@@ -21,7 +19,6 @@ from grove_core.kernel.steps import (
 )
 from grove_core.plan.reduced_statuses import without_end_of_update, without_termination_report
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.domain_sharing_labels import needs_missing_compute_domain
 from grove_core.resources.naming_rules import clique_name_of_pod
 
@@ -85,54 +82,13 @@ def execute_steps_sequentially(attempt: Callable[[Step], Attempt], steps: Iterab
     while batch is not None:
         done = [attempt(step) for step in batch]
         attempts += done
-        batch = _next_batch(batches, done)
+        batch = next_batch(batches, done)
     return tuple(attempts)
 
 
-def _next_batch(batches: StepBatches, attempts: Sequence[Attempt]) -> Sequence[Step] | None:
+def next_batch(batches: StepBatches, attempts: Sequence[Attempt]) -> Sequence[Step] | None:
     """Send in the attempts of a batch; return the next batch, None at the end."""
     try:
         return batches.send(attempts)
     except StopIteration:
         return None
-
-
-async def execute_steps_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple[Attempt, ...]:
-    """Execute the steps of each stage at the same time, and return the attempts.
-
-    Creations of one kind start slowly, with one, two, four and so on, and stop at the first failure (OP-015): what is
-    refused once is mostly refused a thousand times (RS13). The next round tries the others. ComputeDomains that a part
-    of the set waits for are all tried: each has to be created or refused before its replica is created (OP-015).
-    """
-    attempts: list[Attempt] = []
-    batches = step_batches(steps)
-    batch = next(batches, None)
-    while batch is not None:
-        by_kind: dict[str, list[Step]] = {}
-        for step in batch:
-            by_kind.setdefault(step.target.kind if isinstance(step.action, Make) else "", []).append(step)
-        groups = [
-            _in_growing_groups(
-                attempt, steps, to_the_end=kind == DOMAIN_KIND and steps[0].stage is StepStage.FOUNDATION
-            )
-            if kind
-            else asyncio.gather(*map(attempt, steps))
-            for kind, steps in by_kind.items()
-        ]
-        done = [one for of_kind in await asyncio.gather(*groups) for one in of_kind]
-        attempts += done
-        batch = _next_batch(batches, done)
-    return tuple(attempts)
-
-
-async def _in_growing_groups(attempt: Execute, steps: Sequence[Step], *, to_the_end: bool) -> list[Attempt]:
-    """Execute 1, 2, 4 and so on steps at a time; stop after the first failure unless ``to_the_end``."""
-    done: list[Attempt] = []
-    size = 1
-    while len(done) < len(steps):
-        group = await asyncio.gather(*map(attempt, steps[len(done) : len(done) + size]))
-        done += group
-        if not to_the_end and any(one.outcome is not AttemptOutcome.DONE for one in group):
-            break
-        size *= 2
-    return done

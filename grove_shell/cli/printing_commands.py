@@ -130,7 +130,7 @@ def manifests_command(
 
     \b
     Examples:
-      grove manifests --image example.com/grove:0.1.0 | kubectl apply --server-side -f -
+      grove manifests --image example.com/grove:0.2.0 | kubectl apply --server-side -f -
       grove manifests -n ml | kubectl apply --server-side -f -       # for one namespace
       grove manifests --only crds > crds.yaml
       grove manifests --only crds --with compute-domains             # without NVIDIA's driver

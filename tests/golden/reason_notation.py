@@ -11,7 +11,7 @@ import pytest
 from grove_core.kernel.reasons import Reason
 
 _REFERENCE: Final = frozenset({"apiVersion", "kind", "namespace", "name"})
-_REPEATED: Final = frozenset({"within", "share", "terminations"})  # names, verdicts and steps show the same
+_LEFT_OUT: Final = frozenset({"within", "share", "terminations", "coreVersion"})  # the rest shows the first three
 _REASON: Final = frozenset({"rule", "requirement", "subject", "facts", "sentence"})
 
 
@@ -35,7 +35,7 @@ def abridged(part: Any, about: Any = None) -> Any:
 
     A reference is ``apiVersion kind namespace/name[replica]``. A reason is its code and its rule with the facts below
     it, and ``of`` with its subject where that is not what the step or the decision is about. Sentences are left out,
-    and so is what the name of a subject or a verdict shows.
+    and so are the version and what the name of a subject or a verdict shows.
 
     Args:
         about: the reference of the step, the decision or the withheld object that the part belongs to.
@@ -51,7 +51,7 @@ def abridged(part: Any, about: Any = None) -> Any:
         other = {} if part["subject"] == about else {"of": _reference(part["subject"])}
         return {reason: part["facts"], **other} if part["facts"] or other else reason
     about = part.get("target", part.get("subject", about))
-    return {key: abridged(value, about) for key, value in part.items() if key not in _REPEATED}
+    return {key: abridged(value, about) for key, value in part.items() if key not in _LEFT_OUT}
 
 
 def _reference(ref: dict[str, Any]) -> str:

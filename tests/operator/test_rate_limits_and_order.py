@@ -17,7 +17,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.resources.domains_ready_condition import REASON, DomainCreationFailure
 from grove_core.testing import RandomCluster, clusters
-from grove_shell.apply.execute_plan import execute_steps_concurrently
+from grove_shell.apply.execute_concurrently import execute_steps_concurrently
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw

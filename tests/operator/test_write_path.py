@@ -11,7 +11,7 @@ import pytest
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_shell.apply.cluster_writer import ClusterWriter
-from grove_shell.apply.execute_plan import execute_steps_concurrently
+from grove_shell.apply.execute_concurrently import execute_steps_concurrently
 from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import Server, cache_with, creation_of
 
