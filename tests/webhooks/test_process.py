@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -211,7 +211,7 @@ class TestWH049:
     logged.
     """
 
-    def test_who_may_call(self, tmp_path: Path) -> None:
+    def test_callers(self, tmp_path: Path) -> None:
         server, callers = Server(tmp_path), trustme.CA()
         issue(server.authority, tmp_path)
         callers.cert_pem.write_to_path(tmp_path / "callers.crt")
@@ -235,11 +235,11 @@ class TestWH049:
             assert connection.getresponse().status == 403
             connection.close()
             for caller in (None, foreign):
-                with pytest.raises((ssl.SSLError, ConnectionError)):
-                    server.ask(server.connect(caller), review(set_of()))
+                with closing(server.connect(caller)) as refused_at_once, pytest.raises((ssl.SSLError, ConnectionError)):
+                    server.ask(refused_at_once, review(set_of()))
             (refused,) = server.wait_for("unknown caller")
             assert refused["names"] == ["kubelet"]
-            assert server.look("/readyz") == (200, "ok\n"), "probes need no certificate"
+            assert server.look("/healthz") == (200, "ok\n"), "probes need no certificate"
 
     @pytest.mark.parametrize(
         ("callers", "said"),
