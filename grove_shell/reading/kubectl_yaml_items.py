@@ -11,7 +11,8 @@ from typing import Final
 from grove_core.resources.pod_fields import decode_whole
 from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import MAX_CHARACTERS, InputItem
-from grove_shell.reading.kubectl_yaml import KubectlYamlConverter, OtherYaml
+from grove_shell.reading.kubectl_yaml import KubectlYamlConverter
+from grove_shell.reading.kubectl_yaml_lines import OtherYaml
 from grove_shell.reading.pod_runs import MOST_CHARACTERS, TakePods, decoded_run
 from grove_shell.reading.utf8_stream import Utf8Stream
 

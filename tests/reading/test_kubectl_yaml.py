@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
-from grove_shell.reading.kubectl_yaml import KubectlYamlConverter, OtherYaml
+from grove_shell.reading.kubectl_yaml import KubectlYamlConverter
 from grove_shell.reading.kubectl_yaml_items import KubectlYamlItems
+from grove_shell.reading.kubectl_yaml_lines import OtherYaml
 from grove_shell.reading.objects import load
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_input_items import input_items_from_yaml

@@ -146,10 +146,10 @@ CLIQUE: Final[Json] = {
     "apiVersion": "grove.io/v1alpha1",
     "kind": "PodClique",
     "metadata": {
-        "name": "llm-0-a",
-        "namespace": "ml",
         "uid": "c",
         "resourceVersion": "4",
+        "name": "llm-0-a",
+        "namespace": "ml",
         "labels": {"app.kubernetes.io/part-of": "llm", "grove.io/podcliqueset-replica-index": "0"},
         "ownerReferences": [{"kind": "PodCliqueSet", "name": "llm", "uid": "s", "controller": True}],
     },
