@@ -86,8 +86,7 @@ class JsonFieldReader:
             return ""
         if isinstance(value, str) and (value or not required):
             return value
-        if value is not None or required:
-            self.add_problem(key, "a string" if value is not None else "a value", value)
+        self.add_problem(key, "a string" if value is not None else "a value", value)
         return ""
 
     def integer(self, key: str, *, at_least: int = 0, required: bool = False) -> int | None:
