@@ -14,7 +14,7 @@ def p1_json(bench: Bench) -> Iterator[Row]:
     path = bench.file(Form.COMPACT, pods)
     ours, theirs = bench.in_turn(("load_facts", {"path": path}), ("json_loads", {"path": path}))
     what = f"JSON list to facts, {pods:,} pods / json.loads of the text, collector off"
-    yield from _times("P1", what, ours, theirs, bounds=(1.1, 1.5))
+    yield from _times("P1", what, ours, theirs, bounds=(0.4, 0.5))
     yield from _peaks("P1", "peak memory of the same", ours, theirs)
     escaped = bench.file(Form.COMPACT, pods, annotated=True)
     ours, theirs = bench.in_turn(("load_facts", {"path": escaped}), ("json_loads", {"path": escaped}))
@@ -24,7 +24,8 @@ def p1_json(bench: Bench) -> Iterator[Row]:
     yield from _times("P1", f"the same with the sets, groups and cliques of {pods:,} pods", ours, theirs)
     pretty = bench.file(Form.PRETTY, pods)
     ours, theirs = bench.in_turn(("load_facts", {"path": pretty}), ("json_loads", {"path": pretty}))
-    yield from _times("P1", f"-o json list to facts, {pods:,} pods / json.loads of it", ours, theirs)
+    what = f"-o json list to facts, {pods:,} pods / json.loads of it"
+    yield from _times("P1", what, ours, theirs, bounds=(0.5, 0.6))
 
 
 def p2_json_growth(bench: Bench) -> Iterator[Row]:
@@ -42,7 +43,7 @@ def p3_yaml(bench: Bench) -> Iterator[Row]:
         ("yaml_load", {"path": path, "collector": False}),
     )
     yield from _times(
-        "P3", f"YAML list to facts, {pods:,} pods / yaml.load(CSafeLoader)", ours, theirs, bounds=(0.15, 0.25)
+        "P3", f"YAML list to facts, {pods:,} pods / yaml.load(CSafeLoader)", ours, theirs, bounds=(0.06, 0.09)
     )
     yield from _peaks("P3", "peak memory of the same", ours, theirs, bounds=(0.03, 0.1))
     yield from _times("P3", "the same / yaml.load(CSafeLoader) with the collector off", ours, quiet)
