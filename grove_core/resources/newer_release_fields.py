@@ -33,15 +33,13 @@ def newer_release_fields_in(raw: Mapping[str, Any]) -> Iterator[str]:
     strategy, template = _part(spec, "updateStrategy").get("type"), _part(spec, "template")
     if isinstance(strategy, str) and strategy in STRATEGIES:
         yield "spec.updateStrategy.type"
-    for key in ("cliques", "podCliqueScalingGroups") if template else ():
+    for key in ("cliques", "podCliqueScalingGroups"):
         items = template.get(key)
         for index, item in enumerate(items if isinstance(items, list) else ()):
             path = f"spec.template.{key}[{index}].rollingUpdate"
             if isinstance(item, Mapping) and "rollingUpdate" in item:
                 yield path
-    for name in _STATUS_FIELDS:
-        if name in status:
-            yield f"status.{name}"
+    yield from (f"status.{name}" for name in _STATUS_FIELDS if name in status)
 
 
 def is_unknown_grove_kind(kind: str, group: str, known: Collection[str]) -> bool:

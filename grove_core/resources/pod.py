@@ -134,7 +134,9 @@ def pod_from_json(
         pod = pod_from_fields(decode_pod(raw), shared, requests)
     except (*UnreadableFields, KeyError) as fault:
         raise MalformedObject(problems_of_pod(raw, fault)) from fault
-    return with_manifest(pod, raw) if keeps_manifest(pod, shared) else pod
+    if _keeps_manifest(pod, shared):
+        _keep_manifest(pod, raw)
+    return pod
 
 
 def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], requests: RequestsMemo | None = None) -> Pod:
@@ -167,7 +169,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
         share(node, node),
         share(phase, phase),
         share(trouble, trouble) if trouble else "",
-        meta.deletion_timestamp is not None and meta.deletion_timestamp != "",
+        bool(meta.deletion_timestamp),
         scheduled,
         gated,
         ready,
@@ -206,22 +208,21 @@ def pods_from_fields(
     """
     pods = [pod_from_fields(one, shared, requests) for one in stored]
     for place, pod in enumerate(pods):
-        if keeps_manifest(pod, shared):
-            pods[place] = with_manifest(pod, manifest_parts_at(place))
+        if _keeps_manifest(pod, shared):
+            _keep_manifest(pod, manifest_parts_at(place))
     return pods
 
 
-def keeps_manifest(pod: Pod, shared: MutableMapping[str, str]) -> bool:
+def _keeps_manifest(pod: Pod, shared: MutableMapping[str, str]) -> bool:
     """Return whether the manifest of a pod is kept: it is the first one of its template that was read."""
     return bool(pod.template_hash) and shared.setdefault(f"{pod.set_name}/{pod.template_hash}", pod.name) == pod.name
 
 
-def with_manifest(pod: Pod, raw: Mapping[str, Any]) -> Pod:
-    """Return a pod that was just made, with its manifest."""
+def _keep_manifest(pod: Pod, raw: Mapping[str, Any]) -> None:
+    """Keep the manifest of a pod that is being made."""
     meta = raw["metadata"]
     texts = {key: meta.get(key) or {} for key in ("labels", "annotations")}
     pod.manifest = FrozenMap.view_of({**texts, "spec": dict(raw.get("spec") or {})})
-    return pod
 
 
 def _controller_uid_in(references: Sequence[OwnerFields]) -> str:

@@ -53,6 +53,6 @@ def has_crashed_container(status: StatusFields) -> bool:
     """Return whether the earlier run of an init or main container ended with an error."""
     for container in status.counted_containers:
         last = container.last_state
-        if last is not None and (ended := last.terminated) is not None and ended.exit_code:
+        if last is not None and last.terminated is not None and last.terminated.exit_code:
             return True
     return False
