@@ -4,6 +4,8 @@ import json
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar, overload
 
+import msgspec
+
 MOST_LEVELS: Final = 256
 """The deepest nesting of objects and lists in any input object (IN-012), so that code may recurse into them."""
 
@@ -76,12 +78,10 @@ class FrozenMap(Mapping[str, Json]):
         mine, others = self._items, other._items
         if mine is others or len(mine) != len(others):
             return mine is others
-        if set(map(type, mine.values())) == {str} and mine == others:  # labels, say; a text equals only a text
-            return True
-        return canonical_json(self) == canonical_json(other)
+        return is_same_json(self, other)
 
     def __hash__(self) -> int:
-        return hash(canonical_json(self))
+        return hash(_compared_text(self._items))
 
     def __repr__(self) -> str:
         return f"FrozenMap({canonical_json(self)})"
@@ -176,6 +176,22 @@ def canonical_json(value: Any) -> str:  # noqa: ANN401 - any JSON
     return _ENCODER.encode(value)
 
 
+def is_same_json(first: Any, second: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether two JSON values have the same canonical text; many times faster than writing both."""
+    text = _compared_text(first)
+    if text != _compared_text(second):
+        return False
+    return b"null" not in text or canonical_json(first) == canonical_json(second)  # an infinity is written as null too
+
+
+def _compared_text(value: Any) -> bytes:  # noqa: ANN401 - any JSON
+    """Return a text of a JSON value that is the same for equal JSON; only infinities have that of null."""
+    try:
+        return _COMPARING_ENCODER.encode(value)
+    except (UnicodeEncodeError, OverflowError, msgspec.MsgspecError):  # half of a surrogate pair, say
+        return canonical_json(value).encode("utf-8", "surrogatepass")
+
+
 def _plain(value: object) -> object:
     if isinstance(value, FrozenMap):
         raw = value.raw
@@ -183,4 +199,5 @@ def _plain(value: object) -> object:
     raise TypeError(type(value).__name__)
 
 
+_COMPARING_ENCODER: Final = msgspec.json.Encoder(order="sorted", enc_hook=_plain)
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, unique
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, freeze
+from grove_core.kernel.frozen import FrozenMap, Json, freeze, is_same_json
 from grove_core.kernel.time_formats import parse_duration
 
 _ABSENT: Final = object()
@@ -136,7 +136,7 @@ def _means_the_same(path: str, before: object, after: object) -> bool:
     """Return whether two values are equal, or one duration: a client in Go writes ``4h`` as ``4h0m0s``."""
     if path.endswith(_DURATION) and isinstance(before, str) and isinstance(after, str):
         return parse_duration(before) == parse_duration(after)
-    return canonical_json(before) == canonical_json(after)
+    return is_same_json(before, after)
 
 
 def _path_of_key(path: str, key: object) -> str:

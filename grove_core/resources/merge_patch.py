@@ -7,7 +7,7 @@ repeated for ever. Texts that are not quantities are compared literally.
 
 from typing import Final
 
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, canonical_json
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, is_same_json
 from grove_core.resources.quantities import AMOUNTS, parse_quantity
 
 _AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the targets of an autoscaler
@@ -45,7 +45,7 @@ def replacement_patch(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
             inner = replacement_patch(value, there)
             if inner:
                 changed[key] = inner
-        elif canonical_json(there) != canonical_json(value):
+        elif not is_same_json(there, value):
             changed[key] = value
     return FrozenMap(changed)
 
@@ -76,7 +76,7 @@ def _holds(stored: Json, wanted: Json, key: str = "", above: str = "") -> bool:
     if isinstance(wanted, tuple):
         same_length = isinstance(stored, tuple) and len(stored) == len(wanted)
         return same_length and all(map(_holds, stored, wanted))  # type: ignore[arg-type]  # same_length says so
-    if canonical_json(stored) == canonical_json(wanted) or (stored is None and wanted is False):
+    if is_same_json(stored, wanted) or (stored is None and wanted is False):
         return True
     if key not in _AMOUNT and above not in AMOUNTS:
         return False

@@ -7,7 +7,7 @@ All fields but ``minCount`` of a PodGroup are immutable. A server fills in prior
 from typing import Final
 
 from grove_core.areas.scheduling.rules import SchedulingReason
-from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, list_at, object_at
+from grove_core.kernel.frozen import FrozenMap, Json, is_same_json, list_at, object_at
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
 from grove_core.resources.owned_object import POD_GROUP_KIND, OwnedObject
 
@@ -68,4 +68,4 @@ def _has_gang_policy(found: OwnedObject) -> bool:
 def _differs(wanted: FrozenMap, stored: FrozenMap, key: str) -> bool:
     if key == _PRIORITY and not wanted.get(key):
         return False
-    return canonical_json(wanted.get(key)) != canonical_json(stored.get(key))
+    return not is_same_json(wanted.get(key), stored.get(key))

@@ -58,7 +58,8 @@ def is_own_template_hash(text: str) -> bool:
 
 def short_text_hash(text: str, length: int = _LENGTH) -> str:
     """Return the first digits of a text's SHA-256, in 27 letters and digits that form no words (WL-040)."""
-    number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    number = int.from_bytes(digest, "big") % len(_ALPHABET) ** length  # small numbers are divided faster
     letters = []
     for _ in range(length):
         number, digit = divmod(number, len(_ALPHABET))

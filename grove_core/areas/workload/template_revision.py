@@ -155,8 +155,10 @@ class TemplateRevision:
         if (labels, annotations) != (stored_labels, stored_annotations):
             return False
         specs = (part.template.spec.pod_spec, clique.pod_spec)
+        if specs[0] == specs[1]:
+            return True  # as most are; cheaper than everything below
         if _images_of(specs[0]) != _images_of(specs[1]):
-            return False  # cheaper than everything below, and what most updates change
+            return False  # what most updates change
         wanted, stored = (_without_groves_additions(spec, _claims_added_to(clique)) for spec in specs)
         if wanted == stored:
             return True  # cheaper than the normal form

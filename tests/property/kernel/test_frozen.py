@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, freeze, thaw_json
+from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, freeze, is_same_json, thaw_json
 from tests.property.resources.manifests import any_json
 
 ALIKE_BUT_DIFFERENT: Final = (
@@ -26,6 +26,23 @@ ALIKE_BUT_DIFFERENT: Final = (
     ((1, 2), (2, 1)),
     ((1,), 1),
 )
+_HARD_TO_WRITE: Final = (
+    float("inf"),
+    float("-inf"),
+    None,
+    "\ud800",
+    "\udfff",
+    2**64,
+    -(2**64),
+    float(2**64),
+    1e16,
+    10**16,
+    1e-7,
+    -0.0,
+    0.0,
+    "\x7f\x00\u2028",
+)
+"""What encoders of JSON write in different ways, or refuse."""
 _FEW_FIELDS: Final = st.dictionaries(st.sampled_from("ab"), st.sampled_from(["1", "", 1, True, None, {"a": "1"}]))
 
 
@@ -113,6 +130,22 @@ def test_equal_means_equal_json(left: object, right: object) -> None:
 def test_equal_objects_have_equal_json(left: dict[str, object], right: dict[str, object]) -> None:
     same = json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
     assert (freeze(left) == freeze(right)) == same
+
+
+@pytest.mark.parametrize("left", _HARD_TO_WRITE, ids=repr)
+@pytest.mark.parametrize("right", _HARD_TO_WRITE, ids=repr)
+@pytest.mark.parametrize("whole", [lambda one: one, lambda one: {"b": [1, one], "a": None}], ids=["bare", "inside"])
+def test_values_that_encoders_differ_on_are_compared_by_their_canonical_text(
+    left: Json, right: Json, whole: Callable[[Json], Any]
+) -> None:
+    one, other = whole(left), whole(right)
+    assert is_same_json(one, other) == (canonical_json(one) == canonical_json(other))
+
+
+@given(any_json(), any_json())
+def test_the_same_json_is_what_has_the_same_canonical_text(left: object, right: object) -> None:
+    assert is_same_json(left, right) == (canonical_json(left) == canonical_json(right))
+    assert is_same_json(freeze(left), left)
 
 
 @given(any_json())

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.frozen import canonical_json
+from grove_core.kernel.frozen import is_same_json
 from grove_core.resources.podcliqueset_spec import ANY_ORDER, ROLLING_RECREATE
 
 Json = dict[str, Any]
@@ -48,7 +48,7 @@ def json_patch_between(before: object, after: object, path: str = "") -> Iterato
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (old, new) in enumerate(zip(before, after, strict=True)):
             yield from json_patch_between(old, new, f"{path}/{index}")
-    elif canonical_json(before) != canonical_json(after):
+    elif not is_same_json(before, after):
         yield {"op": "replace", "path": path, "value": after}
 
 
