@@ -16,6 +16,7 @@ Keys of `expect` in `case.yaml`:
 - `atRest`: as `status`, after the last round; null for a condition that was removed.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any, Final
@@ -109,10 +110,10 @@ _PRINTED: dict[tuple[Path, tuple[str, ...]], str] = {}
 
 def plan_of(folder: Path, case: Json, capsys: pytest.CaptureFixture[str], *more: str) -> Json:
     """Return the plan of the case in the current directory, with reasons in notation; it is computed once."""
-    words = (*arguments(case), "-o", "yaml", *more)
+    words = (*arguments(case), "-o", "json", *more)
     if (folder, words) not in _PRINTED:
         _PRINTED[folder, words] = output_of(capsys, [*words])
-    plan: Json = yaml.load(_PRINTED[folder, words], Loader=yaml.CSafeLoader)
+    plan: Json = json.loads(_PRINTED[folder, words])
     return plan
 
 
