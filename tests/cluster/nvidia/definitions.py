@@ -142,6 +142,15 @@ def limit_domains(api: Api, namespace: str, number: int) -> None:
     wait_until(counted, bool, "the domains are counted")
 
 
+def used_up(api: Api, namespace: str) -> bool:
+    """Whether the server counts as many ComputeDomains as the namespace may have.
+
+    It counts one of an operator that was killed while it sent the request, too; then there is one fewer.
+    """
+    status = api.get("resourcequotas", QUOTA, namespace)["status"]
+    return bool(status["used"] == status["hard"])
+
+
 def _state(api: Api, definition: Json) -> str:
     """``listed`` if objects can be listed, which is later than ``Established``; else what is missing."""
     found = api.get(_CRDS, definition["metadata"]["name"])
