@@ -281,6 +281,46 @@ def test_wf171_one_more_replica_is_enough() -> None:
     assert not defects(edited(seen, raw_set(image="a:2")))
 
 
+def test_wf171_what_is_not_ready_spares_nothing() -> None:
+    """One of three pods is pending: an update deletes it and a ready one at once, and two are needed."""
+    seen = healthy(raw_set())
+    pending = next(pod.ref.name for pods in seen.pods_of.values() for pod in pods if "router" in pod.ref.name)
+    lacking = with_pods(
+        seen,
+        lambda pod: replace(pod, ready=False, scheduled=False, phase="Pending") if pod.ref.name == pending else pod,
+    )
+    without = {"left": 1, "more": 3, "needed": 2}
+    assert defects(edited(lacking, raw_set(image="a:2"))) == {"llm-0-router": [("WF-171", without)]}
+    assert not defects(lacking), "nothing is wrong without an edit"
+
+
+def test_wf171_an_edit_that_is_taken_back_restarts_no_pod_that_it_did_not_reach() -> None:
+    """The PodClique of the second replica has the new template before its pods are replaced."""
+    old, new = (raw_set(replicas=2, image=image) for image in ("a:1", "a:2"))
+    for each in (old, new):
+        each["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 3
+    seen = healthy(old)
+    before = {pod.name: pod.template_hash for _, pod in seen.pods()}
+    reached = {False: 0, True: 0}
+    for begun, _ in _watched(edited(seen, new)):
+        second = [pod for clique, pod in begun.pods() if clique.ref.name == "llm-1-router"]
+        is_reached = any(pod.ready and before.get(pod.name) != pod.template_hash for pod in second)
+        reached[is_reached] += 1
+        assert ("llm-1-router" in defects(edited(begun, old))) == is_reached
+    assert all(reached.values())
+
+
+def test_wf172_a_replica_that_is_not_available_spares_nothing() -> None:
+    """One of two replicas lacks a ready pod: an update deletes both at once, and one is needed."""
+    seen = healthy(raw_set())
+    cliques = tuple(
+        replace(one, status=replace(one.status, ready=0)) if one.ref.name == "llm-0-pool-1-worker" else one
+        for one in seen.cliques
+    )
+    found = defects(edited(replace(seen, cliques=cliques), raw_set(image="a:2")))
+    assert found == {"llm-0-pool": [("WF-172", {"left": 0, "more": 2, "needed": 1})]}
+
+
 def defects(seen: Snapshot) -> dict[str, list[tuple[str, dict[str, object]]]]:
     findings = (one for one in reconcile(seen, NEWEST).findings if one.question == "defect")
     return {

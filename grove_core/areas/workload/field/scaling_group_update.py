@@ -57,12 +57,16 @@ class GroupReplica:
     @property
     def state_if_not_serving(self) -> str:
         """What makes it no available replica, by the stored statuses; empty for an available one (WF-022)."""
-        for clique in self.cliques:
-            if (clique.status.scheduled or 0) < clique.min_available:
-                return f"{clique.ref.name} has too few scheduled pods"
-            if (clique.status.ready or 0) < clique.min_available:
-                return f"{clique.ref.name} has too few ready pods"
-        return ""
+        return next(filter(None, map(state_if_clique_not_serving, self.cliques)), "")
+
+
+def state_if_clique_not_serving(clique: PodClique) -> str:
+    """Return what makes the replica of a clique no available one, by its stored status; empty if nothing does."""
+    if (clique.status.scheduled or 0) < clique.min_available:
+        return f"{clique.ref.name} has too few scheduled pods"
+    if (clique.status.ready or 0) < clique.min_available:
+        return f"{clique.ref.name} has too few ready pods"
+    return ""
 
 
 def is_clique_updated(clique: PodClique, template_hash: str, generation: str) -> bool:

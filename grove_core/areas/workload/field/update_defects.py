@@ -1,10 +1,12 @@
 """Defects of the Go operator that an update brings out, with what to do instead (WF-170 to WF-172)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from grove_core.areas.workload.field.clique_update import state_if_not_serving
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
+from grove_core.areas.workload.field.scaling_group_update import state_if_clique_not_serving
 from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
@@ -30,28 +32,47 @@ def update_defect_findings(parts: GoOperatorSetParts) -> Iterator[Finding]:
 
 
 def _of_clique(parts: GoOperatorSetParts, part: ExpectedClique, clique: PodClique) -> Iterator[Reason]:
-    is_old, expected = not parts.templates.is_current(clique, part), parts.templates.hash_of(part)
-    present = {"", expected}
-    pods = (pod for pod in parts.context.pods_of_clique(clique) if not pod.deleting)
-    ready = [pod for pod in pods if pod.ready and (is_old or pod.template_hash not in present)]
-    crashed = sum(bool(state_if_not_serving(pod)) for pod in ready)
+    present, needed = {"", parts.templates.hash_of(part)}, clique.min_available
+    ready = [pod for pod in parts.context.pods_of_clique(clique) if pod.ready and not pod.deleting]
+    old = [pod for pod in ready if pod.template_hash not in present]
+    crashed = sum(bool(state_if_not_serving(pod)) for pod in old)
     if crashed:
         yield GoOperatorWorkloadReason.READY_PODS_GO_AT_ONCE.because(clique.ref, pods=crashed)
-    if len(ready) > crashed and clique.replicas <= clique.min_available:
+    if len(old) <= crashed:
+        return
+    if clique.replicas <= needed:
         yield GoOperatorWorkloadReason.CLIQUE_UPDATE_BELOW_MINIMUM.because(
-            clique.ref, left=clique.replicas - 1, needed=clique.min_available, more=clique.min_available + 1
+            clique.ref, left=clique.replicas - 1, needed=needed, more=needed + 1
+        )
+    elif sum(not state_if_not_serving(pod) for pod in ready) == needed:  # with fewer it is below it already
+        yield GoOperatorWorkloadReason.CLIQUE_UPDATE_WITHOUT_SPARE.because(
+            clique.ref, left=needed - 1, needed=needed, more=needed + 1
         )
 
 
 def _of_group(parts: GoOperatorSetParts, part: ExpectedGroup, there: Mapping[str, PodClique]) -> Iterator[Reason]:
     group = parts.context.groups.get(part.name)
-    if group is None or group.replicas > group.min_available:
+    if group is None or not _is_outdated(parts, part.cliques, there):
         return
-    if _is_outdated(parts, part.cliques, there):
+    needed = group.min_available
+    if group.replicas <= needed:
         yield GoOperatorWorkloadReason.GROUP_UPDATE_BELOW_MINIMUM.because(
-            group.ref, left=group.replicas - 1, needed=group.min_available, more=group.min_available + 1
+            group.ref, left=group.replicas - 1, needed=needed, more=needed + 1
+        )
+        return
+    replicas = (tuple(members) for _, members in groupby(part.cliques, lambda one: one.group_replica))
+    available = [members for members in replicas if _is_available(members, there)]
+    if len(available) == needed and any(_is_outdated(parts, members, there) for members in available):
+        yield GoOperatorWorkloadReason.GROUP_UPDATE_WITHOUT_SPARE.because(
+            group.ref, left=needed - 1, needed=needed, more=needed + 1
         )
 
 
 def _is_outdated(parts: GoOperatorSetParts, members: Sequence[ExpectedClique], there: Mapping[str, PodClique]) -> bool:
     return any(one.name in there and not parts.templates.is_current(there[one.name], one) for one in members)
+
+
+def _is_available(members: Sequence[ExpectedClique], there: Mapping[str, PodClique]) -> bool:
+    """Return whether a replica of a group is available, by the stored statuses (WF-022)."""
+    cliques = [there.get(one.name) for one in members]
+    return all(clique and not clique.deleting and not state_if_clique_not_serving(clique) for clique in cliques)
