@@ -80,6 +80,7 @@ def _update_from_json(raw: Json) -> UpdateForecast:
         after=_list_from_json(raw["after"], _serving_from_json),
         available=require_integer(raw["available"]),
         stages=_list_from_json(raw["stages"], _stage_from_json),
+        added=pods_and_gpus_from_json(raw["added"]),
         waits=_list_from_json(raw["waits"], withheld_from_json),
         unreached=pods_and_gpus_from_json(raw["unreached"]),
     )

@@ -127,7 +127,8 @@ class UpdateForecast:
         stages: in order; the last one has no further stage because nothing is left to do, or because of ``waits`` or
             ``unreached``.
         waits: what it waits for although every created pod is ready (ED-005); empty where it ends.
-        unreached: pods that restart after the end of the forecast (ED-006).
+        added: by how much the PodCliques grow: pods, and the GPUs that they request; surge pods do not count.
+        unreached: pods that restart after the end of the forecast (ED-006), or once ``waits`` are over (ED-013).
         is_cut: whether the forecast ends before the update does.
     """
 
@@ -135,6 +136,7 @@ class UpdateForecast:
     after: tuple[ServingPart, ...]
     available: int
     stages: tuple[UpdateStage, ...]
+    added: PodsAndGpus = NO_PODS
     waits: tuple[Withheld, ...] = ()
     unreached: PodsAndGpus = NO_PODS
     is_cut: bool = field(default=False, compare=False)  # documents do not hold it
@@ -152,15 +154,6 @@ class UpdateForecast:
     def removed(self) -> PodsAndGpus:
         """The pods that go without a successor."""
         return PodsAndGpus.of_pods(self.deleted(DeletedPodFate.REMOVED))
-
-    @property
-    def added(self) -> PodsAndGpus:
-        """The pods that are created beyond those that replace another one; their GPUs at most those created."""
-        created = PodsAndGpus.sum_of(stage.created for stage in self.stages)
-        replaced = PodsAndGpus.of_pods(
-            pod for stage in self.stages for pod in stage.deleted if pod.fate is not DeletedPodFate.REMOVED
-        )
-        return PodsAndGpus(max(created.pods - replaced.pods, 0), max(created.gpus - replaced.gpus, 0))
 
     @property
     def most_at_once(self) -> int:

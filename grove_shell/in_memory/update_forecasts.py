@@ -1,14 +1,10 @@
 """Forecasts of updates: rounds until the operator waits, then every created pod becomes ready, until the end (ED)."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.kernel.reasons import Reason
-from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.kernel.time_formats import format_go_duration, parse_duration
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast
@@ -16,8 +12,6 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
     NO_PODS,
-    DeletedPod,
-    DeletedPodFate,
     EditForecast,
     PodsAndGpus,
     UpdateForecast,
@@ -26,34 +20,30 @@ from grove_core.plan.update_forecast import (
     pods_of_new_set,
 )
 from grove_core.resources.manifest_changes import ManifestChange
+from grove_core.resources.pod import active_pods
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import (
-    forecast_until_settled,
     snapshot_of_newly_created_set,
     snapshot_with_set_as_stored,
 )
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_shell.in_memory.update_stages import (
+    created_slots,
+    make_pods_ready,
+    pod_uids,
+    stages_of_update,
+    update_stage,
+    with_fates,
+)
 
 MOST_WORK: Final = 250_000
 """Rounds, each times the pods of the set plus 20, after which a forecast of an update ends (ED-006)."""
 _DELAY: Final = "spec.template.terminationDelay"
 _FIXED_WORK: Final = 20
-_NODE: Final = "(a node)"
 _NEEDED: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup"})
-
-
-class _Deletion(NamedTuple):
-    """Why a pod is deleted, and its place in the order of deletions."""
-
-    place: int
-    is_termination: bool
-    because: Reason | None
-
-
-_UNKNOWN: Final = _Deletion(sys.maxsize, is_termination=False, because=None)
 
 
 def with_edit_forecast(
@@ -116,13 +106,13 @@ def forecast_update(
     start = snapshot_with_set_as_stored(given, rules)
     if start.not_collected & _NEEDED:
         return None
-    cluster, before, there = InMemoryCluster((start,)), serving_parts(start), _pod_uids(start)
+    cluster, before, there = InMemoryCluster((start,)), serving_parts(start), pod_uids(start)
     stages: list[UpdateStage] = []
     seen, unreached, left, is_cut = start, NO_PODS, work, False
-    for forecast, earlier, seen in _stages_of_update(cluster, start, rules, there, first):
+    for forecast, earlier, seen in stages_of_update(cluster, start, rules, there, first):
         if any(held.obstacle is StepObstacle.GROUPS_NOT_COLLECTED for held in forecast.rounds[-1].withheld):
             return None
-        stages.append(_stage(forecast, earlier, seen, there))
+        stages.append(update_stage(forecast, earlier, seen, there))
         if progress is not None:
             progress(stages[-1])
         left -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
@@ -130,15 +120,20 @@ def forecast_update(
         is_cut = unreached.pods > 0 or (left <= -work and stages[-1].created.pods > 0)
         if is_cut:
             break
-    return UpdateForecast(
+    waits = () if is_cut or not stages else stages[-1].waits
+    found = UpdateForecast(
         before=before,
         after=serving_parts(seen),
         available=available_set_replicas(start, before),
-        stages=tuple(_with_fates(stages, _created_slots(seen, there))),
-        waits=() if is_cut or not stages else stages[-1].waits,
+        stages=tuple(with_fates(stages, created_slots(seen, there))),
+        added=_added(start, seen),
+        waits=waits,
         unreached=unreached,
         is_cut=is_cut,
     )
+    if not waits:
+        return found
+    return replace(found, unreached=_restarted_once_ready(cluster, seen, rules, there, changed, left + work))
 
 
 def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:
@@ -148,115 +143,50 @@ def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:
         given: the set without a uid, and nothing of it.
     """
     start = snapshot_of_newly_created_set(given, rules)
-    *_, (_, _, settled) = _stages_of_update(InMemoryCluster((start,)), start, rules, frozenset())
+    *_, (_, _, settled) = stages_of_update(InMemoryCluster((start,)), start, rules, frozenset())
     return settled
 
 
-def _stages_of_update(
-    cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, there: frozenset[str], first: Plan | None = None
-) -> Iterator[tuple[Forecast, Snapshot, Snapshot]]:
-    """Yield the rounds of each stage, with the snapshots before and after it; between stages created pods get ready.
+def _added(start: Snapshot, end: Snapshot) -> PodsAndGpus:
+    """Return by how many pods and requested GPUs the PodCliques grow; a pod beyond their replicas goes again."""
+    before = {clique.ref.name: active_pods(start.pods_of.get(clique.uid, ())) for clique in start.cliques}
+    pods = gpus = 0
+    for clique in end.cliques:
+        found, had = active_pods(end.pods_of.get(clique.uid, ())), before.get(clique.ref.name, [])
+        found = sorted(found, key=lambda pod: pod.index)[: clique.replicas]
+        pods += max(len(found) - len(had), 0)
+        gpus += max(sum(pod.gpus for pod in found) - sum(pod.gpus for pod in had), 0)
+    return PodsAndGpus(pods, gpus)
 
-    The last stage is the one after which no created pod is left to become ready; it yields that snapshot.
 
-    Args:
-        there: uids of the pods from before the update.
-        first: the plan of ``start``, where it is known already.
+def _restarted_once_ready(
+    cluster: InMemoryCluster,
+    stopped: Snapshot,
+    rules: RuleSet,
+    there: frozenset[str],
+    changed: frozenset[str],
+    work: int,
+) -> PodsAndGpus:
+    """Return the pods that a stopped update restarts once every pod is ready (ED-013).
+
+    They are all pods that :func:`_unreached` counts where the update goes on waiting, or takes more than the work.
     """
-    gated = "PodGang" in start.complete  # else nothing is known of gates, and they count as open
-    seen, moved = start, True
-    while moved:
-        forecast = forecast_until_settled(cluster, seen, rules, limit=None, until=None, first=first)
-        first = None
-        after = cluster.snapshot_of_set(start.root.ref, forecast.rounds[-1].at)
-        if after is None:
-            return
-        yield forecast, seen, after
-        moved = _make_created_pods_ready(cluster, after, there, gated=gated)
-        seen = cluster.snapshot_of_set(start.root.ref, after.now) or after
-
-
-def _pod_uids(seen: Snapshot) -> frozenset[str]:
-    return frozenset(pod.uid for _, pod in seen.pods())
-
-
-def _stage(forecast: Forecast, before: Snapshot, after: Snapshot, there: frozenset[str]) -> UpdateStage:
-    """Return what the rounds of a forecast did; every deleted pod counts as removed for now."""
-    known, left = _pod_uids(before), _pod_uids(after)
-    reasons = _reasons_of_deletions(forecast)
-    gone = [
-        (reasons.get(pod.ref) or reasons.get(clique.ref) or _UNKNOWN, clique, pod)
-        for clique, pod in before.pods()
-        if pod.uid not in left and pod.uid in there and not pod.deleting
-    ]
-    earlier, parts = frozenset(serving_parts(before)), serving_parts(after)
-    return UpdateStage(
-        deleted=tuple(
-            DeletedPod(
-                pod.ref,
-                clique.ref,
-                pod.index,
-                "" if pod.node == _NODE else pod.node,
-                pod.gpus if pod.scheduled else 0,
-                pod.ready,
-                DeletedPodFate.TERMINATED if why.is_termination else DeletedPodFate.REMOVED,
-                why.because,
-            )
-            for why, clique, pod in sorted(gone, key=lambda one: (one[0].place, one[2].name))
-        ),
-        created=PodsAndGpus.of_pods(pod for _, pod in after.pods() if pod.uid not in known),
-        serving=tuple(one for one in parts if one not in earlier),
-        available=available_set_replicas(after, parts),
-        waits=tuple(held for held in forecast.rounds[-1].withheld if held.obstacle is StepObstacle.UPDATE),
+    gated = "PodGang" in stopped.complete
+    make_pods_ready(cluster, stopped, frozenset(), gated=gated)
+    seen = cluster.snapshot_of_set(stopped.root.ref, stopped.now) or stopped
+    for forecast, earlier, after in stages_of_update(cluster, seen, rules, there):
+        seen, waits = after, forecast.rounds[-1].withheld
+        work -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
+        if work <= 0:
+            return _unreached(stopped, there, changed)
+    if any(held.obstacle is StepObstacle.UPDATE for held in waits):
+        return _unreached(stopped, there, changed)
+    left = pod_uids(seen)
+    return PodsAndGpus.of_pods(
+        pod if pod.scheduled else replace(pod, gpus=0)
+        for _, pod in stopped.pods()
+        if pod.uid in there and pod.uid not in left and not pod.deleting
     )
-
-
-def _reasons_of_deletions(forecast: Forecast) -> Mapping[Ref, _Deletion]:
-    """Return why each pod or PodClique is deleted, the first deletion of each."""
-    found: dict[Ref, _Deletion] = {}
-    for round_ in forecast.rounds:
-        for step in round_.steps:
-            if isinstance(step.action, Delete):
-                found.setdefault(
-                    step.target, _Deletion(len(found), is_gang_termination_deletion(step), step.because[0])
-                )
-    return found
-
-
-def _make_created_pods_ready(cluster: InMemoryCluster, seen: Snapshot, there: frozenset[str], *, gated: bool) -> bool:
-    """Place every created pod, and make it ready; return whether there was one.
-
-    Args:
-        gated: whether a pod with the operator's scheduling gate stays as it is.
-    """
-    created = [
-        pod
-        for _, pod in seen.pods()
-        if pod.uid not in there
-        and not (pod.ready or (gated and pod.has_grove_gate) or pod.foreign_gates or pod.deleting)
-    ]
-    for pod in created:
-        cluster.put_pod(replace(pod, scheduled=True, gated=False, node=_NODE, phase="Running", ready=True, trouble=""))
-    return bool(created)
-
-
-def _created_slots(seen: Snapshot, there: frozenset[str]) -> frozenset[tuple[str, int]]:
-    """Return PodClique and index of every pod that the update created and that stays."""
-    return frozenset((clique.ref.name, pod.index) for clique, pod in seen.pods() if pod.uid not in there)
-
-
-def _with_fates(stages: Iterable[UpdateStage], created: frozenset[tuple[str, int]]) -> Iterator[UpdateStage]:
-    """Yield the stages with the deleted pods that have a successor counted as restarted (ED-004)."""
-    for stage in stages:
-        yield replace(
-            stage,
-            deleted=tuple(
-                pod._replace(fate=DeletedPodFate.RESTARTED)
-                if pod.fate is DeletedPodFate.REMOVED and (pod.clique.name, pod.pod_index) in created
-                else pod
-                for pod in stage.deleted
-            ),
-        )
 
 
 def _unreached(seen: Snapshot, there: frozenset[str], changed: frozenset[str]) -> PodsAndGpus:

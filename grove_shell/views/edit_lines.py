@@ -135,7 +135,8 @@ def _add_update(page: StyledTextPage, update: UpdateForecast, *, full: bool) -> 
     if len(lines) > len(shown):
         page.add_line(INDENT, f"and {count_with_noun(len(lines) - len(shown), 'more line')} (-v)")
     if update.unreached.pods:
-        page.add_line(INDENT, f"and {pods_with_gpus(update.unreached)} more: the forecast ends here")
+        when = ", once the update goes on" if update.waits else ": the forecast ends here"
+        page.add_line(INDENT, f"and {pods_with_gpus(update.unreached)} more{when}")
     if lines:
         page.add_line(INDENT, ("assumed: every new pod is placed, and is ready before the next stage", "dim"))
 

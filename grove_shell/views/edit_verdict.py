@@ -38,15 +38,25 @@ def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:
     restarted = PodsAndGpus.sum_of(one.restarted for one in updates)
     parts = _lowest_parts(updates)
     if restarted.pods:
-        most = max(update.most_at_once for update in updates)
-        pace = "one at a time" if most <= 1 else f"at most {most:,} at once"
-        yield f"restarts {pods_with_gpus(restarted)}, {pace}", _ALARM if any(map(_is_short, parts)) else _WARNING
+        yield f"restarts {pods_with_gpus(restarted)}, {_pace(updates)}", (
+            _ALARM if any(map(_is_short, parts)) else _WARNING
+        )
     else:
         yield "restarts no pod", "bold green"
     for part in parts[:_PARTS]:
         yield _lowest_text(part), _ALARM if _is_short(part) else ""
     if len(parts) > _PARTS:
         yield f"{len(parts) - _PARTS:,} more with fewer than before", ""
+
+
+def _pace(updates: Sequence[UpdateForecast]) -> str:
+    """Return how many pods restart at once, and how many only after what an update waits for (ED-013)."""
+    most = max(update.most_at_once for update in updates)
+    later = sum(update.unreached.pods for update in updates if update.waits)
+    if not most:
+        return "once the update goes on"
+    pace = "one at a time" if most == 1 else f"at most {most:,} at once"
+    return f"{pace}, {later:,} of them once the update goes on" if later else pace
 
 
 def pods_with_gpus(pods: PodsAndGpus) -> str:

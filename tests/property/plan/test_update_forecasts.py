@@ -97,6 +97,17 @@ def test_ed004_a_restarted_pod_has_a_successor(seed: int, rules: str) -> None:
     )
 
 
+def test_ed004_a_surge_pod_adds_nothing() -> None:
+    rules = rule_set("design")
+    manifest = set_raw(clique_raw("a", 1, 1))
+    edited = with_image(manifest)
+    update = update_of_edit(ready_set(manifest, rules), manifest, edited, rules)
+    assert sum(stage.created.pods for stage in update.stages) == 2, "one in addition, and the successor"
+    assert update.added == NO_PODS
+    edited["spec"]["replicas"] += 1
+    assert update_of_edit(ready_set(manifest, rules), manifest, edited, rules).added == PodsAndGpus(1, 0)
+
+
 def test_ed004_a_pod_that_is_terminated_with_its_gang_is_no_restart() -> None:
     rules = rule_set("field")
     manifest = set_raw(clique_raw("a", 3, 3), clique_raw("b", 1, 1))
@@ -131,7 +142,38 @@ def test_ed005_an_update_waits_for_a_pod_that_stays_not_ready() -> None:
 
     update = update_of_edit(with_pods(start, of_new_template), PLAIN, edited, rules)
     assert [held.target.name for held in update.waits] == ["llm-0-a"]
-    assert update.restarted.pods == 0
+    assert update.deleted(DeletedPodFate.RESTARTED) == ()
+
+
+@SEEDS
+@RULES
+def test_ed013_what_a_stopped_update_restarts_later_is_counted(seed: int, rules: str) -> None:
+    """Pods that the edit leaves alone are not ready: the same pods restart as without, some of them later."""
+    start, before, after, whole = drawn_update(seed, rule_set(rules))
+    gone = {pod.pod.name for stage in whole.stages for pod in stage.deleted}
+
+    def lacking(pod: Pod) -> Pod:
+        return pod if pod.name in gone else replace(pod, ready=False, unready=True)
+
+    update = update_of_edit(with_pods(start, lacking), before, after, rule_set(rules))
+    assert update.restarted.pods == whole.restarted.pods
+    assert update.waits or update.unreached == NO_PODS
+
+
+def test_ed013_an_update_that_waits_for_something_else_counts_all_pods_that_are_left() -> None:
+    """Its first stage is all that the work allows, also of what follows once the pod is ready."""
+    rules = rule_set("field")
+    manifest = set_raw(clique_raw("a", 2, 1), clique_raw("b", 1, 1), replicas=2)
+    edited = with_image(manifest)
+    edited["spec"]["template"]["cliques"][1] = manifest["spec"]["template"]["cliques"][1]
+
+    def lacking(pod: Pod) -> Pod:
+        return replace(pod, ready=False, unready=True) if pod.name.startswith("llm-0-b") else pod
+
+    start = with_pods(ready_set(manifest, rules), lacking)
+    whole, cut = (update_of_edit(start, manifest, edited, rules, work) for work in (MOST_WORK, 1))
+    assert [held.target.name for held in whole.waits]
+    assert whole.restarted == cut.restarted == PodsAndGpus(4, 0)
 
 
 def test_ed006_a_long_update_ends_at_the_limit_of_its_work() -> None:

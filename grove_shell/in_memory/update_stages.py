@@ -1,0 +1,141 @@
+"""The stages of an update: the rounds until the operator waits for pods, which then become ready (ED-002)."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Delete, is_gang_termination_deletion
+from grove_core.kernel.wants import StepObstacle
+from grove_core.plan.forecast import Forecast
+from grove_core.plan.plan import Plan
+from grove_core.plan.serving_parts import available_set_replicas, serving_parts
+from grove_core.plan.update_forecast import DeletedPod, DeletedPodFate, PodsAndGpus, UpdateStage
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.forecasts import forecast_until_settled
+from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+
+_NODE: Final = "(a node)"
+
+
+class _Deletion(NamedTuple):
+    """Why a pod is deleted, and its place in the order of deletions."""
+
+    place: int
+    is_termination: bool
+    because: Reason | None
+
+
+_UNKNOWN: Final = _Deletion(sys.maxsize, is_termination=False, because=None)
+
+
+def stages_of_update(
+    cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, there: frozenset[str], first: Plan | None = None
+) -> Iterator[tuple[Forecast, Snapshot, Snapshot]]:
+    """Yield the rounds of each stage, with the snapshots before and after it; between stages created pods get ready.
+
+    The last stage is the one after which no created pod is left to become ready; it yields that snapshot.
+
+    Args:
+        there: uids of the pods from before the update.
+        first: the plan of ``start``, where it is known already.
+    """
+    gated = "PodGang" in start.complete  # else nothing is known of gates, and they count as open
+    seen, moved = start, True
+    while moved:
+        forecast = forecast_until_settled(cluster, seen, rules, limit=None, until=None, first=first)
+        first = None
+        after = cluster.snapshot_of_set(start.root.ref, forecast.rounds[-1].at)
+        if after is None:
+            return
+        yield forecast, seen, after
+        moved = make_pods_ready(cluster, after, there, gated=gated)
+        seen = cluster.snapshot_of_set(start.root.ref, after.now) or after
+
+
+def pod_uids(seen: Snapshot) -> frozenset[str]:
+    """Return the uids of all pods of a set."""
+    return frozenset(pod.uid for _, pod in seen.pods())
+
+
+def update_stage(forecast: Forecast, before: Snapshot, after: Snapshot, there: frozenset[str]) -> UpdateStage:
+    """Return what the rounds of a forecast did; every deleted pod counts as removed for now."""
+    known, left = pod_uids(before), pod_uids(after)
+    reasons = _reasons_of_deletions(forecast)
+    gone = [
+        (reasons.get(pod.ref) or reasons.get(clique.ref) or _UNKNOWN, clique, pod)
+        for clique, pod in before.pods()
+        if pod.uid not in left and pod.uid in there and not pod.deleting
+    ]
+    earlier, parts = frozenset(serving_parts(before)), serving_parts(after)
+    return UpdateStage(
+        deleted=tuple(
+            DeletedPod(
+                pod.ref,
+                clique.ref,
+                pod.index,
+                "" if pod.node == _NODE else pod.node,
+                pod.gpus if pod.scheduled else 0,
+                pod.ready,
+                DeletedPodFate.TERMINATED if why.is_termination else DeletedPodFate.REMOVED,
+                why.because,
+            )
+            for why, clique, pod in sorted(gone, key=lambda one: (one[0].place, one[2].name))
+        ),
+        created=PodsAndGpus.of_pods(pod for _, pod in after.pods() if pod.uid not in known),
+        serving=tuple(one for one in parts if one not in earlier),
+        available=available_set_replicas(after, parts),
+        waits=tuple(held for held in forecast.rounds[-1].withheld if held.obstacle is StepObstacle.UPDATE),
+    )
+
+
+def _reasons_of_deletions(forecast: Forecast) -> Mapping[Ref, _Deletion]:
+    """Return why each pod or PodClique is deleted, the first deletion of each."""
+    found: dict[Ref, _Deletion] = {}
+    for round_ in forecast.rounds:
+        for step in round_.steps:
+            if isinstance(step.action, Delete):
+                found.setdefault(
+                    step.target, _Deletion(len(found), is_gang_termination_deletion(step), step.because[0])
+                )
+    return found
+
+
+def make_pods_ready(cluster: InMemoryCluster, seen: Snapshot, apart: frozenset[str], *, gated: bool) -> bool:
+    """Place every pod that is not ready, and make it ready; return whether there was one.
+
+    Args:
+        apart: uids of pods that stay as they are.
+        gated: whether a pod with the operator's scheduling gate stays as it is.
+    """
+    waiting = [
+        pod
+        for _, pod in seen.pods()
+        if pod.uid not in apart
+        and not (pod.ready or (gated and pod.has_grove_gate) or pod.foreign_gates or pod.deleting)
+    ]
+    for pod in waiting:
+        cluster.put_pod(replace(pod, scheduled=True, gated=False, node=_NODE, phase="Running", ready=True, trouble=""))
+    return bool(waiting)
+
+
+def created_slots(seen: Snapshot, there: frozenset[str]) -> frozenset[tuple[str, int]]:
+    """Return PodClique and index of every pod that the update created and that stays."""
+    return frozenset((clique.ref.name, pod.index) for clique, pod in seen.pods() if pod.uid not in there)
+
+
+def with_fates(stages: Iterable[UpdateStage], created: frozenset[tuple[str, int]]) -> Iterator[UpdateStage]:
+    """Yield the stages with the deleted pods that have a successor counted as restarted (ED-004)."""
+    for stage in stages:
+        yield replace(
+            stage,
+            deleted=tuple(
+                pod._replace(fate=DeletedPodFate.RESTARTED)
+                if pod.fate is DeletedPodFate.REMOVED and (pod.clique.name, pod.pod_index) in created
+                else pod
+                for pod in stage.deleted
+            ),
+        )
