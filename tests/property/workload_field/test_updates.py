@@ -281,7 +281,7 @@ def test_wf171_one_more_replica_is_enough() -> None:
     assert not defects(edited(seen, raw_set(image="a:2")))
 
 
-def test_wf171_what_is_not_ready_spares_nothing() -> None:
+def test_wf173_what_is_not_ready_spares_nothing() -> None:
     """One of three pods is pending: an update deletes it and a ready one at once, and two are needed."""
     seen = healthy(raw_set())
     pending = next(pod.ref.name for pods in seen.pods_of.values() for pod in pods if "router" in pod.ref.name)
@@ -290,7 +290,7 @@ def test_wf171_what_is_not_ready_spares_nothing() -> None:
         lambda pod: replace(pod, ready=False, scheduled=False, phase="Pending") if pod.ref.name == pending else pod,
     )
     without = {"left": 1, "more": 3, "needed": 2}
-    assert defects(edited(lacking, raw_set(image="a:2"))) == {"llm-0-router": [("WF-171", without)]}
+    assert defects(edited(lacking, raw_set(image="a:2"))) == {"llm-0-router": [("WF-173", without)]}
     assert not defects(lacking), "nothing is wrong without an edit"
 
 
@@ -310,7 +310,7 @@ def test_wf171_an_edit_that_is_taken_back_restarts_no_pod_that_it_did_not_reach(
     assert all(reached.values())
 
 
-def test_wf172_a_replica_that_is_not_available_spares_nothing() -> None:
+def test_wf174_a_replica_that_is_not_available_spares_nothing() -> None:
     """One of two replicas lacks a ready pod: an update deletes both at once, and one is needed."""
     seen = healthy(raw_set())
     cliques = tuple(
@@ -318,7 +318,7 @@ def test_wf172_a_replica_that_is_not_available_spares_nothing() -> None:
         for one in seen.cliques
     )
     found = defects(edited(replace(seen, cliques=cliques), raw_set(image="a:2")))
-    assert found == {"llm-0-pool": [("WF-172", {"left": 0, "more": 2, "needed": 1})]}
+    assert found == {"llm-0-pool": [("WF-174", {"left": 0, "more": 2, "needed": 1})]}
 
 
 def defects(seen: Snapshot) -> dict[str, list[tuple[str, dict[str, object]]]]:

@@ -120,18 +120,18 @@ class GoOperatorWorkloadReason(Rule):
         "its update leaves {left} of the {needed} needed pods, as each is deleted before its successor exists: a "
         "defect of the operator; scale it to {more} until the update is over",
     )
-    CLIQUE_UPDATE_WITHOUT_SPARE = RuleSentence(
-        "WF-171",
-        "its update leaves {left} of the {needed} needed pods, as each is deleted before its successor exists, and no "
-        "more than {needed} are ready: a defect of the operator; make the edit when {more} are ready",
-    )
     GROUP_UPDATE_BELOW_MINIMUM = RuleSentence(
         "WF-172",
         "its update leaves {left} of the {needed} needed replicas, as each is deleted before its successor exists: a "
         "defect of the operator; scale it to {more} until the update is over",
     )
+    CLIQUE_UPDATE_WITHOUT_SPARE = RuleSentence(
+        "WF-173",
+        "its update leaves {left} of the {needed} needed pods, as each is deleted before its successor exists, and no "
+        "more than {needed} are ready: a defect of the operator; make the edit when {more} are ready",
+    )
     GROUP_UPDATE_WITHOUT_SPARE = RuleSentence(
-        "WF-172",
+        "WF-174",
         "its update leaves {left} of the {needed} needed replicas, as each is deleted before its successor exists, and "
         "no more than {needed} are available: a defect of the operator; make the edit when {more} are available",
     )

@@ -1,4 +1,4 @@
-"""Defects of the Go operator that an update brings out, with what to do instead (WF-170 to WF-172)."""
+"""Defects of the Go operator that an update brings out, with what to do instead (WF-170 to WF-174)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
