@@ -18,8 +18,8 @@ from grove_core.areas.gang_termination.termination_findings import (
     PREDICTION,
     SCALED,
     TERMINATION,
+    averted_by_predicted_steps,
     findings_with_averted,
-    predicted_averted,
 )
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
@@ -175,7 +175,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
     off has the causes and the time that are found after these steps (PL-025).
     """
     unpredicted = reasons_for_question(PREDICTION, forecast.findings)
-    averted = predicted_averted(forecast.findings, forecast.averted)
+    averted = averted_by_predicted_steps(forecast.findings, forecast.averted)
     findings = findings_with_averted(forecast.findings, forecast.averted)
     first = forecast.rounds[0]
     breaches = {one.subject: one for one in findings if one.question == BREACH}

@@ -30,6 +30,8 @@ from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.plan_page import add_plan_entry
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
 
@@ -100,6 +102,18 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
     reported = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
     assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
+
+
+def test_pl025_a_page_names_both_times_of_a_termination_that_is_put_off() -> None:
+    seen = broken_set(["0-pool-0-c", "0-pool-1-c"], ["0-pool-0-c"], name="field")
+    entries = explanation_of_forecast(forecast_for(seen, name="field")).entries
+    (waiting,) = (entry for entry in entries if entry.urgency is ReplicaUrgency.WAITS)
+    assert waiting.hints is None
+    page = StyledTextPage()
+    add_plan_entry(page, waiting, seen.now, full=False)
+    shown = str(page).splitlines()
+    assert "until 10:03:20Z (in 1h), then it is terminated; without the steps below at 10:02:20Z" in shown[0]
+    assert any("breached since 2026-11-20T09:03:20Z" in line for line in shown)
 
 
 def test_pl025_the_deadline_is_that_of_the_termination_whatever_else_is_found_about_the_replica() -> None:

@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.verdicts import (
     MinAvailableBreach,
     finding_verdict_of_fate,
 )
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination, Step, gangs_terminated_by
@@ -90,19 +90,24 @@ def _finding_after_steps(one: Finding, there: Mapping[tuple[Ref, str], Finding])
     return now._replace(subject=one.subject) if now is not None and now.verdict not in {WAITS, TERMINATES} else None
 
 
-def findings_with_averted(findings: Sequence[Finding], averted: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings of a first round, in their place those after steps that avert or put off a termination.
+def averted_by_predicted_steps(first: Iterable[Finding], averted: Sequence[Finding]) -> Sequence[Finding]:
+    """Return the findings after the steps of a plan; steps that are not predicted avert nothing (GF-133).
 
     Args:
-        findings: of the first round.
-        averted: those after the steps (PL-025).
+        first: the findings of the first round.
+        averted: as :func:`averted_termination_findings` returns them.
     """
-    return tuple({(one.subject, one.question): one for one in (*findings, *predicted_averted(findings, averted))}.values())
+    return () if reasons_for_question(PREDICTION, first) else averted
 
 
-def predicted_averted(findings: Iterable[Finding], averted: Sequence[Finding]) -> Sequence[Finding]:
-    """Return the findings after averting steps; nothing where the steps are not predicted (GF-133)."""
-    return () if any(one.question == PREDICTION for one in findings) else averted
+def findings_with_averted(first: Sequence[Finding], averted: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings of the first round, in their place those after the predicted steps of a plan (PL-025).
+
+    Args:
+        first, averted: as for :func:`averted_by_predicted_steps`.
+    """
+    after = averted_by_predicted_steps(first, averted)
+    return tuple({(one.subject, one.question): one for one in (*first, *after)}.values())
 
 
 def constituents_behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
