@@ -93,7 +93,7 @@ class ExplainedReplica:
         deletes: the PodCliques that are deleted with it, where it is terminated.
         impact: the pods and GPUs of these; None where they are not known.
         degraded: of a replica that is kept: its PodCliques with too few ready pods, and why that is no termination.
-        averted: when it would be terminated but for the steps of the plan, which avert that or put it off; the causes
+        averted: when it would be terminated but for the steps of the plan, which avert or postpone that; the causes
             are those after these steps (PL-025).
         unwell: whether it is kept although a PodClique or scaling group of it is missing (GT-038), or where the stored
             statuses would terminate it (GF-084).
@@ -171,8 +171,8 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
     """Return the explanation of the first round of a forecast.
 
     It has an entry for every replica of the set, for each replica of a scaling group that is terminated, waits or is
-    not well, and for each withheld step. A termination that the first round waits for and that its steps avert or put
-    off has the causes and the time that are found after these steps (PL-025).
+    not well, and for each withheld step. A termination that the first round waits for and that its steps avert or
+    postpone has the causes and the time that are found after these steps (PL-025).
     """
     unpredicted = reasons_for_question(PREDICTION, forecast.findings)
     averted = averted_by_predicted_steps(forecast.findings, forecast.averted)

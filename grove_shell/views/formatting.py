@@ -61,7 +61,7 @@ def waiting_text(until: datetime, averted: datetime | None, now: datetime) -> st
 
     Args:
         until: when the delay ends.
-        averted: when it would end but for the steps of the plan, which put it off (PL-025); None where they do not.
+        averted: when it would end but for the steps of the plan, which postpone it (PL-025); None where they do not.
     """
     text = f"until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated"
     return f"{text}; without the steps below at {clock_time(averted, now)}" if averted is not None else text

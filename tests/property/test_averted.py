@@ -75,7 +75,7 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
         for entry in entries
         if entry.urgency is ReplicaUrgency.WAITS and entry.until is not None
     }
-    event(f"averted {bool(averted)}, put off {bool(averted & waiting.keys())}")
+    event(f"averted {bool(averted)}, postponed {bool(averted & waiting.keys())}")
     deadlines = {subject: deadline_of(forecast, subject) for subject in (*averted, *waiting)}
     assert {entry.subject: entry.averted for entry in entries if entry.averted is not None} == {
         subject: deadlines[subject] for subject in averted & {entry.subject for entry in entries}
@@ -104,7 +104,7 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
 
 
-def test_pl025_a_page_names_both_times_of_a_termination_that_is_put_off() -> None:
+def test_pl025_a_page_names_both_times_of_a_termination_that_is_postponed() -> None:
     seen = broken_set(["0-pool-0-c", "0-pool-1-c"], ["0-pool-0-c"], name="field")
     entries = explanation_of_forecast(forecast_for(seen, name="field")).entries
     (waiting,) = (entry for entry in entries if entry.urgency is ReplicaUrgency.WAITS)
