@@ -18,6 +18,8 @@ from grove_core.areas.gang_termination.termination_findings import (
     PREDICTION,
     SCALED,
     TERMINATION,
+    averted_by_predicted_steps,
+    findings_with_averted,
 )
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
@@ -91,7 +93,8 @@ class ExplainedReplica:
         deletes: the PodCliques that are deleted with it, where it is terminated.
         impact: the pods and GPUs of these; None where they are not known.
         degraded: of a replica that is kept: its PodCliques with too few ready pods, and why that is no termination.
-        averted: when it would be terminated but for the steps of the plan; the causes are those after them (PL-025).
+        averted: when it would be terminated but for the steps of the plan, which avert or postpone that; the causes
+            are those after these steps (PL-025).
         unwell: whether it is kept although a PodClique or scaling group of it is missing (GT-038), or where the stored
             statuses would terminate it (GF-084).
     """
@@ -168,12 +171,12 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
     """Return the explanation of the first round of a forecast.
 
     It has an entry for every replica of the set, for each replica of a scaling group that is terminated, waits or is
-    not well, and for each withheld step. A termination that the first round waits for and its steps avert has the
-    causes that are found after these steps (PL-025).
+    not well, and for each withheld step. A termination that the first round waits for and that its steps avert or
+    postpone has the causes and the time that are found after these steps (PL-025).
     """
     unpredicted = reasons_for_question(PREDICTION, forecast.findings)
-    averted = () if unpredicted else forecast.averted  # steps that are not predicted avert nothing (GF-133)
-    findings = tuple({(one.subject, one.question): one for one in (*forecast.findings, *averted)}.values())
+    averted = averted_by_predicted_steps(forecast.findings, forecast.averted)
+    findings = findings_with_averted(forecast.findings, forecast.averted)
     first = forecast.rounds[0]
     breaches = {one.subject: one for one in findings if one.question == BREACH}
     entries = [*_replica_entries(forecast, findings, averted, breaches), *_withheld_entries(first.withheld, breaches)]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
+from grove_core.areas.gang_termination.termination_findings import TERMINATION, findings_with_averted
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
@@ -24,7 +24,7 @@ class TerminationTotals(NamedTuple):
         replicas: terminated replicas of sets and scaling groups.
         cliques: PodCliques and scaling groups that are deleted for them.
         impact: the pods and GPUs of these; None where the pods of one are not known.
-        waiting: replicas whose delay runs at the time of the plan.
+        waiting: replicas whose delay runs at the time of the plan, once its steps are done (PL-025).
         first_deadline: when the first of these delays ends; None where none runs.
     """
 
@@ -43,7 +43,8 @@ def termination_totals(forecasts: Iterable[Forecast]) -> TerminationTotals:
         for round_ in forecast.rounds:
             for step in filter(is_gang_termination_deletion, round_.steps):
                 steps.setdefault(step.target, step)
-        waiting = (one for one in forecast.findings if one.question == TERMINATION and one.verdict == WAITS)
+        findings = findings_with_averted(forecast.findings, forecast.averted)
+        waiting = (one for one in findings if one.question == TERMINATION and one.verdict == WAITS)
         deadlines += [one.deadline for one in waiting if one.subject.replica is not None]  # not a group's own
     replicas = {gang.replica for step in steps.values() for gang in gangs_terminated_by(step)}
     return TerminationTotals(

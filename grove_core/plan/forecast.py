@@ -108,12 +108,13 @@ class Forecast:
         rounds: numbered from 1, in the order of time; at least one.
         findings: every verdict of the first round.
         complete: whether ``rounds`` and ``again`` contain everything that happens; a limit may have cut them short.
-        averted: the terminations that the first round waits for and that its steps avert, as findings after these
-            steps, with the findings on the breaches behind them (PL-025).
+        averted: the terminations that the first round waits for and that its steps avert or postpone, as findings
+            after these steps, with the findings on the breaches behind them (PL-025).
         again: the repetition of the last rounds (PL-024); None where they are not repeated.
         edit: what an edit does to its end (ED-002); None for a set without one.
         creates: the pods that a new set will have (ED-007); None for a set of the cluster.
-        hints: what averts each termination that the first round waits for or executes (PL-040).
+        hints: what averts each termination that the first round waits for or executes, and that its steps do not avert
+            or postpone (PL-040).
     """
 
     root: Ref

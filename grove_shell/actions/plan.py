@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grove_core.areas.gang_termination.termination_findings import averted_by_predicted_steps
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import Json, PlanDocument
 from grove_core.operator_recognition import RecognisedOperator
@@ -241,9 +242,11 @@ def _document_as_json(document: PlanDocument, context: PlanPageContext, options:
 
 
 def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSet, nodes: InputNodes) -> Forecast:
-    """Return a forecast with what averts each termination of its first round (PL-040)."""
+    """Return a forecast with what averts each termination of its first round that its steps leave as it is (PL-040)."""
+    changed = {(one.subject, one.question) for one in averted_by_predicted_steps(forecast.findings, forecast.averted)}
+    findings = tuple(one for one in forecast.findings if (one.subject, one.question) not in changed)
     hints = termination_hints(
-        snapshot_with_set_as_stored(snapshot, rules), forecast.findings, rules, nodes.readiness, nodes.capacity
+        snapshot_with_set_as_stored(snapshot, rules), findings, rules, nodes.readiness, nodes.capacity
     )
     return replace(forecast, hints=hints) if hints else forecast
 

@@ -17,6 +17,7 @@ from grove_shell.views.formatting import (
     deletion_impact_text,
     object_display_name,
     relative_time,
+    waiting_text,
 )
 from grove_shell.views.object_states import STATE_OF_URGENCY, ObjectState
 from grove_shell.views.termination_hint_lines import termination_hint_lines
@@ -116,7 +117,7 @@ def _when(entry: ExplainedReplica, now: datetime) -> str:
         goes = (count_with_noun(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact))
         return f"now, with {', '.join(filter(None, goes))}"
     if entry.urgency is ReplicaUrgency.WAITS and until is not None:
-        return f"until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated"
+        return waiting_text(until, averted, now)
     if averted is not None:
         when = f"{clock_time(averted, now)} ({relative_time(averted, now)})"
         return f"would be terminated at {when}; the steps below prevent that"

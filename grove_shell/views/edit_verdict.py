@@ -24,11 +24,13 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
         yield from _restarts(updates)
     removed = PodsAndGpus.sum_of(one.removed for one in updates)
     new_sets = [one.creates for one in forecasts if one.creates is not None]
-    added = PodsAndGpus.sum_of((*(one.added for one in updates), *new_sets))
+    added = PodsAndGpus.sum_of((*(one.added for one in updates if one.added.pods), *new_sets))
     if removed.pods:
         yield f"removes {pods_with_gpus(removed)}", _WARNING
     if added.pods:
         yield f"creates {pods_with_gpus(added)}", "bold"
+    if grown := sum(one.added.gpus for one in updates if not one.added.pods):
+        yield f"adds {count_with_noun(grown, 'GPU')} to pods that restart", _WARNING
     if stopped := sum(bool(update.waits) for update in updates):
         yield f"{count_with_noun(stopped, 'update')} will not end", "bold magenta"
 
@@ -92,6 +94,6 @@ def _margin(part: PartDuringUpdate) -> int:
 
 def _lowest_text(part: PartDuringUpdate) -> str:
     unit = "replicas available" if part.part.kind == GROUP_KIND else "ready"
-    if _is_short(part):
+    if _is_short(part) or not part.lowest:
         return f"{part.template} falls to {part.lowest:,} of {part.wanted:,} {unit} and needs {part.needed:,}"
     return f"{part.template}: never fewer than {part.lowest:,} of {part.wanted:,} {unit}"

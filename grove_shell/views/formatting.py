@@ -56,6 +56,17 @@ def relative_time(moment: datetime, now: datetime) -> str:
     return f"{short_duration_text(past)} ago" if past else "now"
 
 
+def waiting_text(until: datetime, averted: datetime | None, now: datetime) -> str:
+    """Return ``until 09:41:00Z (in 29s), then it is terminated``.
+
+    Args:
+        until: when the delay ends.
+        averted: when it would end but for the steps of the plan, which postpone it (PL-025); None where they do not.
+    """
+    text = f"until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated"
+    return f"{text}; without the steps below at {clock_time(averted, now)}" if averted is not None else text
+
+
 def count_with_noun(count: int, noun: str) -> str:
     """Return a count with its noun: ``1 replica``, ``2 replicas``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

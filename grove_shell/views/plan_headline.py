@@ -148,7 +148,6 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
         for forecast in document.forecasts
         for round_ in rounds_before_repeats(forecast)
         for step in round_.steps
-        if step.target.kind != "Pod" or forecast.edit is None
     ]
     now = [step for at, step in rounds if at == document.as_of]
     later = [step for at, step in rounds if at > document.as_of]

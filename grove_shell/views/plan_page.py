@@ -32,6 +32,7 @@ from grove_shell.views.formatting import (
     padded_entry_label,
     relative_time,
     rule_citation,
+    waiting_text,
 )
 from grove_shell.views.other_product_lines import gate_removal_sentence
 from grove_shell.views.plan_headline import add_plan_headline
@@ -201,7 +202,7 @@ def add_plan_entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime,
             when = f" now, with {', '.join(goes)}" if entry.deletes else " now: its PodCliques are being deleted"
         case ReplicaUrgency.WAITS:
             if (until := entry.until) is not None:
-                when = f" until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated"
+                when = f" {waiting_text(until, entry.averted, now)}"
         case ReplicaUrgency.UNKNOWN | ReplicaUrgency.GATED:
             pass
         case _:

@@ -128,29 +128,39 @@ _OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of 
 def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> None:
     """Add what each round does besides terminations, and what is still withheld after the last round (CL-010).
 
-    Of an edit, whose stages are shown, without the rounds, gates and waits of its update, except in full.
+    Of an edit, whose stages are shown, without the rounds, gates and waits of its update, except in full. Rounds at a
+    later time are no part of these stages.
 
     Args:
         full: whether to add every line; else at most twenty.
     """
     last, shown_before = forecast.rounds[-1].withheld, set(forecast.rounds[0].withheld)
     late = [held for held in last if held not in shown_before]
-    if not full and forecast.edit is not None and forecast.edit.update is not None:
-        _add_withheld(page, [held for held in late if held.obstacle is not StepObstacle.UPDATE])
-        return
-    _add_round_lines(page, forecast, full=full)
+    has_stages = not full and forecast.edit is not None and forecast.edit.update is not None
+    if has_stages:
+        late = [held for held in late if held.obstacle is not StepObstacle.UPDATE]
+    _add_round_lines(page, forecast, full=full, has_stages=has_stages)
     _add_withheld(page, late)
+    if has_stages and forecast.rounds[-1].at == forecast.rounds[0].at:
+        return
     gates = filter(withholds_scheduling_gate_removal, late)
     add_gated_cliques(
         page, ((held.target, tuple((why.subject, why.sentence) for why in held.because)) for held in gates)
     )
-    if any(held.obstacle is StepObstacle.UPDATE for held in last):
+    if not has_stages and any(held.obstacle is StepObstacle.UPDATE for held in last):
         page.add_line(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
 
 
-def _add_round_lines(page: StyledTextPage, forecast: Forecast, *, full: bool) -> None:
-    rounds = forecast.rounds if full else rounds_before_repeats(forecast)
+def _add_round_lines(page: StyledTextPage, forecast: Forecast, *, full: bool, has_stages: bool) -> None:
+    """Add a line for each thing that a round does.
+
+    Args:
+        full: whether to add every line; else at most twenty.
+        has_stages: whether the rounds of the first moment are shown as the stages of an update.
+    """
     start = forecast.rounds[0].at
+    shown = forecast.rounds if full else rounds_before_repeats(forecast)
+    rounds = [one for one in shown if one.at > start or not has_stages]
     lines = [
         (word, f"{_round_label(round_, start)}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)
     ]

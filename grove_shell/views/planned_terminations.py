@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from grove_core.areas.gang_termination.termination_findings import findings_with_averted
 from grove_core.explain import ExplainedReplica, ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -134,7 +135,8 @@ def _terminations_by_replica(forecast: Forecast) -> tuple[dict[Ref, Terminations
 def _since(entry: ExplainedReplica, forecast: Forecast) -> datetime | None:
     """Return since when the first of the breaches behind an entry lasts."""
     subjects = {cause.subject for cause in entry.causes}
-    whys = (why for one in forecast.findings if one.subject == entry.subject for why in one.because)
+    findings = findings_with_averted(forecast.findings, forecast.averted)
+    whys = (why for one in findings if one.subject == entry.subject for why in one.because)
     return min((at for why in whys if why.subject in subjects for at in _times_named_since(why)), default=None)
 
 

@@ -31,7 +31,7 @@ def at_rest() -> Snapshot:
 
 
 def broken_set(lost: Iterable[str], changed: Iterable[str], *, name: str = "design") -> Snapshot:
-    """A set whose delay runs because cliques lost all ready pods; others have another image since a moment ago."""
+    """A set whose delay runs because cliques lost all ready pods; a minute later others get another image."""
     life = Life(SET, now=at_rest().now)
     life.world = InMemoryCluster((at_rest(),))
     life.now += timedelta(minutes=1)
@@ -42,6 +42,7 @@ def broken_set(lost: Iterable[str], changed: Iterable[str], *, name: str = "desi
         seen = life.look()
         assert seen is not None
         life.attempts = execute_steps_sequentially(life.world.attempt_step, reconcile(seen, rule_set(name)).steps)
+    life.now += timedelta(minutes=1)
     if templates := sorted({short[-1] for short in changed}):
         life.new_image("another", *templates)
     seen = life.look()

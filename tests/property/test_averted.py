@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
@@ -19,6 +19,7 @@ from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.document.termination_totals import termination_totals
 from grove_core.explain import ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
@@ -29,6 +30,8 @@ from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.plan_page import add_plan_entry
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
 
@@ -47,6 +50,12 @@ def deadline_of(forecast: Forecast, subject: Ref) -> datetime:
     return min(moment for moment in moments if moment is not None)
 
 
+def comes_at(forecast: Forecast, subject: Ref) -> datetime | None:
+    """The time of the first round that terminates a replica; None where none does."""
+    rounds = (one for one in forecast.rounds if subject in termination_deletions_by_replica(one.steps))
+    return next((one.at for one in rounds), None)
+
+
 CLIQUES: Final = ("0-a", "0-b", "0-pool-0-c", "0-pool-1-c", "1-a", "1-pool-0-c", "1-pool-1-c")
 some: Final = st.sets(st.sampled_from(CLIQUES), max_size=3)
 
@@ -54,30 +63,31 @@ some: Final = st.sets(st.sampled_from(CLIQUES), max_size=3)
 @pytest.mark.req("GF-133")
 @RARELY
 @given(some, some, st.sampled_from([rules.name for rules in RULES]))
+@example({"0-pool-0-c", "0-pool-1-c"}, {"0-pool-0-c"}, "field")  # the new PodCliques are breached anew
 def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], name: str) -> None:
     seen = broken_set(lost, changed, name=name)
     forecast = forecast_for(seen, name=name)
     is_predicted = all(one.question != PREDICTION for one in forecast.findings)  # other steps avert nothing (GF-133)
-    averted = [one.subject for one in forecast.averted if one.question == TERMINATION and is_predicted]
-    waiting = [
-        entry.subject for entry in explanation_of_forecast(forecast).entries if entry.urgency is ReplicaUrgency.WAITS
-    ]
-    event(f"averted {bool(averted)}")
-    assert not set(waiting) & set(averted)
+    averted = {one.subject for one in forecast.averted if one.question == TERMINATION and is_predicted}
+    entries = explanation_of_forecast(forecast).entries
+    waiting = {
+        entry.subject: entry.until
+        for entry in entries
+        if entry.urgency is ReplicaUrgency.WAITS and entry.until is not None
+    }
+    event(f"averted {bool(averted)}, postponed {bool(averted & waiting.keys())}")
     deadlines = {subject: deadline_of(forecast, subject) for subject in (*averted, *waiting)}
-    kept = {
-        entry.subject: entry.averted
-        for entry in explanation_of_forecast(forecast).entries
-        if entry.urgency is not ReplicaUrgency.WAITS
+    assert {entry.subject: entry.averted for entry in entries if entry.averted is not None} == {
+        subject: deadlines[subject] for subject in averted & {entry.subject for entry in entries}
     }
-    assert {subject: until for subject, until in kept.items() if until is not None} == {
-        subject: deadlines[subject] for subject in averted if subject in kept
-    }
-    later = {until: forecast_for(seen, until, name) for until in set(deadlines.values())}
-    for subject, until in deadlines.items():
+    totals = termination_totals([forecast])
+    assert (totals.waiting, totals.first_deadline) == (len(waiting), min(waiting.values(), default=None))
+    later = {until: forecast_for(seen, until, name) for until in {*deadlines.values(), *waiting.values()}}
+    for subject, until in deadlines.items() if is_predicted else ():
         event("what is waited for comes" if subject in waiting else "what is averted does not")
-        comes = any(subject in termination_deletions_by_replica(round_.steps) for round_ in later[until].rounds)
-        assert comes == (subject in waiting) or not is_predicted
+        assert comes_at(later[until], subject) == (until if waiting.get(subject) == until else None)
+        if subject in waiting:
+            assert comes_at(later[waiting[subject]], subject) == waiting[subject]
 
 
 def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
@@ -92,6 +102,18 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
     reported = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
     assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
+
+
+def test_pl025_a_page_names_both_times_of_a_termination_that_is_postponed() -> None:
+    seen = broken_set(["0-pool-0-c", "0-pool-1-c"], ["0-pool-0-c"], name="field")
+    entries = explanation_of_forecast(forecast_for(seen, name="field")).entries
+    (waiting,) = (entry for entry in entries if entry.urgency is ReplicaUrgency.WAITS)
+    assert waiting.hints is None
+    page = StyledTextPage()
+    add_plan_entry(page, waiting, seen.now, full=False)
+    shown = str(page).splitlines()
+    assert "until 10:03:20Z (in 1h), then it is terminated; without the steps below at 10:02:20Z" in shown[0]
+    assert any("breached since 2026-11-20T09:03:20Z" in line for line in shown)
 
 
 def test_pl025_the_deadline_is_that_of_the_termination_whatever_else_is_found_about_the_replica() -> None:

@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.verdicts import (
     MinAvailableBreach,
     finding_verdict_of_fate,
 )
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination, Step, gangs_terminated_by
@@ -49,33 +49,65 @@ def termination_finding(
 
 
 def averted_termination_findings(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings about terminations that are waited for at first and are averted by the steps (PL-025).
+    """Return the findings about terminations that are waited for at first, and later until another time or not at all.
 
     Args:
         first: the findings of the first round.
         rest: those of the round after which there is nothing to do, before time passes.
 
     Returns:
-        The findings of the later round about these terminations, and about the breaches behind them that have ended.
-        A replica that the first round terminates keeps its findings of that round.
+        The findings of the later round about these terminations, and about the breaches behind them that have changed
+        (PL-025). A replica that the first round terminates keeps its findings of that round.
     """
     waits = [one for one in first if one.question == TERMINATION and one.verdict == WAITS]
     if not waits:
         return ()
     there = {(one.subject, one.question): one for one in rest}
-    breaches = {one.subject: one for one in first if one.question == BREACH}
+    breaches, later = ({one.subject: one for one in some if one.question == BREACH} for some in (first, rest))
     found: list[Finding] = []
     behind: dict[Ref, None] = {}
     for one in waits:
-        # A group has a finding on a replica only where that replica is breached; else the finding on the group counts.
-        now = there.get((one.subject, TERMINATION)) or there.get((one.subject.without_replica, TERMINATION))
-        if now is not None and now.verdict not in {WAITS, TERMINATES}:
-            found.append(now._replace(subject=one.subject))
-            behind |= dict.fromkeys(constituents_behind(one, breaches))
+        now = _finding_after_steps(one, there)
+        if now is not None:
+            found.append(now)
+            behind |= dict.fromkeys((*constituents_behind(one, breaches), *constituents_behind(now, later)))
     ends = (one for one in first if one.question == TERMINATION and one.verdict == TERMINATES)
     causes = {subject for one in ends for subject in constituents_behind(one, breaches)} if found else set[Ref]()
-    pairs = ((breaches[ref], there.get((ref, BREACH))) for ref in behind if ref in breaches and ref not in causes)
-    return (*found, *(now for one, now in pairs if now is not None and now.verdict != one.verdict))
+    changed = (later[ref] for ref in behind if ref in later and later[ref] != breaches.get(ref) and ref not in causes)
+    return (*found, *changed)
+
+
+def _finding_after_steps(one: Finding, there: Mapping[tuple[Ref, str], Finding]) -> Finding | None:
+    """Return what is found after the steps about a termination that is waited for; None where that is the same.
+
+    Where the replica is terminated by then, its deletion is a step of a later round.
+    """
+    own = there.get((one.subject, TERMINATION))
+    if own is not None and own.verdict == WAITS:
+        return own if own.deadline != one.deadline else None
+    # A group has a finding on a replica only where that replica is breached; else the finding on the group counts.
+    now = own or there.get((one.subject.without_replica, TERMINATION))
+    return now._replace(subject=one.subject) if now is not None and now.verdict not in {WAITS, TERMINATES} else None
+
+
+def averted_by_predicted_steps(first: Iterable[Finding], averted: Sequence[Finding]) -> Sequence[Finding]:
+    """Return the findings after the steps of a plan; steps that are not predicted avert nothing (GF-133).
+
+    Args:
+        first: the findings of the first round.
+        averted: as :func:`averted_termination_findings` returns them.
+    """
+    return () if reasons_for_question(PREDICTION, first) else averted
+
+
+def findings_with_averted(first: Sequence[Finding], averted: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings of the first round, in their place those after the predicted steps of a plan (PL-025).
+
+    Args:
+        first, averted: as for :func:`averted_by_predicted_steps`.
+    """
+    after = averted_by_predicted_steps(first, averted)
+    return tuple({(one.subject, one.question): one for one in (*first, *after)}.values())
 
 
 def constituents_behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
