@@ -80,12 +80,11 @@ def termination_rows(pending: PendingReplica, now: datetime) -> Iterator[tuple[s
     """Yield a row for each termination of a replica, or one for the end of its delay where it has none."""
     first = pending.first
     ends = pending.ends.first or (TerminationAt(first, None),)
-    running = pending.until or first  # the cause of the replica is that of the delay which ends then
     replica = f"{_place(pending.root)} {object_display_name(pending.replica)}"
     for end in ends[:1] if pending.ends.all > len(ends) else ends:
         when = time_cell(end.at, now)
         more = f", then {pending.ends.all - 1:,} more" if pending.ends.all > len(ends) else ""
-        cause = pending.cause if end.at == running else end.cause
+        cause = pending.cause if pending.is_caused_as_now(end) else end.cause
         yield (f"{when}{more}", replica, cause, *impact_cells(end.impact))
 
 

@@ -61,6 +61,10 @@ class PendingReplica:
         times = [end.at for end in self.ends.first]
         return min(times if self.until is None else [self.until, *times])
 
+    def is_caused_as_now(self, end: TerminationAt) -> bool:
+        """Return whether a termination has the cause of the replica; one that repeats it has a cause of its own."""
+        return end.at == (self.until or self.first)
+
     @property
     def times(self) -> Iterator[datetime]:
         """The times of its terminations, and the end of its delay."""
