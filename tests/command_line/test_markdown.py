@@ -78,7 +78,7 @@ def html_of(text: str) -> Document:
 class TestCL090:
     """With `-o markdown` a command MUST print its result as Markdown that begins with the verdict of its text page. A
     plan has a table of its terminations, each with its own time, replica, cause, pods and GPUs, and one of the restarts
-    of each edit; more than a few lines are folded.
+    of each edit; long parts are folded.
     """
 
     def test_terminations_of_a_plan(self) -> None:
