@@ -42,15 +42,26 @@ class RuleSentence:
         requirement: the id of the rule, e.g. ``GT-033``; unique among clauses.
         sentence: the text for readers; ``{names}`` are the facts it needs, and no other facts are accepted.
         code: the reason code, where it is not the name of the member in CamelCase (conditions shared by two kinds).
+        count: the end of the sentence, which is left out where each of its facts is 0 (CL-135); empty for none.
     """
 
-    __slots__ = ("code", "facts", "requirement", "sentence")
+    __slots__ = ("code", "count", "facts", "requirement", "sentence")
 
-    def __init__(self, requirement: str, sentence: str, *, code: str = "") -> None:
+    def __init__(self, requirement: str, sentence: str, *, code: str = "", count: str = "") -> None:
         self.requirement = requirement
-        self.sentence = sentence
+        self.sentence = sentence + count
         self.code = code
-        self.facts = frozenset(name for _, name, _, _ in Formatter().parse(sentence) if name)
+        self.count = count
+        self.facts = _names_in(self.sentence)
+
+    def text(self, facts: Mapping[str, Fact]) -> str:
+        """Return the sentence with the facts filled in."""
+        is_zero = bool(self.count) and not any(facts[name] for name in _names_in(self.count))
+        return (self.sentence.removesuffix(self.count) if is_zero else self.sentence).format(**facts)
+
+
+def _names_in(sentence: str) -> frozenset[str]:
+    return frozenset(name for _, name, _, _ in Formatter().parse(sentence) if name)
 
 
 class Rule(Enum):
@@ -92,4 +103,4 @@ class Reason(NamedTuple):
     @property
     def sentence(self) -> str:
         """The rule's sentence with the facts filled in."""
-        return self.rule.clause.sentence.format(**dict(self.facts))
+        return self.rule.clause.text(dict(self.facts))

@@ -48,13 +48,14 @@ class SimulateOptions:
     """The options of the command; see ``grove simulate --help``.
 
     Attributes:
-        scenario: None where the scenario is made of ``dump``, ``edits`` and ``lost_nodes``.
+        scenario: None where the scenario is made of ``dump``, ``edits``, ``lost_nodes`` and ``ready_after``.
     """
 
     scenario: str | None = None
     dump: str | None = None
     edits: tuple[str, ...] = ()
     lost_nodes: tuple[str, ...] = ()
+    ready_after: timedelta | None = None
     output: str = "human"
     rules: str | None = None
     until: timedelta | None = None
@@ -76,7 +77,7 @@ def simulate_scenario(options: SimulateOptions) -> int:
     if options.dump is None:
         read = read_scenario(str(options.scenario), choose)
     else:
-        made = scenario_from_dump(options.dump, options.edits, options.lost_nodes)
+        made = scenario_from_dump(options.dump, options.edits, options.lost_nodes, options.ready_after)
         if unknown := [name for name in options.lost_nodes if name not in made.nodes and not made.faults]:
             print_error(f"--lose-node {unknown[0]}: no such node{known_names_hint(unknown[0], made.nodes)}")
             return USAGE

@@ -19,7 +19,9 @@ Examples:
   grove simulate examples/scenarios/node-loss.yaml --picture loss.svg
   grove simulate examples/scenarios/node-loss.yaml --seeds 200 --trace found.yaml
   grove simulate examples/scenarios/node-loss.yaml --rules field     # as the Go operator decides
-  grove simulate --from cluster.json --lose-node gpu-7               # a dump, without a scenario file
+  grove simulate --from cluster.json --until 30m                     # a dump, without a scenario file
+  grove simulate --from cluster.json --ready-after 2m                # the same, if its pods recover in two minutes
+  grove simulate --from cluster.json --lose-node gpu-7               # the same with a failing node
   grove simulate --from cluster.json --edit new.yaml --until 30m     # what the edit does, with a scheduler
 
 \b
@@ -48,7 +50,7 @@ A scenario from a dump; --from writes one like it:
       - {at: 10s, applySet: {manifest: {file: new.yaml}}}
 
 Pods of the dump whose node is not among the nodes stay on it; such a node takes no other pod.  Pods of other workloads
-do not count.
+do not count.  Pods that are not ready in the dump stay so, unless the spec says kubelet: {recovers: 5m}.
 
 \b
 Events; a wrong field is reported with the fields that are allowed:
@@ -103,6 +105,13 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
     metavar="NODE",
     help="With --from: this node stops responding at the start; may be repeated.",
 )
+@click.option(
+    "--ready-after",
+    type=DurationOption(),
+    metavar="DURATION",
+    help="With --from: pods that are not ready in the dump are ready this long after the start; without it they stay"
+    " as they are.",
+)
 @output_option
 @rules_option("auto")
 @click.option(
@@ -127,8 +136,10 @@ def simulate_command(**options: Any) -> int:
     scenario, dump = options["scenario"], options["dump"]
     if (scenario is None) == (dump is None):
         raise click.UsageError("give a scenario file, or --from with a dump; not both")
-    if dump is None and (options["edits"] or options["lost_nodes"]):
-        raise click.UsageError("--edit and --lose-node work only with --from; a scenario has events")
+    if dump is None and (options["edits"] or options["lost_nodes"] or options["ready_after"]):
+        raise click.UsageError(
+            "--edit, --lose-node and --ready-after work only with --from; a scenario has events and kubelet.recovers"
+        )
     if "-" in {dump, *options["edits"]}:
         raise click.UsageError("--from and --edit read files, not standard input")
     from grove_shell.actions.simulate import SimulateOptions, simulate_scenario

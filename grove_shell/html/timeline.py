@@ -138,6 +138,8 @@ def _placed(row: PendingReplica, axis: _Axis, anchors: Anchors) -> TimelineRow:
 
 
 def _title(row: PendingReplica, end: TerminationAt, now: datetime) -> str:
+    """Return what a mark shows: one that repeats a termination has its own cause, as the link leads to the first."""
     takes = deletion_impact_text(end.impact)
     goes = f", with {takes}" if takes else ""
-    return f"{object_display_name(row.replica)} terminated at {clock_time(end.at, now)}{goes}"
+    cause = f": {end.cause}" if end.cause and not row.is_caused_as_now(end) else ""
+    return f"{object_display_name(row.replica)} terminated at {clock_time(end.at, now)}{goes}{cause}"

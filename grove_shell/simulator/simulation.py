@@ -159,6 +159,7 @@ class Simulation:
             expected=len(self.scenario.spec.expect),
             rules=self.options.rules.name,
             unpredicted=self.recorder.unpredicted_sentences_by_set,
+            unready_at_start=len(self.kubelet.unready_at_start),
         )
 
     def _schedule_events(self) -> int:

@@ -65,6 +65,7 @@ class SimulationResult:
         expected: number of expectations.
         rules: name of the rule set of the operator.
         unpredicted: set -> what the rules do not predict of it, as sentences (GF-134).
+        unready_at_start: number of pods that stay not ready as in the dump, or until ``kubelet.recovers`` (SM-106).
         rules_from: what chose the rule set; None where a program chose it.
     """
 
@@ -81,6 +82,7 @@ class SimulationResult:
     expected: int
     rules: str
     unpredicted: Mapping[Ref, tuple[str, ...]]
+    unready_at_start: int = 0
     rules_from: RuleSetSource | None = None
 
     @property

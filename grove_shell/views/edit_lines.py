@@ -25,6 +25,7 @@ from grove_shell.views.formatting import (
     add_entry_with_reasons,
     comma_separated_names,
     count_with_noun,
+    object_display_name,
     padded_entry_label,
 )
 
@@ -46,6 +47,11 @@ _DEPENDENCES: Final[Mapping[FieldDependence, str]] = MappingProxyType(
         FieldDependence.METADATA: "metadata only",
         FieldDependence.OBJECTS: "other objects of the set",
     }
+)
+_OBJECTS: Final = (
+    (re.compile(r"spec\.updateStrategy\b"), "how updates replace pods"),
+    (re.compile(r".*\.(?:scaleConfig|autoScalingConfig)\b"), "HorizontalPodAutoscalers"),
+    (re.compile(r".*\.headlessServiceConfig\b"), "headless Services"),
 )
 _CLIQUE_IN_PATH: Final = re.compile(r"(?<=cliques\[)[^]]+(?=\])")
 
@@ -73,9 +79,18 @@ def add_edit(page: StyledTextPage, edit: EditForecast, shown_waits: Sequence[Wit
         page.add_line(INDENT, f"and {count_with_noun(len(changes) - len(shown), 'more field')} (-v)")
     if edit.update is not None:
         _add_update(page, edit.update, full=full)
-        for held in edit.update.waits:
-            if held not in shown_waits:
-                add_entry_with_reasons(page, ("STOPS", "bold magenta"), held.target, held.because, MAX_NAMES)
+        _add_what_stops_it(page, edit.update.waits, shown_waits)
+
+
+def _add_what_stops_it(page: StyledTextPage, waits: Sequence[Withheld], shown_waits: Sequence[Withheld]) -> None:
+    """Add what an update waits for although every created pod is ready (ED-005); what is shown anyway by name."""
+    shown = [object_display_name(held.target) for held in waits if held in shown_waits]
+    if shown:
+        names = comma_separated_names(shown, MAX_NAMES)
+        page.add_line((padded_entry_label("STOPS"), "bold magenta"), (names, "bold"), ": the reason is at HELD BACK")
+    for held in waits:
+        if held not in shown_waits:
+            add_entry_with_reasons(page, ("STOPS", "bold magenta"), held.target, held.because, MAX_NAMES)
 
 
 def changes_of_cliques_together(changes: Iterable[ManifestChange]) -> list[ManifestChange]:
@@ -107,6 +122,9 @@ def _add_change(page: StyledTextPage, change: ManifestChange, update: UpdateFore
 
 def dependence_text(change: ManifestChange, update: UpdateForecast | None) -> str:
     """Return what depends on a changed field, such as ``restarts pods of worker``."""
+    if change.dependence is FieldDependence.OBJECTS:
+        known = (text for pattern, text in _OBJECTS if pattern.match(change.path))
+        return next(known, _DEPENDENCES[change.dependence])
     if change.dependence is not FieldDependence.PODS:
         return _DEPENDENCES[change.dependence]
     names = comma_separated_names(list(change.cliques), MAX_NAMES)

@@ -84,7 +84,8 @@ def termination_rows(pending: PendingReplica, now: datetime) -> Iterator[tuple[s
     for end in ends[:1] if pending.ends.all > len(ends) else ends:
         when = time_cell(end.at, now)
         more = f", then {pending.ends.all - 1:,} more" if pending.ends.all > len(ends) else ""
-        yield (f"{when}{more}", replica, pending.cause, *impact_cells(end.impact))
+        cause = pending.cause if pending.is_caused_as_now(end) else end.cause
+        yield (f"{when}{more}", replica, cause, *impact_cells(end.impact))
 
 
 def time_cell(at: datetime, now: datetime) -> str:

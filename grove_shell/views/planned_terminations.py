@@ -1,16 +1,16 @@
 """The replicas that a forecast terminates or that wait for their end: delays and terminations with their times."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import findings_with_averted
 from grove_core.explain import ExplainedReplica, ForecastExplanation, ReplicaUrgency
-from grove_core.kernel.reasons import Reason
+from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import DeletionImpact, Step, gangs_terminated_by, total_deletion_impact
-from grove_core.kernel.time_formats import parse_time
+from grove_core.kernel.steps import DeletionImpact, GangTermination, Step, gangs_terminated_by, total_deletion_impact
+from grove_core.kernel.time_formats import format_time, parse_time
 from grove_core.plan.forecast import Forecast
 from grove_shell.views.formatting import count_with_noun, object_display_name
 
@@ -20,10 +20,16 @@ _SENTENCES: Final = 2
 
 
 class TerminationAt(NamedTuple):
-    """One termination: its time, and the pods and GPUs that go; None where they are not known."""
+    """One termination.
+
+    Attributes:
+        impact: the pods and GPUs that go; None where they are not known.
+        cause: in a sentence; empty where no step is planned.
+    """
 
     at: datetime
     impact: DeletionImpact | None
+    cause: str = ""
 
 
 class Terminations(NamedTuple):
@@ -40,7 +46,7 @@ class PendingReplica:
     Attributes:
         since: when the breach began that its delay counts from; None where that is not known.
         until: when its delay ends; None where it is terminated now or no delay runs.
-        cause: the first reasons in sentences; empty where there is none.
+        cause: of the first termination, or of the delay that runs, in sentences; empty where there is none.
     """
 
     root: Ref
@@ -55,6 +61,10 @@ class PendingReplica:
         """The time of its first termination."""
         times = [end.at for end in self.ends.first]
         return min(times if self.until is None else [self.until, *times])
+
+    def is_caused_as_now(self, end: TerminationAt) -> bool:
+        """Return whether a termination has the cause of the replica; one that repeats it has a cause of its own."""
+        return end.at == (self.until or self.first)
 
     @property
     def times(self) -> Iterator[datetime]:
@@ -79,7 +89,7 @@ def _of_one_set(forecast: Forecast, story: ForecastExplanation) -> Iterator[Pend
         for entry in story.entries
         if entry.urgency is ReplicaUrgency.ENDS or (entry.urgency is ReplicaUrgency.WAITS and entry.until is not None)
     }
-    planned, whys = _terminations_by_replica(forecast)
+    planned = _terminations_by_replica(forecast)
     for replica in dict.fromkeys((*pending, *planned)):
         entry = pending.get(replica)
         ends = planned.get(replica, Terminations())
@@ -92,44 +102,56 @@ def _of_one_set(forecast: Forecast, story: ForecastExplanation) -> Iterator[Pend
             since=None if entry is None else _since(entry, forecast),
             until=entry.until if entry is not None and waits else None,
             ends=ends,
-            cause=_cause(entry, whys.get(replica, ())),
+            cause=_cause(entry, ends),
         )
 
 
-def _cause(entry: ExplainedReplica | None, whys: Sequence[Reason]) -> str:
-    """Return the first cause of an entry with its subject; of a replica without one the first reason of its steps."""
+def _cause(entry: ExplainedReplica | None, ends: Terminations) -> str:
+    """Return the first cause of an entry with its subject; of a replica without one that of its first termination."""
     if entry is None or not entry.causes:
-        return next((f"{object_display_name(why.subject)}: {why.sentence}" for why in whys), "")
+        return ends.first[0].cause if ends.first else ""
     first, *others = entry.causes
     sentences = "; ".join(first.sentences[:_SENTENCES])
     named = sentences if first.subject == entry.subject else f"{object_display_name(first.subject)}: {sentences}"
     return f"{named}; and {count_with_noun(len(others), 'more cause')}" if others else named
 
 
-def _terminations_by_replica(forecast: Forecast) -> tuple[dict[Ref, Terminations], dict[Ref, tuple[Reason, ...]]]:
-    """Return a replica -> its terminations, with those of the rounds that repeat (PL-024), and -> the first reasons."""
+def _terminations_by_replica(forecast: Forecast) -> dict[Ref, Terminations]:
+    """Return a replica -> its terminations, with those of the rounds that repeat (PL-024)."""
     found: dict[Ref, Terminations] = {}
-    whys: dict[Ref, tuple[Reason, ...]] = {}
     every = timedelta(0) if forecast.again is None else forecast.again.every
+    begun = forecast.rounds[0].at
     for round_ in forecast.rounds:
         by_replica: dict[Ref, list[Step]] = {}
+        gangs: dict[Ref, GangTermination] = {}
         for step in round_.steps:
             for gang in gangs_terminated_by(step):
                 by_replica.setdefault(gang.replica, []).append(step)
+                gangs.setdefault(gang.replica, gang)
         count = forecast.round_occurrence_count(round_)
         for replica, steps in by_replica.items():
-            impact = total_deletion_impact(steps)
+            impact, gang = total_deletion_impact(steps), gangs[replica]
+            why, name = gang.delay or steps[0].because[0], object_display_name(gang.trigger)
             shown = (
-                TerminationAt(round_.at + number * every, impact) for number in range(min(count, MOST_TERMINATIONS))
+                TerminationAt(round_.at + later, impact, f"{name}: {_moved(why, later, begun).sentence}")
+                for later in (number * every for number in range(min(count, MOST_TERMINATIONS)))
             )
             before = found.get(replica, Terminations())
             found[replica] = Terminations((*before.first, *shown), before.all + count)
-            whys.setdefault(replica, steps[0].because)
-    limited = {
+    return {
         replica: Terminations(tuple(sorted(ends.first, key=lambda end: end.at)[:MOST_TERMINATIONS]), ends.all)
         for replica, ends in found.items()
     }
-    return limited, whys
+
+
+def _moved(why: Reason, later: timedelta, begun: datetime) -> Reason:
+    """Return the reason of a round that repeats, with its times later; those before the forecast stay (PL-024)."""
+    return why._replace(facts=tuple((name, _moved_fact(fact, later, begun)) for name, fact in why.facts))
+
+
+def _moved_fact(fact: Fact, later: timedelta, begun: datetime) -> Fact:
+    moment = parse_time(fact) if isinstance(fact, str) else None
+    return fact if moment is None or moment <= begun else format_time(moment + later)
 
 
 def _since(entry: ExplainedReplica, forecast: Forecast) -> datetime | None:

@@ -37,6 +37,12 @@ def simulation_run_as_json(run: SimulationResult) -> dict[str, Any]:
         "notPredicted": [
             {"set": _subject(root), "says": list(sentences)} for root, sentences in run.unpredicted.items()
         ],
+        "unreadyAtStart": {
+            "pods": run.unready_at_start,
+            "readyAfter": None
+            if (recovers := run.scenario.spec.kubelet.recovers) is None
+            else go_duration_text(recovers),
+        },
         "start": format_time(start),
         "end": format_time(clock_time_at(start, run.end)),
         "rested": run.rested,

@@ -54,6 +54,8 @@ def simulation_timeline_page(run: SimulationResult, *, verbose: bool = False) ->
                 (padded_entry_label("UNKNOWN"), STYLES[ReplicaUrgency.UNKNOWN]),
                 f"{root.namespace}/{root.name}: {sentence}",
             )
+    if text := _unready_at_start_text(run):
+        page.add_line((text, "yellow"))
     if run.scenario.metadata.description:
         page.add_line((run.scenario.metadata.description, "dim"))
     page.add_line("")
@@ -64,6 +66,23 @@ def simulation_timeline_page(run: SimulationResult, *, verbose: bool = False) ->
     for line in unmet_expectation_lines(run):
         page.add_line((line, "bold red"))
     return page
+
+
+def _unready_at_start_text(run: SimulationResult) -> str:
+    """Return what becomes of the pods that are not ready in the dump (SM-106); empty where there is none."""
+    pods, recovers = run.unready_at_start, run.scenario.spec.kubelet.recovers
+    if recovers is None:
+        if not pods:
+            return ""
+        how = "--ready-after, or kubelet.recovers of a scenario, gives the time after which they are ready"
+        return f"{_unready_pods_text(pods)} and {'stays' if pods == 1 else 'stay'} so; {how}"
+    if not pods:
+        return f"no pod has to be ready after {go_duration_text(recovers)}: none of a dump is not ready"
+    return f"{_unready_pods_text(pods)}, and ready after {go_duration_text(recovers)}"
+
+
+def _unready_pods_text(pods: int) -> str:
+    return f"{count_with_noun(pods, 'pod')} {'is' if pods == 1 else 'are'} not ready in the dump"
 
 
 def _headline(run: SimulationResult) -> str:

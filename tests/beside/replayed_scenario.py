@@ -16,9 +16,15 @@ def scenario_of(folder: Path, about: Json) -> Json:
     events = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
     stored = json.loads((folder / "edited.json").read_text(encoding="utf-8"))
     played = dict(about["scenario"])
+    played["kubelet"] = _with_recovery(played["kubelet"])
     played["events"] = [*played["events"], *_evictions(events, stored["items"])]
     spec = {"cluster": str((folder / "edited.json").absolute()), **played}
     return {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "beside"}, "spec": spec}
+
+
+def _with_recovery(kubelet: Json) -> Json:
+    """Return the delays, by which pods that are starting in the capture become ready, unless a clique never does."""
+    return kubelet if kubelet["cliques"] else {**kubelet, "recovers": kubelet["ready"]}
 
 
 def _evictions(events: list[Json], stored: list[Json]) -> Iterator[Json]:

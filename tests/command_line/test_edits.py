@@ -168,6 +168,36 @@ def test_ed005_an_update_that_stops_is_in_the_verdict(capsys: pytest.CaptureFixt
     assert "and 2 pods with 2 GPUs more, once the update goes on\n" in shown
 
 
+def plan_of_edited_qwen(capsys: pytest.CaptureFixture[str], path: Path, snapshot: str, **spec: Any) -> str:
+    """Plan a recorded cluster with other fields in the spec of one set; ``path`` is where the edit is written."""
+    given = ROOT / "tests" / "snapshots" / snapshot
+    items = yaml.load(given.read_text(encoding="utf-8"), yaml.CSafeLoader)["items"]
+    (qwen,) = (one for one in items if (one["kind"], one["metadata"]["name"]) == ("PodCliqueSet", "qwen"))
+    meta = {"name": "qwen", "namespace": qwen["metadata"]["namespace"], "labels": qwen["metadata"].get("labels")}
+    edited = {key: qwen[key] for key in ("apiVersion", "kind")} | {"metadata": meta, "spec": {**qwen["spec"], **spec}}
+    path.write_text(json.dumps(edited), encoding="utf-8")
+    return printed(capsys, "-f", str(given), "-f", str(path), "--now", "dump", "llm-serving/qwen")
+
+
+def test_ed005_what_stops_it_is_named_where_it_is_held_back_now(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    shown = plan_of_edited_qwen(capsys, tmp_path / "qwen.json", "s5a-rolling-update-early.yaml", replicas=1)
+    assert "; 1 update will not end; " in shown.splitlines()[0]
+    (line,) = (line for line in shown.splitlines() if line.startswith("  STOPS"))
+    names = "PodClique qwen-0-router, PodClique qwen-0-worker, replica 0"
+    assert line == f"  STOPS      {names}: the reason is at HELD BACK"
+    held = [line for line in shown.splitlines() if line.startswith("  HELD BACK")]
+    assert [line[13:].partition(": ")[0] for line in held] == names.split(", ")
+    assert not [line for line in held if "; 0 " in line]
+
+
+def test_ed001_what_depends_on_the_strategy(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    strategy = {"type": "OnDelete"}
+    shown = plan_of_edited_qwen(capsys, tmp_path / "qwen.json", "s2-healthy.yaml", updateStrategy=strategy)
+    assert "EDIT       spec.updateStrategy  (how updates replace pods)" in shown
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from grove_core.kernel.time_formats import format_time, parse_time
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.markdown_page import page_as_markdown
 from grove_shell.views.markdown_text import MOST_CHARACTERS, MarkdownDocument, markdown_text
@@ -59,6 +61,13 @@ def tables(text: str) -> list[list[list[str]]]:
     return found
 
 
+def parsed_time(text: str, day: datetime | None = None) -> datetime:
+    """Return a time of a page; one without a date is on the given day."""
+    found = parse_time(text if day is None or "T" in text else f"{day:%Y-%m-%d}T{text}")
+    assert found is not None
+    return found
+
+
 def html_of(text: str) -> Document:
     found = Document()
     found.feed(READER.render(text))
@@ -68,8 +77,8 @@ def html_of(text: str) -> Document:
 
 class TestCL090:
     """With `-o markdown` a command MUST print its result as Markdown that begins with the verdict of its text page. A
-    plan has a table of its terminations with time, replica, cause, pods and GPUs, and one of the restarts of each edit;
-    more than a few lines are folded.
+    plan has a table of its terminations, each with its own time, replica, cause, pods and GPUs, and one of the restarts
+    of each edit; long parts are folded.
     """
 
     def test_terminations_of_a_plan(self) -> None:
@@ -86,6 +95,19 @@ class TestCL090:
         assert [row[0] for row in rows] == ["now", "now", "10:15:00Z (in 1h15m)"]
         assert rows[2][1] == "inference/qwen replica 0"
         assert rows[2][2].startswith("PodClique qwen-0-decode: 1 ready, at least 2 needed; breached since")
+
+    def test_a_repeated_termination_has_its_own_cause(self) -> None:
+        text = markdown_of("plan", *DEGRADED, "--until", "24h", "--rules", "field", "inference/qwen")
+        first, *again = tables(text)[0][1:]
+        assert first[2].endswith("since 2026-11-20T06:15:00Z; the delay of 4h ends at 2026-11-20T10:15:00Z")
+        assert len(again) == 5  # the last three stand in no round of the plan: they repeat (PL-024)
+        begun = parsed_time("2026-11-20T10:15:00Z")
+        for row in again:
+            ended = begun + timedelta(hours=4)
+            assert parsed_time(row[0].split(" ")[0], begun) == ended
+            between = f"since {format_time(begun)}; the delay of 4h ended at {format_time(ended)}"
+            assert row[2] == f"PodCliqueScalingGroup qwen-0-pool: breached {between}"
+            begun = ended
 
     def test_steps_are_folded(self) -> None:
         text = markdown_of("plan", *DEGRADED, "--until", "24h")

@@ -185,6 +185,12 @@ class TestHP004:
             name: [a for tag, a in found.tags if tag == "text"] for name, found in (("30m", short), ("9000h", long))
         }
         assert [len(found) for found in ticks.values()] == [1 + 5, 1 + 4]
+        labels = [str(a["aria-label"]) for tag, a in short.tags if tag == "a" and "aria-label" in a]
+        first, *others = (label.partition(": ") for label in labels)
+        assert not first[2]  # its cause is where the link leads
+        clocks = [re.findall(r"\d\d:\d\d:\d\d", what + cause) for what, _, cause in others]
+        assert all(since < until == at for at, since, until in clocks)  # each by a breach of its own
+        assert len({until for _, _, until in clocks}) == 29
         assert "09:55Z10:00Z" in short.words
         assert "2027-02-20" in long.words
 

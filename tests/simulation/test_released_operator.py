@@ -24,6 +24,7 @@ from tests.simulation.sample_sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 SNAPSHOTS: Final = Path(__file__).parent.parent / "snapshots"
+RECOVERS: Final = {"recovers": "5s"}
 CRASHES: Final = {"at": "2m", "crashPod": {"clique": "llm-0-a", "index": 0, "recovers": "30m"}}
 
 
@@ -94,7 +95,9 @@ def test_sm030_a_pod_is_started_before_it_is_ready_unless_a_probe_says_when(
 def test_sm030_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
     dump = str(SNAPSHOTS / "s3a-breach-standalone-notready.yaml")
     nodes = [{"name": "kwok", "count": 20, "capacity": {"nvidia.com/gpu": 8}}]
-    found = dump_of(written(tmp_path / "s.yaml", cluster=dump, start="2026-11-21T09:39:04Z", nodes=nodes))
+    found = dump_of(
+        written(tmp_path / "s.yaml", cluster=dump, start="2026-11-21T09:39:04Z", nodes=nodes, kubelet=RECOVERS)
+    )
     assert found.history.terminations == 0
     assert not entries_of(found, WriteKind.TERMINATED)
     assert [one.ready for one in found.clique_states if one.name == "qwen-0-worker"] == [4]

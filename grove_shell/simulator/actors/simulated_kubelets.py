@@ -20,6 +20,7 @@ from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec, Scenari
 
 _RUNNING: Final = "Running"
 _CRASHED: Final = "CrashLoopBackOff"
+_STARTING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
 def with_ready_containers(pod: Pod) -> Pod:
@@ -27,8 +28,18 @@ def with_ready_containers(pod: Pod) -> Pod:
     return replace(pod, ready=True, trouble="", crashed=False, unready=False)
 
 
+def stays_unready(pod: Pod) -> bool:
+    """Return whether a pod of a dump has a node, is not ready and is not starting (SM-106)."""
+    is_unready = is_live_pod(pod) and bool(pod.node) and not pod.ready
+    return is_unready and (pod.phase == _RUNNING or pod.trouble not in _STARTING)
+
+
 class SimulatedKubelets:
-    """All kubelets of a cluster; the kubelet of a lost node does nothing until the node is back."""
+    """All kubelets of a cluster; the kubelet of a lost node does nothing until the node is back.
+
+    Attributes:
+        unready_at_start: uids of the pods of the dump that stay not ready.
+    """
 
     def __init__(
         self,
@@ -48,6 +59,7 @@ class SimulatedKubelets:
         ] = {}  # uid of a pod -> PodCliques that it waits for, with the ready pods it needs
         self._timings: dict[str, tuple[str, ScenarioPodTimings]] = {}  # uid of a PodClique -> its name and delays
         self._pods: dict[str, Pod] = {}
+        self.unready_at_start = frozenset(pod.uid for pod in cluster.all_pods() if stays_unready(pod))
 
     def on_changes(self, changes: Iterable[ObjectChange]) -> None:
         """Begin the next operation of each changed pod, and start the waiting pods whose order allows it."""
@@ -79,6 +91,9 @@ class SimulatedKubelets:
             self._begin(pod.uid, "stop", timings.stop)
         elif pod.phase in FINISHED_PHASES or pod.ready:
             return
+        elif pod.uid in self.unready_at_start:
+            if self.spec.recovers is not None and self._in_progress.get(pod.uid) != "crash":
+                self._begin(pod.uid, "ready", self.spec.recovers)
         elif pod.phase == _RUNNING:
             if pod.trouble != _CRASHED:
                 self._begin(pod.uid, "ready", timings.ready)
@@ -116,7 +131,7 @@ class SimulatedKubelets:
             self._try_to_run(uid)
         elif not pod.deleting:
             self._record(PodChange.READY, pod)
-            self.cluster.put_pod(with_ready_containers(replace(pod, scheduled=True)))
+            self.cluster.put_pod(with_ready_containers(replace(pod, scheduled=True, phase=_RUNNING)))
 
     def _try_to_run(self, uid: str) -> None:
         pod = self._now(uid)

@@ -74,7 +74,7 @@ class SimulatedNodeController:
         self._record(f"node {name} is back")
         node.up, node.unready, node.lost_at = True, False, None
         for pod in self._pods_on(name):
-            if is_live_pod(pod) and pod.phase == "Running" and not pod.ready and pod.trouble == "NodeLost":
+            if is_live_pod(pod) and pod.phase == "Running" and not pod.ready and _is_unready_for_node(pod):
                 self.cluster.put_pod(with_ready_containers(pod))
             else:
                 self.kubelet.begin_next_operation(pod)
@@ -146,3 +146,8 @@ class SimulatedNodeController:
     def _record_pod(self, what: PodChange, pod: Pod, why: str) -> None:
         clique = self.cluster.server.name_of_uid(pod.owner_uid)
         self.history.record(SimulationActor.NODES, PodHistoryEntry(what, pod.ref, clique, why=why))
+
+
+def _is_unready_for_node(pod: Pod) -> bool:
+    """Return whether a pod is not ready because its node was lost, in the run or in the dump that it starts from."""
+    return pod.trouble == "NodeLost" or (pod.node_signs is not None and pod.node_signs.written_for_node)

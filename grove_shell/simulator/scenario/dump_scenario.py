@@ -4,10 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.time_formats import format_go_duration
 from grove_core.resources.node import Node, node_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import FINISHED_PHASES
@@ -43,7 +45,9 @@ class DumpScenario:
     faults: list[InputFault] = field(default_factory=list)
 
 
-def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str]) -> DumpScenario:
+def scenario_from_dump(
+    path: str, edits: Sequence[str], lost_nodes: Sequence[str], ready_after: timedelta | None = None
+) -> DumpScenario:
     """Return the scenario that starts from a dump, applies manifests and loses nodes at its start.
 
     A manifest that names no namespace is of that of the set with its name in the dump, if only one has it.
@@ -52,6 +56,7 @@ def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str
         path: of the dump.
         edits: files with PodCliqueSets.
         lost_nodes: names of nodes.
+        ready_after: when the pods that are not ready in the dump become ready; None for never.
     """
     found = DumpScenario()
     items = [item.value for item in input_items_in_path(path, found.faults, standard_input_stream())]
@@ -81,6 +86,7 @@ def scenario_from_dump(path: str, edits: Sequence[str], lost_nodes: Sequence[str
         "spec": {
             "cluster": path,
             "nodes": pools,
+            **({} if ready_after is None else {"kubelet": {"recovers": format_go_duration(ready_after)}}),
             "events": [{"at": _START, **event} for event in (*states, *applied, *lost)],
             "expect": expect,
         },

@@ -41,12 +41,14 @@ class ScenarioKubeletSpec(ScenarioPart):
     """Kubelet delays: from scheduled to running, from running to ready, and from deletion to its end.
 
     Attributes:
+        recovers: when the pods that are not ready in the dump become ready; None for never.
         cliques: short name of a clique in the template -> its own delays.
     """
 
     start: Span = 2 * SECOND
     ready: Span = 5 * SECOND
     stop: Span = 3 * SECOND
+    recovers: Span | None = None
     cliques: dict[str, ScenarioPodTimings] = Field(default_factory=dict)
 
 

@@ -4,6 +4,7 @@ import copy
 import re
 from collections import Counter
 from enum import unique
+from functools import partial
 from typing import Final
 
 import pytest
@@ -67,6 +68,30 @@ class TestReasons:
         assert Sample.TOO_FEW_EGGS.because(SUBJECT, needed=6, eggs=5).sentence == "5 eggs, 6 needed"
         assert Sample.EGGS_BROKEN.because(SUBJECT, eggs="no").sentence == "no of no eggs are broken"
         assert Sample.ALL_WELL.because(SUBJECT).sentence == "nothing is wrong"
+
+    @pytest.mark.req("CL-135")
+    def test_a_number_of_zero_at_its_end_is_left_out(self) -> None:
+        for why, before in (
+            (
+                partial(workload_field.GoOperatorWorkloadReason.REPLICA_UPDATE_BEGINS.because, SUBJECT, replica=1),
+                "is updated next",
+            ),
+            (
+                partial(workload_field.GoOperatorWorkloadReason.REPLICA_UPDATE_RUNS.because, SUBJECT, replica=0),
+                "new and ready",
+            ),
+            (
+                partial(workload_field.GoOperatorWorkloadReason.SUCCESSOR_NOT_READY.because, SUBJECT, pod="a"),
+                "successor is not ready",
+            ),
+            (
+                partial(workload_field.GoOperatorWorkloadReason.REPLICA_NOT_UPDATED_YET.because, SUBJECT, replica=0),
+                "is not ready",
+            ),
+        ):
+            assert why(left=0).sentence.endswith(before)
+            assert f"{before}; 2 " in why(left=2).sentence
+            assert dict(why(left=0).facts)["left"] == 0
 
     def test_a_fact_with_braces_is_left_as_it_is(self) -> None:
         assert Sample.EGGS_BROKEN.because(SUBJECT, eggs="{needed}").sentence == "{needed} of {needed} eggs are broken"

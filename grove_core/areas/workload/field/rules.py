@@ -19,9 +19,9 @@ class GoOperatorWorkloadReason(Rule):
         "WF-003", "the changed template is written to the PodCliques of all replicas at once; running pods stay for now"
     )
     MEMBER_TAKES_TEMPLATE = RuleSentence("WF-007", "new pods are of the present template; running pods stay (OnDelete)")
-    REPLICA_UPDATE_BEGINS = RuleSentence("WF-004", "replica {replica} is updated next; {left} more wait")
+    REPLICA_UPDATE_BEGINS = RuleSentence("WF-004", "replica {replica} is updated next", count="; {left} more wait")
     REPLICA_UPDATE_RUNS = RuleSentence(
-        "WF-005", "replica {replica} is updated until all its parts are new and ready; {left} more wait"
+        "WF-005", "replica {replica} is updated until all its parts are new and ready", count="; {left} more wait"
     )
     SET_UPDATE_ENDS = RuleSentence("WF-006", "all {replicas} replicas are of the present template")
 
@@ -36,7 +36,7 @@ class GoOperatorWorkloadReason(Rule):
     )
     SELECTED_POD_REMAINS = RuleSentence("WF-017", "the status names it as the next one, and it is not deleted yet")
     SUCCESSOR_NOT_READY = RuleSentence(
-        "WF-013", "pod {pod} is being replaced, and its successor is not ready; {left} old ready pods wait"
+        "WF-013", "pod {pod} is being replaced, and its successor is not ready", count="; {left} old ready pods wait"
     )
     TOO_FEW_READY_FOR_UPDATE = RuleSentence(
         "WF-014", "{ready} pods are ready and {needed} needed, so {left} old ready pods stay"
@@ -55,7 +55,7 @@ class GoOperatorWorkloadReason(Rule):
         "needed, so it is deleted before its successor exists",
     )
     REPLICA_NOT_UPDATED_YET = RuleSentence(
-        "WF-024", "replica {replica} is being replaced and is not ready; {left} old available replicas wait"
+        "WF-024", "replica {replica} is being replaced and is not ready", count="; {left} old available replicas wait"
     )
     TOO_FEW_AVAILABLE_FOR_UPDATE = RuleSentence(
         "WF-026", "{available} replicas are available and {needed} needed, so {left} old available replicas stay"
