@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from grove_core.plan.forecast import Forecast, RemovedManifest
 from grove_core.plan.update_forecast import PodsAndGpus
+from grove_core.resources.manifest_changes import FieldDependence
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.uncollected_objects import uncollected_objects_of_edit
 from grove_shell.reading.collected_objects import LoadedInput
+
+_NO_OTHER_OBJECTS: Final = frozenset({FieldDependence.PODS, FieldDependence.TERMINATION, FieldDependence.METADATA})
+"""What depends on fields that touch no object of another kind."""
 
 
 def with_manifest_findings(
@@ -28,7 +33,7 @@ def with_manifest_findings(
     if before is None:
         is_removed = has_old and name not in loaded.new_sets
         return replace(forecast, removed=_removed_manifest(snapshot)) if is_removed else forecast
-    if edit is None or edit.update is None:
+    if edit is None or edit.update is None or all(change.dependence in _NO_OTHER_OBJECTS for change in edit.changes):
         return forecast
     found = uncollected_objects_of_edit(snapshot, before, rules)
     return replace(forecast, edit=replace(edit, uncollected=found)) if found else forecast

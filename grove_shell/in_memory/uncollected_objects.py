@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.decisions import AreaResult
-from grove_core.kernel.steps import Apply, Create, Delete, Ensure, Step
+from grove_core.kernel.steps import Apply, Create, Delete, Step
 from grove_core.plan.update_forecast import UncollectedObjects
 from grove_core.reconcile import reconcile
-from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KINDS
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import RuleSet
@@ -18,6 +18,8 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_with_set_as_stored
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
+_TOUCHED: Final = frozenset({"HorizontalPodAutoscaler", CLAIM_KIND, "Service"})
+"""The kinds that edits touch and that a set can be planned without; RBAC objects depend on its name alone."""
 _FEW_ROUNDS: Final = 4
 """Rounds until the claims of the PodCliques of a new replica are created."""
 
@@ -26,8 +28,6 @@ def uncollected_objects_of_edit(
     given: Snapshot, before: PodCliqueSet, rules: RuleSet
 ) -> tuple[UncollectedObjects, ...]:
     """Return what an edit does to objects of kinds that were not collected, if the set had all of them before.
-
-    Kinds without which nothing of the edit is planned are left out: pods, PodCliques and groups.
 
     Args:
         given: the snapshot with the edit.
@@ -38,16 +38,16 @@ def uncollected_objects_of_edit(
         one entry for each kind of which an object is created, changed or deleted, sorted by kind.
     """
     start = snapshot_with_set_as_stored(given, rules)
-    kinds = OWNED_KINDS.keys() - GROUP_KINDS - start.complete
+    kinds = _TOUCHED - start.complete
     if not kinds:
         return ()
     found: dict[str, Counter[type]] = {kind: Counter() for kind in sorted(kinds)}
     for step in _steps_of_edit(_with_every_object(start, before, rules, kinds), start.root, rules, kinds):
         found[step.target.kind][type(step.action)] += 1
     return tuple(
-        UncollectedObjects(kind, counts[Create] + counts[Ensure], counts[Apply], counts[Delete])
+        UncollectedObjects(kind, counts[Create], counts[Apply], counts[Delete])
         for kind, counts in found.items()
-        if counts
+        if counts.keys() & {Create, Apply, Delete}
     )
 
 
@@ -56,14 +56,10 @@ def _with_every_object(start: Snapshot, before: PodCliqueSet, rules: RuleSet, ki
     root = replace(before, edit=PlannedManifestChange.OF_MORE)
     seen = replace(start, root=root, complete=start.complete | kinds)
     at_once, cluster = replace(rules, withholds=_nothing_withheld), InMemoryCluster((seen,))
-    for _ in range(_FEW_ROUNDS):
-        missing = [step for step in _of_kinds(reconcile(seen, at_once).steps, kinds) if _is_creation(step)]
-        if not missing:
-            break
-        for step in missing:
+    for step in _of_kinds(reconcile(seen, at_once).steps, kinds):
+        if isinstance(step.action, Create):
             cluster.attempt_step(step)
-        seen = cluster.snapshot_of_set(root.ref, start.now) or seen
-    return seen
+    return cluster.snapshot_of_set(root.ref, start.now) or seen
 
 
 def _steps_of_edit(seen: Snapshot, root: PodCliqueSet, rules: RuleSet, kinds: AbstractSet[str]) -> Iterator[Step]:
@@ -85,10 +81,6 @@ def _shares_claims(spec: SetSpec) -> bool:
 
 def _of_kinds(steps: Iterable[Step], kinds: AbstractSet[str]) -> Iterator[Step]:
     return (step for step in steps if step.target.kind in kinds)
-
-
-def _is_creation(step: Step) -> bool:
-    return isinstance(step.action, Create | Ensure)
 
 
 def _nothing_withheld(_: Snapshot, result: AreaResult) -> AreaResult:

@@ -20,7 +20,7 @@ def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
 
 
 def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
-    """Return the classes that are met because a plan leaves something out that its input does not show (CL-130).
+    """Return the classes that are met because a plan leaves something out: CL-130, ED-011, ED-012, IN-086.
 
     They do not make the number of pods that an edit restarts unknown.
     """
@@ -45,7 +45,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
 
     Args:
         until: the end of the forecast time; None without ``--until``. A termination whose delay ends by then counts
-            where the steps that would avert it are not predicted (GF-133), or were cut off (CL-131).
+            where the steps that would avert it are not predicted (GF-133), or were cut off (CL-130).
     """
     classes: set[str] = set()
     for forecast in planned:
