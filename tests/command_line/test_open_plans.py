@@ -12,6 +12,7 @@ import pytest
 import grove_shell as grove
 from grove_core.document.document_reading import plan_document_from_json
 from grove_shell.cli.main import run_command_line
+from tests.docs.test_plan_schema import VALIDATOR
 from tests.kubectl_yaml import items_in
 
 ROOT: Final = Path(__file__).parent.parent.parent
@@ -98,9 +99,10 @@ def test_in086_a_set_with_a_name_of_its_own_and_an_edit_have_no_note(
 
 
 def _document(capsys: pytest.CaptureFixture[str], *options: str) -> Json:
-    """Return the plan as JSON; it reads back, and has what the text has."""
+    """Return the plan as JSON, which keeps to its schema and reads back."""
     assert run_command_line(["plan", *NOW, *options, "-o", "json"], "grove") == 0
     found: Json = json.loads(capsys.readouterr().out)
+    VALIDATOR.validate(found)
     plan_document_from_json(found)
     return found
 
