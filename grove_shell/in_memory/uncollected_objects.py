@@ -75,8 +75,11 @@ def _steps_of_edit(seen: Snapshot, root: PodCliqueSet, rules: RuleSet, kinds: Ab
 
 def _shares_claims(spec: SetSpec) -> bool:
     template = spec.template
-    parts = (template, *template.cliques, *template.pod_clique_scaling_groups)
-    return any(part.resource_sharing for part in parts)
+    of_parts = (
+        *(one.resource_sharing for one in template.cliques),
+        *(one.resource_sharing for one in template.pod_clique_scaling_groups),
+    )
+    return any((template.resource_sharing, *of_parts))
 
 
 def _of_kinds(steps: Iterable[Step], kinds: AbstractSet[str]) -> Iterator[Step]:

@@ -22,6 +22,7 @@ from grove_shell.views.formatting import (
     count_with_noun,
     relative_time,
 )
+from grove_shell.views.open_plan_sentences import same_name_words, uncollected_words
 from grove_shell.views.policy_lines import add_policy_results
 
 _GROUPS: Final = ",workloads,compositepodgroups,podgroups"
@@ -136,8 +137,7 @@ def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast]) -> Non
     for one in forecasts:
         name = f"{one.root.namespace}/{one.root.name}"
         if one.same_name is not None:
-            others = comma_separated_names(list(one.same_name.sets), MAX_NAMES)
-            page.add_line(("note: ", "bold"), f"{name} is planned as new; sets of that name in the input: {others}")
+            page.add_line(("note: ", "bold"), f"{name} is {same_name_words(one.same_name)}")
             page.add_line(
                 "  If one of these is meant, correct the namespace of the manifest."
                 if one.same_name.is_namespace_given
@@ -202,12 +202,6 @@ def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) 
 
 def _uncollected_of_edit(page: StyledTextPage, root: Ref, touched: Sequence[UncollectedObjects]) -> None:
     """Add what an edit does to objects of kinds that were not collected (ED-012)."""
-    found = (
-        f"{does} {count_with_noun(count, one.kind)}"
-        for one in touched
-        for does, count in (("creates", one.created), ("changes", one.changed), ("deletes", one.deleted))
-        if count
-    )
     kinds = ",".join(f"{one.kind.lower()}s" for one in touched)
-    page.add_line(f"  the edit of {root.namespace}/{root.name} {', '.join(found)}, which the plan lacks")
+    page.add_line(f"  the edit of {root.namespace}/{root.name} {uncollected_words(touched)}")
     page.add_line(f"  collect them too: kubectl get {kinds} -o json")

@@ -166,6 +166,8 @@ def test_ed012_kinds_that_an_edit_touches(
         assert f"  the edit of llm-serving/qwen {line}, which the plan lacks\n" in notes
         kinds = [word.rstrip("s") for word in line.replace(",", "").split() if word[0].isupper()]
         assert _document(capsys, *given)["notCollected"] == [f"{kind} in llm-serving" for kind in kinds]
+        one = grove.plan(grove.read([str(REAL), str(tmp_path / "edited.json")], now=NOW[1]), sets="llm-serving/qwen")
+        assert one.unknown == (f"llm-serving/qwen: the edit {line}, which the plan lacks",)
     for name in ("delete", "terminate", "unknown"):
         assert (planned(capsys, *given, "--fail-on", name)[0] == 3) == (name in fails)
     assert planned(capsys, *given, "--max-restarted-gpus", "0")[0] == 0
