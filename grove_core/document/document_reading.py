@@ -161,7 +161,7 @@ def _forecast_from_json(raw: Json) -> Forecast:
         creates=pods_and_gpus_from_json(raw["creates"]) if "creates" in raw else None,
         hints=tuple(map(hints_from_json, require_list(raw.get("hints", [])))),
         same_name=_same_name(raw["sameName"]) if "sameName" in raw else None,
-        removed=_removed(raw["removed"]) if "removed" in raw else None,
+        removed=_removed(raw["ifDeleted"]) if "ifDeleted" in raw else None,
     )
 
 

@@ -149,7 +149,7 @@ def _manifest_as_json(forecast: Forecast) -> Json:
         alike = forecast.same_name
         shown["sameName"] = {"sets": list(alike.sets), "namespaceGiven": alike.is_namespace_given}
     if forecast.removed is not None:
-        shown["removed"] = {"podCliques": forecast.removed.cliques, **forecast.removed.pods._asdict()}
+        shown["ifDeleted"] = {"podCliques": forecast.removed.cliques, **forecast.removed.pods._asdict()}
     if forecast.edit is not None:
         shown["edit"] = edit_as_json(forecast.edit)
     return shown

@@ -120,7 +120,7 @@ def test_ed011_a_manifest_that_only_old_has(tmp_path: Path, capsys: pytest.Captu
     note = "note: in --old and not in -f: inference/other; if it is deleted too, 16 PodCliques and 42 pods go"
     assert note in page.partition("\n\n")[0]
     assert planned(capsys, *given, "--fail-on", "terminate", "--fail-on", "unknown")[0] == 0
-    removed = [one.get("removed") for one in _document(capsys, *given)["plans"]]
+    removed = [one.get("ifDeleted") for one in _document(capsys, *given)["plans"]]
     assert removed == [None, {"podCliques": 16, "pods": 42, "gpus": 0}]
     both = ("--old", str(old), "-f", str(old), "--rules", "field", "--fail-on", "delete")
     assert planned(capsys, *both)[0] == 0
