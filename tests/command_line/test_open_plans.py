@@ -11,7 +11,9 @@ import pytest
 
 import grove_shell as grove
 from grove_core.document.document_reading import plan_document_from_json
+from grove_core.document.document_writing import plan_document_as_json
 from grove_shell.cli.main import run_command_line
+from grove_shell.policies.policy_input import policy_input
 from tests.docs.test_plan_schema import VALIDATOR
 from tests.kubectl_yaml import items_in
 
@@ -78,7 +80,9 @@ def test_in086_the_sets_of_that_name_are_named(
     for name in ("restart", "unknown"):
         code, _, said = planned(capsys, *given, "--fail-on", name)
         assert (code, said) == ((3, "failed by --fail-on: unknown\n") if name in fails else (0, ""))
-    (one,) = (one for one in _document(capsys, *given)["plans"] if one["root"]["namespace"] == is_for)
+    document = _document(capsys, *given)
+    assert _set_for_policies(document, is_for, "qwen")["unknown"] == (is_for == "default")
+    (one,) = (one for one in document["plans"] if one["root"]["namespace"] == is_for)
     assert one["sameName"] == {
         "sets": ["llm-serving/qwen", "prod/qwen"],
         "namespaceGiven": is_for != "default",
@@ -103,8 +107,15 @@ def _document(capsys: pytest.CaptureFixture[str], *options: str) -> Json:
     assert run_command_line(["plan", *NOW, *options, "-o", "json"], "grove") == 0
     found: Json = json.loads(capsys.readouterr().out)
     VALIDATOR.validate(found)
-    plan_document_from_json(found)
+    assert plan_document_as_json(plan_document_from_json(found), decisions=False)["plans"] == found["plans"]
     return found
+
+
+def _set_for_policies(document: Json, namespace: str, name: str) -> Any:
+    """Return a set of a plan as policies see it."""
+    found = policy_input(plan_document_from_json(document), ())["sets"]
+    (one,) = (one for one in found if (one["namespace"], one["name"]) == (namespace, name))
+    return one
 
 
 @pytest.mark.req("ED-011")
@@ -120,7 +131,10 @@ def test_ed011_a_manifest_that_only_old_has(tmp_path: Path, capsys: pytest.Captu
     note = "note: in --old and not in -f: inference/other; if it is deleted too, 16 PodCliques and 42 pods go"
     assert note in page.partition("\n\n")[0]
     assert planned(capsys, *given, "--fail-on", "terminate", "--fail-on", "unknown")[0] == 0
-    removed = [one.get("ifDeleted") for one in _document(capsys, *given)["plans"]]
+    document = _document(capsys, *given)
+    assert "delete" not in _set_for_policies(document, "inference", "llama")["classes"]
+    assert "delete" in _set_for_policies(document, "inference", "other")["classes"]
+    removed = [one.get("ifDeleted") for one in document["plans"]]
     assert removed == [None, {"podCliques": 16, "pods": 42, "gpus": 0}]
     both = ("--old", str(old), "-f", str(old), "--rules", "field", "--fail-on", "delete")
     assert planned(capsys, *both)[0] == 0
