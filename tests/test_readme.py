@@ -17,11 +17,9 @@ _FILLS: Final = re.compile(r"fill: (#\w+)")
 _WORDS: Final = re.compile(r"<text[^>]*>([^<]+)</text>")
 
 
-def test_pl001_the_readme_shows_what_the_program_says(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, bless: bool
-) -> None:
+def test_pl001_the_readme_shows_what_the_program_says(monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     monkeypatch.chdir(ROOT)
-    assert check_console_blocks(README, capsys, bless=bless)
+    assert check_console_blocks(README, bless=bless)
 
 
 def test_sm010_the_picture_is_of_that_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:

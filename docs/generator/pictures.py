@@ -59,10 +59,11 @@ def outputs_page() -> str:
 
 def picture_of(one: Picture) -> str:
     """Run the command of a picture in the present folder, as on a terminal with colours, and return what it prints."""
-    out, err = _Terminal(), StringIO()  # standard error is no terminal, or it would have bars of progress
+    out = _Terminal()
+    err = _StreamBeside(out)
     with _environment({"COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}), redirect_stdout(out), redirect_stderr(err):
         run_command_line(shlex.split(one.command), "grove")
-    lines = (err.getvalue() + out.getvalue()).rstrip("\n").splitlines()
+    lines = out.getvalue().rstrip("\n").splitlines()
     more = [f"\x1b[2m... and {len(lines) - _MOST} more lines\x1b[0m"] if len(lines) > _MOST + 1 else []
     shown = [*_typed(one.command), *(lines[:_MOST] if more else lines), *more]
     return terminal_svg(f"Output of grove {one.command}", shown, COLUMNS)
@@ -82,6 +83,19 @@ class _Terminal(StringIO):
     def isatty(self) -> bool:
         """Return true, as a terminal does."""
         return True
+
+
+class _StreamBeside(StringIO):
+    """Standard error beside a terminal, which shows it too; it is none, or it would have bars of progress."""
+
+    def __init__(self, terminal: StringIO) -> None:
+        """Write to the terminal."""
+        super().__init__()
+        self._terminal = terminal
+
+    def write(self, text: str) -> int:
+        """Write to the terminal in the order of both streams."""
+        return self._terminal.write(text)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from grove_core.kernel.steps import (
     AttemptOutcome,
 )
 from grove_core.kernel.time_formats import parse_duration
-from grove_core.plan.forecast import Forecast, ForecastRound, RepeatedRounds
+from grove_core.plan.forecast import Forecast, ForecastRound, RemovedManifest, RepeatedRounds, SetsOfSameName
 from grove_core.resources.cluster_topology import TopologyLevel
 from grove_core.resources.configuration import (
     DEFAULT_CONFIGURATION,
@@ -160,7 +160,17 @@ def _forecast_from_json(raw: Json) -> Forecast:
         edit=edit_from_json(raw["edit"]) if "edit" in raw else None,
         creates=pods_and_gpus_from_json(raw["creates"]) if "creates" in raw else None,
         hints=tuple(map(hints_from_json, require_list(raw.get("hints", [])))),
+        same_name=_same_name(raw["sameName"]) if "sameName" in raw else None,
+        removed=_removed(raw["ifDeleted"]) if "ifDeleted" in raw else None,
     )
+
+
+def _same_name(raw: Json) -> SetsOfSameName:
+    return SetsOfSameName(tuple(map(require_text, require_list(raw["sets"]))), require_boolean(raw["namespaceGiven"]))
+
+
+def _removed(raw: Json) -> RemovedManifest:
+    return RemovedManifest(require_integer(raw["podCliques"]), pods_and_gpus_from_json(raw))
 
 
 def _findings(raw: object) -> tuple[Finding, ...]:

@@ -125,10 +125,7 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
     for key, question in _QUESTIONS.items():
         if because := reasons_for_question(question, forecast.findings):
             shown[key] = reasons_as_json(because)
-    if forecast.creates is not None:
-        shown["creates"] = forecast.creates._asdict()
-    if forecast.edit is not None:
-        shown["edit"] = edit_as_json(forecast.edit)
+    shown |= _manifest_as_json(forecast)
     if forecast.averted:
         shown["averted"] = [finding_as_json(finding) for finding in forecast.averted]
     if forecast.hints:
@@ -140,6 +137,21 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         shown["again"]["assumes"] = _codes(one for found in assumed[again.since - 1 :] for one in found.values())
     if decisions:
         shown["decisions"] = [finding_as_json(finding) for finding in forecast.findings]
+    return shown
+
+
+def _manifest_as_json(forecast: Forecast) -> Json:
+    """The fields of a forecast that say what a manifest does, and what it leaves open."""
+    shown: Json = {}
+    if forecast.creates is not None:
+        shown["creates"] = forecast.creates._asdict()
+    if forecast.same_name is not None:
+        alike = forecast.same_name
+        shown["sameName"] = {"sets": list(alike.sets), "namespaceGiven": alike.is_namespace_given}
+    if forecast.removed is not None:
+        shown["ifDeleted"] = {"podCliques": forecast.removed.cliques, **forecast.removed.pods._asdict()}
+    if forecast.edit is not None:
+        shown["edit"] = edit_as_json(forecast.edit)
     return shown
 
 

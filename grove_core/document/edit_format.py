@@ -19,6 +19,7 @@ from grove_core.plan.update_forecast import (
     DeletedPodFate,
     EditForecast,
     PodsAndGpus,
+    UncollectedObjects,
     UpdateForecast,
     UpdateStage,
 )
@@ -30,13 +31,16 @@ T = TypeVar("T")
 def edit_as_json(edit: EditForecast) -> Json:
     """Return what an edit does as JSON; ``update`` only where it is known."""
     shown: Json = {"changes": [_change_as_json(change) for change in edit.changes]}
+    if edit.uncollected:
+        shown["notCollected"] = [one._asdict() for one in edit.uncollected]
     return shown if edit.update is None else {**shown, "update": _update_as_json(edit.update)}
 
 
 def edit_from_json(raw: Json) -> EditForecast:
     """Read what an edit does; numbers that follow from the stages are not read."""
     update = _update_from_json(raw["update"]) if "update" in raw else None
-    return EditForecast(tuple(map(_change_from_json, require_list(raw["changes"]))), update)
+    uncollected = _list_from_json(raw.get("notCollected", []), _uncollected_from_json)
+    return EditForecast(tuple(map(_change_from_json, require_list(raw["changes"]))), update, uncollected)
 
 
 def _change_as_json(change: ManifestChange) -> Json:
@@ -55,6 +59,10 @@ def _change_from_json(raw: Json) -> ManifestChange:
         FieldDependence(raw["dependence"]),
         tuple(map(require_text, require_list(raw.get("cliques", [])))),
     )
+
+
+def _uncollected_from_json(raw: Json) -> UncollectedObjects:
+    return UncollectedObjects(require_text(raw["kind"]), *integers_at(raw, "created", "changed", "deleted"))
 
 
 def _update_as_json(update: UpdateForecast) -> Json:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Fact, Reason
@@ -100,6 +100,25 @@ class ForecastRound:
     wake_at: datetime | None
 
 
+class SetsOfSameName(NamedTuple):
+    """The sets that a manifest of a new set may have been meant for (IN-086).
+
+    Attributes:
+        sets: ``namespace/name`` of the stored sets of its name in other namespaces, sorted; at least one.
+        is_namespace_given: whether the manifest or ``-n`` names a namespace.
+    """
+
+    sets: tuple[str, ...]
+    is_namespace_given: bool
+
+
+class RemovedManifest(NamedTuple):
+    """What goes with a set whose manifest only ``--old`` has, if the set is deleted too (ED-011)."""
+
+    cliques: int
+    pods: PodsAndGpus
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """The rounds of one root until no step is left, or until a limit.
@@ -115,6 +134,8 @@ class Forecast:
         creates: the pods that a new set will have (ED-007); None for a set of the cluster.
         hints: what averts each termination that the first round waits for or executes, and that its steps do not avert
             or postpone (PL-040).
+        same_name: sets that a new set may have been meant for (IN-086); None where there is none.
+        removed: what goes if a set without a new manifest is deleted (ED-011); None for every other set.
     """
 
     root: Ref
@@ -127,6 +148,8 @@ class Forecast:
     edit: EditForecast | None = None
     creates: PodsAndGpus | None = None
     hints: tuple[TerminationHints, ...] = ()
+    same_name: SetsOfSameName | None = None
+    removed: RemovedManifest | None = None
 
     def round_occurrence_count(self, round_: ForecastRound) -> int:
         """Return how often a round happens in all, itself included."""

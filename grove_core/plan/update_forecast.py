@@ -181,6 +181,20 @@ class UpdateForecast:
         return tuple(_parts_during_update(self))
 
 
+class UncollectedObjects(NamedTuple):
+    """How many objects of a kind that was not collected an edit touches, if the set had all of them before (ED-012).
+
+    Attributes:
+        kind: such as ``Service``.
+        created, changed, deleted: numbers of objects.
+    """
+
+    kind: str
+    created: int
+    changed: int
+    deleted: int
+
+
 @dataclass(frozen=True, slots=True)
 class EditForecast:
     """What an edit does.
@@ -188,10 +202,12 @@ class EditForecast:
     Attributes:
         changes: the fields that change (ED-001).
         update: None where the forecast would rest on objects that were not collected.
+        uncollected: what the plan lacks of the edit, by kind (ED-012).
     """
 
     changes: tuple[ManifestChange, ...]
     update: UpdateForecast | None
+    uncollected: tuple[UncollectedObjects, ...] = ()
 
 
 def pods_of_new_set(spec: SetSpec) -> PodsAndGpus:

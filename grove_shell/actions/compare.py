@@ -22,7 +22,8 @@ from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
-from grove_shell.actions.plan import time_after, uncollected_kind_names
+from grove_shell.actions.manifest_findings import uncollected_kind_names
+from grove_shell.actions.plan import time_after
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE

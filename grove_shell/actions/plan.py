@@ -13,7 +13,7 @@ from grove_core.document.plan_document import Json, PlanDocument
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
+from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
@@ -25,6 +25,7 @@ from grove_shell.actions.input_findings import (
     nothing_decided_message,
     sets_with_unknown_nodes,
 )
+from grove_shell.actions.manifest_findings import uncollected_kind_names, with_manifest_findings
 from grove_shell.actions.plan_checks import plan_objections
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
@@ -112,12 +113,17 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
             )
             for forecast, snapshot in zip(planned, snapshots, strict=True)
         )
+    has_old = bool(source.old) and not inputs.problems
+    planned = tuple(
+        with_manifest_findings(forecast, snapshot, rules, inputs.loaded, has_old=has_old)
+        for forecast, snapshot in zip(planned, snapshots, strict=True)
+    )
     if rules.keeps_topologies and source.namespace is None and not options.sets:
         planned += forecasts_of_topologies(inputs.loaded.cluster, inputs.now, inputs.attempts)
     document = PlanDocument(
         rules=rules.name,
         as_of=inputs.now,
-        not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps),
+        not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps, planned),
         forecasts=planned,
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
@@ -269,16 +275,6 @@ def _markdown(document: PlanDocument, context: PlanPageContext) -> str:
     from grove_shell.views.plan_markdown import plan_markdown  # noqa: PLC0415 - few plans are Markdown (P11)
 
     return plan_markdown(document, context)
-
-
-def uncollected_kind_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
-    """Return the kinds that were not collected, sorted: ``Pod``, or ``Pod in ml`` where one namespace lacks them."""
-    everywhere = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
-    return tuple(
-        kind if namespace == EVERYWHERE else f"{kind} in {namespace}"
-        for kind, namespace in sorted(gaps)
-        if namespace == EVERYWHERE or kind not in everywhere
-    )
 
 
 def operator_rule_set_note(recognition: RecognisedOperator | None, rules: str) -> str:

@@ -6,7 +6,12 @@ from typing import Protocol
 
 from grove_core.document.termination_totals import termination_totals
 from grove_core.plan.forecast import Forecast
-from grove_shell.policies.plan_classes import fail_on_class_of_unknown_verdicts, fail_on_classes_in_forecasts
+from grove_shell.policies.plan_classes import (
+    fail_on_class_of_undecided_namespaces,
+    fail_on_class_of_unknown_verdicts,
+    fail_on_classes_in_forecasts,
+    fail_on_classes_of_open_plans,
+)
 from grove_shell.policies.policy_results import PolicyResult, denied_policy_names
 from grove_shell.views.formatting import fail_on_message
 
@@ -49,13 +54,16 @@ def plan_objections(
     most_restarted, most_terminated = limits.max_restarted_gpus, limits.max_terminated_gpus
     if not limits.fail_on and most_restarted is None and most_terminated is None:
         return
-    classes, unknown = fail_on_classes_in_forecasts(planned, until), fail_on_class_of_unknown_verdicts(planned)
-    unknown |= {"unknown"} if is_incomplete else set()
-    if limits.fail_on and (met := set(limits.fail_on) & classes | unknown):
+    classes = fail_on_classes_in_forecasts(planned, until)
+    undecided = {"unknown"} if is_incomplete else fail_on_class_of_undecided_namespaces(planned)
+    unknown = fail_on_class_of_unknown_verdicts(planned) | undecided
+    found = classes | fail_on_classes_of_open_plans(planned)
+    if limits.fail_on and (met := set(limits.fail_on) & found | unknown):
         yield fail_on_message(met)
-    if objection := restarted_gpus_objection(planned, most_restarted, is_unknown="unknown" in classes or is_incomplete):
+    if objection := restarted_gpus_objection(planned, most_restarted, is_unknown="unknown" in classes | undecided):
         yield f"failed by --max-restarted-gpus: {objection}"
-    if objection := terminated_gpus_objection(planned, most_terminated, is_unknown="unknown" in classes | unknown):
+    is_unknown = "unknown" in classes | unknown or not all(one.complete for one in planned)
+    if objection := terminated_gpus_objection(planned, most_terminated, is_unknown=is_unknown):
         yield f"failed by --max-terminated-gpus: {objection}"
 
 

@@ -24,6 +24,7 @@ from grove_shell.library.tables import Table, table_of
 from grove_shell.library.terminations import Termination, Waiting, terminations_in, waiting_in
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.open_plan_sentences import open_plan_sentences
 from grove_shell.views.plan_headline import add_plan_headline
 from grove_shell.views.renderers import format_json_document
 
@@ -106,7 +107,8 @@ class Plan:
         """What is not known of the sets, a sentence each. Check it before you trust that nothing is terminated.
 
         Objects that the input lacks although a status counts them are among it, since a plan takes them for lost. So
-        are the problems of an input that was read with ``faults="return"``.
+        are the problems of an input that was read with ``faults="return"``, objects that an edit touches and the input
+        has none of, and sets that a new set may have been meant for.
         """
         found = []
         for story in self._stories:
@@ -114,6 +116,8 @@ class Plan:
             entries = (one for one in story.entries if one.urgency is ReplicaUrgency.UNKNOWN)
             found += [f"{name}: {sentence}" for one in entries for sentence in sentences_of(one)]
             found += [f"{name}: {sentence}" for sentence in story.unpredicted]
+        for one in self._forecasts:
+            found += [f"{qualified_name(one.root)}: {sentence}" for sentence in open_plan_sentences(one)]
         return (*dict.fromkeys(found), *self.lost_objects)
 
     @property

@@ -19,12 +19,33 @@ def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
     return {"unknown"} if is_open else set()
 
 
+def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
+    """Return the classes that are met because a plan leaves something out: CL-130, ED-011, ED-012, IN-086.
+
+    They do not make the number of pods that an edit restarts unknown.
+    """
+    classes: set[str] = set()
+    for one in planned:
+        uncollected = one.edit.uncollected if one.edit is not None else ()
+        if uncollected or one.same_name is not None or not one.complete:
+            classes.add("unknown")
+        if one.removed is not None or any(kind.deleted for kind in uncollected):
+            classes.add("delete")
+    return classes
+
+
+def fail_on_class_of_undecided_namespaces(planned: Iterable[Forecast]) -> set[str]:
+    """Return ``unknown`` where it is not known which set a manifest is for, which fails every check (IN-086)."""
+    alike = [one.same_name for one in planned if one.same_name is not None]
+    return set() if all(one.is_namespace_given for one in alike) else {"unknown"}
+
+
 def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | None = None) -> set[str]:
     """Return the ``--fail-on`` classes that any round of the forecasts contains (CL-002).
 
     Args:
         until: the end of the forecast time; None without ``--until``. A termination whose delay ends by then counts
-            where the steps that would avert it are not predicted (GF-133).
+            where the steps that would avert it are not predicted (GF-133), or were cut off (CL-130).
     """
     classes: set[str] = set()
     for forecast in planned:
@@ -41,7 +62,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
             "terminate": ReplicaUrgency.ENDS in urgencies
             or any(map(is_gang_termination_deletion, steps))
             or any(pod.fate is DeletedPodFate.TERMINATED for pod in gone)
-            or (due and bool(story.unpredicted)),
+            or (due and (bool(story.unpredicted) or not forecast.complete)),
             "wait": ReplicaUrgency.WAITS in urgencies,
             "unknown": ReplicaUrgency.UNKNOWN in urgencies
             or bool(story.unpredicted)

@@ -12,7 +12,12 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_shell.policies.plan_classes import fail_on_class_of_unknown_verdicts, fail_on_classes_in_forecasts
+from grove_shell.policies.plan_classes import (
+    fail_on_class_of_undecided_namespaces,
+    fail_on_class_of_unknown_verdicts,
+    fail_on_classes_in_forecasts,
+    fail_on_classes_of_open_plans,
+)
 
 COUNTS: Final = ("restarted", "removed", "added")
 _KNOWN: Final = ("namespace", "name", "labels", "annotations", "spec", "isNew", "unknown")
@@ -20,7 +25,7 @@ _KNOWN: Final = ("namespace", "name", "labels", "annotations", "spec", "isNew", 
 _PLANNED: Final = (
     *("rounds", "complete", "wakeAt", "averted", "defects"),
     *("lateStarts", "lostNodes", "misplaced", "creates", "again"),
-    *("hints", "scaled", "failedWrites"),
+    *("hints", "scaled", "failedWrites", "sameName", "ifDeleted"),
 )
 """Fields of the plan document; a set with ``notPredicted`` is not decided."""
 SET_FIELDS: Final = (*_KNOWN, "edit", "classes", *COUNTS, *_PLANNED)
@@ -63,6 +68,7 @@ def _set_for_policies(
 ) -> dict[str, Any]:
     """Return one set; where it is not decided, without everything that would depend on what is not known."""
     classes = fail_on_classes_in_forecasts([forecast], until) | fail_on_class_of_unknown_verdicts([forecast])
+    classes |= fail_on_class_of_undecided_namespaces([forecast])
     update = forecast.edit.update if forecast.edit is not None else None
     is_unknown = "unknown" in classes or (forecast.edit is not None and update is None)
     found: dict[str, Any] = {
@@ -81,9 +87,10 @@ def _set_for_policies(
         found["edit"] = {"changes": raw["edit"]["changes"]} if is_unknown else raw["edit"]
     if is_unknown:
         return found
+    open_classes = fail_on_classes_of_open_plans([forecast]) - {"unknown"}  # which leave the set decided
     planned = {name: raw[name] for name in _PLANNED if name in raw}
     counts = {count: getattr(update, count)._asdict() if update is not None else _sum(()) for count in COUNTS}
-    return {**found, "classes": sorted(classes), **counts, **planned}
+    return {**found, "classes": sorted(classes | open_classes), **counts, **planned}
 
 
 def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

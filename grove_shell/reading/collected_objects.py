@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import format_time
+from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.failed_write import FailedWrite
@@ -14,6 +15,7 @@ from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.node_loss import NodesByName
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_topologies import TopologyEdit
@@ -154,6 +156,7 @@ class LoadedInput:
         ignored: kind -> number of objects of a kind that no decision reads, sorted by kind.
         pods_without_clique: number of pods whose PodClique is not in the input.
         changes: ``namespace/name`` of each set that a manifest in the input changes -> the fields that change (ED-001).
+        before: ``namespace/name`` of each of these sets -> the set as it is stored.
         kept: ``namespace/name path`` of the fields that such a manifest omits and that stay as stored (WL-198).
         warnings: of admission, about the manifests.
         cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-040).
@@ -170,6 +173,7 @@ class LoadedInput:
         capacity: what is free on the Nodes in it; unknown where the amounts of one of them are.
         definitions: names of the custom resource definitions in it.
         new_sets: ``namespace/name`` of each set that a manifest in the input creates -> the manifest.
+        same_names: ``namespace/name`` of such a set -> the stored sets that may have been meant (IN-086).
         topology_edits: manifests that change stored topologies (IN-082); the cluster has them applied.
         failed_writes: of operators, by the Events and statuses in it (WL-255).
     """
@@ -179,6 +183,7 @@ class LoadedInput:
     ignored: Mapping[str, int]
     pods_without_clique: int
     changes: Mapping[str, tuple[ManifestChange, ...]] = field(default_factory=dict)
+    before: Mapping[str, PodCliqueSet] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     cliques_without_pods: tuple[str, ...] = ()
@@ -195,6 +200,7 @@ class LoadedInput:
     capacity: FreeCapacity = UNKNOWN_CAPACITY
     definitions: tuple[CrdNames, ...] = ()
     new_sets: Mapping[str, NewSetManifest] = field(default_factory=dict)
+    same_names: Mapping[str, SetsOfSameName] = field(default_factory=dict)
     failed_writes: tuple[FailedWrite, ...] = ()
     topology_edits: tuple[TopologyEdit, ...] = ()
 

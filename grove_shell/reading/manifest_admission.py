@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import EMPTY
+from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
@@ -96,6 +97,20 @@ def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dic
             found.add_fault(item, "metadata.name", "one manifest of this name", f"{len(items)} that differ")
             found.mark_kind_incomplete("PodCliqueSet", item.value)
     return {key: items[0] for key, items in every.items() if len(items) == 1 and key not in conflicting}
+
+
+def sets_of_same_name(
+    manifest: Mapping[str, Any], key: tuple[str, str], running: Collection[tuple[str, str]]
+) -> SetsOfSameName | None:
+    """Return the stored sets that the manifest of a new set may have been meant for (IN-086); None where none is.
+
+    Args:
+        manifest: as it is written, with the namespace of ``-n``.
+        key: namespace and name of the new set.
+        running: namespaces and names of the stored sets.
+    """
+    alike = sorted(f"{namespace}/{name}" for namespace, name in running if name == key[1])
+    return SetsOfSameName(tuple(alike), bool(metadata_in(manifest).namespace)) if alike else None
 
 
 def names_used_by_sets(

@@ -43,13 +43,16 @@ from grove_shell.reading.manifest_admission import (
     lacks_claim_templates,
     names_used_by_sets,
     set_with_manifest_applied,
+    sets_of_same_name,
     unique_manifests,
 )
 from grove_shell.reading.owner_reference_check import UnreadableObject
 from grove_shell.reading.pod_runs import PodRun
 
 if TYPE_CHECKING:
+    from grove_core.plan.forecast import SetsOfSameName
     from grove_core.resources.manifest_changes import ManifestChange
+    from grove_core.resources.podcliqueset import PodCliqueSet
     from grove_core.rule_sets.rule_set import RuleSet
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
@@ -79,7 +82,9 @@ class ObjectCollector:
         self.manifests: list[InputItem] = []  # sets without a uid
         self.kept: list[str] = []
         self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
+        self.before: dict[str, PodCliqueSet] = {}
         self.new_sets: dict[str, NewSetManifest] = {}
+        self.same_names: dict[str, SetsOfSameName] = {}
         self.interned: dict[str, str] = {}  # strings that many objects share
         self.requests: dict[bytes, PodRequests] = {}  # of specs that were read
         self.ignored: Counter[str] = Counter()
@@ -260,11 +265,14 @@ class ObjectCollector:
             if raw is None:
                 self.found.mark_kind_incomplete("PodCliqueSet", item.value)
             elif before is not None:
+                self.before["/".join(key)] = self.found.sets[key]
                 self.found.sets[key] = set_with_manifest_applied(self.found.sets[key], raw)
                 self.changes[key] = _changes_of_edit(before, raw)
                 self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
             else:
                 self.new_sets["/".join(key)] = NewSetManifest(item.value, raw)
+                if alike := sets_of_same_name(item.value, key, self.found.running):
+                    self.same_names["/".join(key)] = alike
                 self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
 
     def _admitting_operator(self) -> "RuleSet":

@@ -197,6 +197,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         ignored=dict(sorted(collector.ignored.items())),
         pods_without_clique=pods_without_clique,
         changes={f"{namespace}/{name}": found for (namespace, name), found in collector.changes.items()},
+        before=collector.before,
         kept=tuple(sorted(collector.kept)),
         warnings=tuple(collector.warnings),
         cliques_without_pods=tuple(cliques_with_missing_pods(cluster, listed)),
@@ -213,6 +214,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         newer=tuple(sorted(collector.newer)),
         definitions=tuple(found.definitions),
         new_sets=collector.new_sets,
+        same_names=collector.same_names,
         failed_writes=tuple(collector.failed_writes),
         topology_edits=collector.topologies.edits,
     )

@@ -7,17 +7,22 @@ from typing import Final
 
 from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, short_duration_text
+from grove_core.plan.forecast import Forecast
+from grove_core.plan.update_forecast import UncollectedObjects
 from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_shell.policies.policy_results import PolicyResult
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.edit_verdict import pods_with_gpus
 from grove_shell.views.formatting import (
     MAX_NAMES,
     comma_separated_names,
     count_with_noun,
     relative_time,
 )
+from grove_shell.views.open_plan_sentences import same_name_words, uncollected_words
 from grove_shell.views.policy_lines import add_policy_results
 
 _GROUPS: Final = ",workloads,compositepodgroups,podgroups"
@@ -66,6 +71,7 @@ def add_plan_notes(
     loaded = context.loaded
     _missing(page, document, loaded)
     _manifest_notes(page, context)
+    _open_plan_notes(page, document.forecasts)
     _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.foreign_objects):
         page.add_line(("warning: ", "bold yellow"), warning)
@@ -126,6 +132,27 @@ def _manifest_notes(page: StyledTextPage, context: PlanPageContext) -> None:
         )
 
 
+def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast]) -> None:
+    """Add what the plan leaves open: sets that may be meant, sets without a manifest, and rounds that are cut off."""
+    for one in forecasts:
+        name = f"{one.root.namespace}/{one.root.name}"
+        if one.same_name is not None:
+            page.add_line(("note: ", "bold"), f"{name} is {same_name_words(one.same_name)}")
+            page.add_line(
+                "  If one of these is meant, correct the namespace of the manifest."
+                if one.same_name.is_namespace_given
+                else "  The manifest names no namespace. If one of these is meant, give its namespace with -n."
+            )
+        if one.removed is not None:
+            gone = f"{count_with_noun(one.removed.cliques, 'PodClique')} and {pods_with_gpus(one.removed.pods)}"
+            page.add_line(("note: ", "bold"), f"in --old and not in -f: {name}; if it is deleted too, {gone} go")
+    if cut := [f"{one.root.namespace}/{one.root.name}" for one in forecasts if not one.complete]:
+        words = (
+            f"--rounds ends the plan of {comma_separated_names(cut, MAX_NAMES)}; what the later rounds do is unknown"
+        )
+        page.add_line(("note: ", "bold"), words)
+
+
 def _gaps(page: StyledTextPage, context: PlanPageContext) -> None:
     """Add the nodes that the input lacks, and errors of an API server that it holds."""
     if context.sets_with_unknown_nodes:
@@ -163,8 +190,18 @@ def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) 
         page.add_line(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
         for words in loaded.not_listed.values():
             page.add_line(f"  {words}")
+        for forecast in document.forecasts:
+            if forecast.edit is not None and forecast.edit.uncollected:
+                _uncollected_of_edit(page, forecast.root, forecast.edit.uncollected)
         if loaded.lacks_kinds and not loaded.not_listed:
             has_groups = any(one.startswith(POD_GROUP_KIND) for one in document.not_collected)
             kinds = f"pcs,pcsg,pclq,pods,podgangs{_GROUPS if has_groups else ''}"
             page.add_line(f"  all that is needed: kubectl get {kinds} -o json")
             page.add_line(f"  if the input is the output of that: --complete {kinds}")
+
+
+def _uncollected_of_edit(page: StyledTextPage, root: Ref, touched: Sequence[UncollectedObjects]) -> None:
+    """Add what an edit does to objects of kinds that were not collected (ED-012)."""
+    kinds = ",".join(f"{one.kind.lower()}s" for one in touched)
+    page.add_line(f"  the edit of {root.namespace}/{root.name} {uncollected_words(touched)}")
+    page.add_line(f"  collect them too: kubectl get {kinds} -o json")

@@ -36,11 +36,11 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("page", WRITTEN)
 @pytest.mark.usefixtures("checkout")
 def test_pl001_a_page_shows_what_the_program_says(
-    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, bless: bool
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool
 ) -> None:
     if page == OWN_RULES:
         install_example(tmp_path / "site", monkeypatch)
-    check_console_blocks(DOCS / page, capsys, bless=bless)
+    check_console_blocks(DOCS / page, bless=bless)
 
 
 def test_the_site_has_commands_that_are_run() -> None:

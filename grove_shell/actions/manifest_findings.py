@@ -1,0 +1,64 @@
+"""What the manifests of an input leave open: sets of the same name, sets without a manifest, kinds not collected."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from grove_core.plan.forecast import Forecast, RemovedManifest
+from grove_core.plan.update_forecast import PodsAndGpus
+from grove_core.resources.manifest_changes import FieldDependence
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.uncollected_objects import uncollected_objects_of_edit
+from grove_shell.reading.collected_objects import LoadedInput
+
+_NO_OTHER_OBJECTS: Final = frozenset({FieldDependence.PODS, FieldDependence.TERMINATION, FieldDependence.METADATA})
+"""What depends on fields that touch no object of another kind."""
+
+
+def with_manifest_findings(
+    forecast: Forecast, snapshot: Snapshot, rules: RuleSet, loaded: LoadedInput, *, has_old: bool
+) -> Forecast:
+    """Return the forecast of a set with what its manifest leaves open (IN-086, ED-011, ED-012).
+
+    Args:
+        has_old: whether the stored sets are those of ``--old``.
+    """
+    root = snapshot.root
+    name = f"{root.ref.namespace}/{root.ref.name}"
+    if alike := loaded.same_names.get(name):
+        return replace(forecast, same_name=alike)
+    before, edit = loaded.before.get(name), forecast.edit
+    if before is None:
+        is_removed = has_old and name not in loaded.new_sets
+        return replace(forecast, removed=_removed_manifest(snapshot)) if is_removed else forecast
+    if edit is None or edit.update is None or all(change.dependence in _NO_OTHER_OBJECTS for change in edit.changes):
+        return forecast
+    found = uncollected_objects_of_edit(snapshot, before, rules)
+    return replace(forecast, edit=replace(edit, uncollected=found)) if found else forecast
+
+
+def _removed_manifest(snapshot: Snapshot) -> RemovedManifest:
+    return RemovedManifest(len(snapshot.cliques), PodsAndGpus.of_pods(pod for _, pod in snapshot.pods()))
+
+
+def uncollected_kind_names(gaps: frozenset[Gap], forecasts: Sequence[Forecast] = ()) -> tuple[str, ...]:
+    """Return the kinds that were not collected, sorted: ``Pod``, or ``Pod in ml`` where one namespace lacks them.
+
+    Args:
+        gaps: of the input.
+        forecasts: of which the edits may touch objects of more kinds (ED-012).
+    """
+    touched = {
+        (one.kind, forecast.root.namespace)
+        for forecast in forecasts
+        if forecast.edit is not None
+        for one in forecast.edit.uncollected
+    }
+    everywhere = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
+    return tuple(
+        kind if namespace == EVERYWHERE else f"{kind} in {namespace}"
+        for kind, namespace in sorted(gaps | touched)
+        if namespace == EVERYWHERE or kind not in everywhere
+    )
