@@ -18,6 +18,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     PREDICTION,
     SCALED,
     TERMINATION,
+    averted_by_predicted_steps,
 )
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.wants import MISPLACEMENT
@@ -172,7 +173,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
     causes that are found after these steps (PL-025).
     """
     unpredicted = reasons_for_question(PREDICTION, forecast.findings)
-    averted = () if unpredicted else forecast.averted  # steps that are not predicted avert nothing (GF-133)
+    averted = averted_by_predicted_steps(forecast.findings, forecast.averted)
     findings = tuple({(one.subject, one.question): one for one in (*forecast.findings, *averted)}.values())
     first = forecast.rounds[0]
     breaches = {one.subject: one for one in findings if one.question == BREACH}

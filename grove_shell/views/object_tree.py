@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
+from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION, averted_by_predicted_steps
 from grove_core.explain import ForecastExplanation
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
@@ -39,8 +39,7 @@ class _TreeBuilder:
         self._story = story
         self._urgencies = {entry.subject: STATE_OF_URGENCY[entry.urgency] for entry in story.entries}
         self._untils = {entry.subject: entry.until for entry in story.entries if entry.until is not None}
-        averted = () if story.unpredicted else forecast.averted  # as in the explanation of a forecast
-        findings = (*forecast.findings, *averted)
+        findings = (*forecast.findings, *averted_by_predicted_steps(forecast.findings, forecast.averted))
         self._breaches = {one.subject: one for one in findings if one.question == BREACH}
         self._fates = {one.subject: one for one in findings if one.question == TERMINATION}
         self._deleted_now = frozenset(

@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.verdicts import (
     MinAvailableBreach,
     finding_verdict_of_fate,
 )
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination, Step, gangs_terminated_by
@@ -76,6 +76,16 @@ def averted_termination_findings(first: Sequence[Finding], rest: Sequence[Findin
     causes = {subject for one in ends for subject in constituents_behind(one, breaches)} if found else set[Ref]()
     pairs = ((breaches[ref], there.get((ref, BREACH))) for ref in behind if ref in breaches and ref not in causes)
     return (*found, *(now for one, now in pairs if now is not None and now.verdict != one.verdict))
+
+
+def averted_by_predicted_steps(first: Iterable[Finding], averted: Sequence[Finding]) -> Sequence[Finding]:
+    """Return the findings after the steps of a plan; steps that are not predicted avert nothing (GF-133).
+
+    Args:
+        first: the findings of the first round.
+        averted: as :func:`averted_termination_findings` returns them.
+    """
+    return () if reasons_for_question(PREDICTION, first) else averted
 
 
 def constituents_behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
