@@ -180,6 +180,11 @@ class ObjectExplanation:
         now = (one.deadline for one in self.plan.findings if (one.subject, one.question) == key)
         return next(now, None) if self.is_after_steps(finding) else None
 
+    def is_averted_time(self, at: datetime | None) -> bool:
+        """Whether a termination that the steps of the plan avert would come at that time."""
+        key_of = ((one, (one.subject, one.question)) for one in self.plan.findings)
+        return any(one.deadline == at for one, key in key_of if key in self._averted and one.question == TERMINATION)
+
     def findings(self) -> Iterator[Finding]:
         """Yield the findings on the object, on its PodCliques, and on every owner whose termination would delete it.
 
@@ -215,7 +220,7 @@ class ObjectExplanation:
         there = {(one.subject, one.question): one for one in self._findings}
         for group in filter(self.is_of_other_replica, found):
             for ref in sorted(self._own_replicas, key=lambda one: one.sort_key):
-                members = (clique for clique in self.cliques if ref in self._chain(clique))
+                members = (clique for clique in self.snapshot.cliques if ref in self._chain(clique))
                 breaches = [there[one.ref, BREACH] for one in members if (one.ref, BREACH) in there]
                 if breaches and ref.without_replica == group.subject and (ref, TERMINATION) not in there:
                     yield Finding(ref, TERMINATION, KEEPS, tuple(one.because[0] for one in breaches))
