@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import event, given
@@ -25,7 +26,7 @@ from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
 from tests.property.plan.ready_sets import ready_set
 from tests.property.test_averted import CLIQUES, RULES, some
-from tests.simulation.edit_agreement import Json, Random, drawn_edit, drawn_set
+from tests.simulation.edit_agreement import Json, drawn_edit, drawn_set
 from tests.simulation.sample_sets import clique_raw, set_raw
 
 
@@ -70,7 +71,7 @@ def test_cl125_of_an_averted_termination_the_verdicts_after_the_steps() -> None:
         assert not found.is_averted_time(seen.now)
         alone = ObjectExplanation(seen, plan, kind, name)
         assert not any(alone.is_after_steps(one) for one in alone.findings())
-        assert list(alone.later_rounds()) == list(alone.update_stages()) == []
+        assert not [*alone.later_rounds(), *alone.update_stages()]
 
 
 @pytest.mark.parametrize("lost", CLIQUES)
