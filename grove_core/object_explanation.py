@@ -15,6 +15,7 @@ from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Make, SetStatus, Step
 from grove_core.kernel.wants import Withheld
@@ -217,13 +218,16 @@ class ObjectExplanation:
 
     def _kept_replicas(self, found: Iterable[Finding]) -> Iterator[Finding]:
         """Yield findings on own replicas of groups that the plan has none on, because no breach of them is acted on."""
-        there = {(one.subject, one.question): one for one in self._findings}
-        for group in filter(self.is_of_other_replica, found):
-            for ref in sorted(self._own_replicas, key=lambda one: one.sort_key):
-                members = (clique for clique in self.snapshot.cliques if ref in self._chain(clique))
-                breaches = [there[one.ref, BREACH] for one in members if (one.ref, BREACH) in there]
-                if breaches and ref.without_replica == group.subject and (ref, TERMINATION) not in there:
-                    yield Finding(ref, TERMINATION, KEEPS, tuple(one.because[0] for one in breaches))
+        groups = {group.subject for group in filter(self.is_of_other_replica, found)}
+        judged = {one.subject for one in self._findings if one.question == TERMINATION}
+        own = [ref for ref in self._own_replicas - judged if ref.without_replica in groups]
+        whys = ((ref, self._reasons_of_breaches(ref)) for ref in sorted(own, key=lambda one: one.sort_key))
+        yield from (Finding(ref, TERMINATION, KEEPS, because) for ref, because in whys if because)
+
+    def _reasons_of_breaches(self, replica: Ref) -> tuple[Reason, ...]:
+        """Return the first reason of the finding on the breach of each PodClique of a replica."""
+        members = {clique.ref for clique in self.snapshot.cliques if replica in self._chain(clique)}
+        return tuple(one.because[0] for one in self._findings if one.question == BREACH and one.subject in members)
 
     def _findings_on_object(self) -> Iterator[Finding]:
         """Yield the findings on the object in the order of the plan."""
