@@ -1,24 +1,27 @@
 """Explains one object: its PodCliques, the findings and steps about it, and the guard against its termination."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
-from grove_core.areas.gang_termination.verdicts import DELEGATES, TERMINATES
+from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION, averted_by_predicted_steps
+from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, TERMINATES, WAITS
 from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Make, SetStatus, Step
+from grove_core.kernel.steps import Delete, Make, SetStatus, Step
 from grove_core.kernel.wants import Withheld
+from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.plan.plan import Plan
-from grove_core.plan.termination_hints import TerminationHints
+from grove_core.plan.update_forecast import UpdateStage
 from grove_core.resources.api_names import (
     AUTOSCALING,
     CLAIMS,
@@ -53,6 +56,7 @@ _VERSIONS: Final = MappingProxyType(
 KINDS_WITHOUT_PODS: Final = frozenset({*OWNED_KINDS} - {POD_GROUP_KIND, COMPOSITE_KIND})
 """Kinds of objects of a set that consist of no PodCliques: Services, Roles, autoscalers, claims and the like."""
 _TRUE: Final = ConditionStatus.TRUE.value
+_ENDS: Final = frozenset({WAITS, TERMINATES})
 
 
 def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
@@ -118,14 +122,15 @@ class ObjectExplanation:
     Attributes:
         kind: PodCliqueSet, or a kind that a plan for one creates (``EVERY_KIND``).
         name: of an object of that kind that the root has (:func:`root_has_object`).
-        hints: what averts the terminations of the plan (PL-040).
+        forecast: what follows the plan: its rounds, the terminations that its steps avert, the update of an edit;
+            None for the plan alone.
     """
 
     snapshot: Snapshot
     plan: Plan
     kind: str
     name: str
-    hints: tuple[TerminationHints, ...] = ()
+    forecast: Forecast | None = None
 
     @cached_property
     def ref(self) -> Ref:
@@ -153,10 +158,81 @@ class ObjectExplanation:
         """Return the pods of a PodClique, sorted by name."""
         return sorted(self.snapshot.pods_of.get(clique.uid, ()), key=lambda pod: pod.name)
 
+    @cached_property
+    def _averted(self) -> Mapping[tuple[Ref, str], Finding]:
+        """The findings after the steps of the plan on terminations that these steps avert (PL-025)."""
+        averted = () if self.forecast is None else self.forecast.averted
+        found = averted_by_predicted_steps(self.plan.findings, averted)
+        return {(one.subject, one.question): one for one in found}
+
+    @cached_property
+    def _findings(self) -> tuple[Finding, ...]:
+        """Every finding of the plan; on an averted termination and its breaches those after the steps (CL-125)."""
+        now = {(one.subject, one.question): one for one in self.plan.findings}
+        return tuple({**now, **self._averted}.values())
+
+    def is_after_steps(self, finding: Finding) -> bool:
+        """Whether a finding holds only once the steps of the plan are done (CL-125)."""
+        return self._averted.get((finding.subject, finding.question)) is finding
+
+    def averted_until(self, finding: Finding) -> datetime | None:
+        """Return when a replica would be terminated but for the steps of the plan; None where it would not."""
+        key = (finding.subject, finding.question)
+        now = (one.deadline for one in self.plan.findings if (one.subject, one.question) == key)
+        return next(now, None) if self.is_after_steps(finding) else None
+
+    def is_averted_time(self, at: datetime | None) -> bool:
+        """Whether a termination that the steps of the plan avert would come at that time."""
+        key_of = ((one, (one.subject, one.question)) for one in self.plan.findings)
+        return any(one.deadline == at for one, key in key_of if key in self._averted and one.question == TERMINATION)
+
     def findings(self) -> Iterator[Finding]:
-        """Yield the findings on the object, on its PodCliques, and on every owner whose termination would delete it."""
+        """Yield the findings on the object, on its PodCliques, and on every owner whose termination would delete it.
+
+        The termination of its own replica of a scaling group is before that of the group (CL-127).
+        """
+        found = list(self._findings_on_object())
+        places = {(one.subject, one.question): (place, 1) for place, one in enumerate(found)}
+        found += self._kept_replicas(found)
+        for one in found:
+            if one.question == TERMINATION and one.subject in self._own_replicas:
+                own = places.get((one.subject, TERMINATION), (0, 0))
+                places[one.subject, TERMINATION] = (places.get((one.subject.without_replica, TERMINATION), own)[0], 0)
+        yield from sorted(found, key=lambda one: places[one.subject, one.question])
+
+    def is_of_other_replica(self, finding: Finding) -> bool:
+        """Whether a termination that a scaling group waits for or executes is only of replicas without the object."""
+        own = {ref for ref in self._own_replicas if ref.without_replica == finding.subject}
+        if not own or finding.question != TERMINATION or finding.verdict not in _ENDS:
+            return False
+        return not any(
+            one.subject in own and one.question == TERMINATION and one.verdict in _ENDS for one in self._findings
+        )
+
+    @cached_property
+    def _own_replicas(self) -> frozenset[Ref]:
+        """The replicas of scaling groups that the object is in; none for a group or set, which has them all."""
+        if self.kind in {"PodCliqueSet", GROUP_KIND}:
+            return frozenset()
+        return frozenset(ref for one in self.cliques for ref in self._chain(one) if ref.kind == GROUP_KIND)
+
+    def _kept_replicas(self, found: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield findings on own replicas of groups that the plan has none on, because no breach of them is acted on."""
+        groups = {group.subject for group in filter(self.is_of_other_replica, found)}
+        judged = {one.subject for one in self._findings if one.question == TERMINATION}
+        own = [ref for ref in self._own_replicas - judged if ref.without_replica in groups]
+        whys = ((ref, self._reasons_of_breaches(ref)) for ref in sorted(own, key=lambda one: one.sort_key))
+        yield from (Finding(ref, TERMINATION, KEEPS, because) for ref, because in whys if because)
+
+    def _reasons_of_breaches(self, replica: Ref) -> tuple[Reason, ...]:
+        """Return the first reason of the finding on the breach of each PodClique of a replica."""
+        members = {clique.ref for clique in self.snapshot.cliques if replica in self._chain(clique)}
+        return tuple(one.because[0] for one in self._findings if one.question == BREACH and one.subject in members)
+
+    def _findings_on_object(self) -> Iterator[Finding]:
+        """Yield the findings on the object in the order of the plan."""
         if self.kind == DOMAIN_KIND:
-            found, root = [one for one in self.plan.findings if one.question == FABRIC], self.snapshot.root.ref
+            found, root = [one for one in self._findings if one.question == FABRIC], self.snapshot.root.ref
             replica = _replica_of_domain(self.snapshot, self.name)
             sharers = {one.subject.name for one in found if self.ref in one.causes}
             subjects = {root, self.ref, *(() if replica is None else (root.at_replica(replica),))}
@@ -166,7 +242,7 @@ class ObjectExplanation:
         cliques = {clique.ref for clique in self.cliques}
         names = {ref.name for ref in cliques}
         gangs = {gang.ref for gang in self.snapshot.gangs if any(group.name in names for group in gang.groups)}
-        for finding in self.plan.findings:
+        for finding in self._findings:
             subject = finding.subject
             concerns = subject in above or subject in cliques or subject == self.ref
             if concerns or self._is_replica_of_self(subject) or (finding.question == MISPLACEMENT and subject in gangs):
@@ -190,15 +266,35 @@ class ObjectExplanation:
 
     def planned_steps(self) -> Iterator[Step]:
         """Yield the steps for the object, its PodCliques and their pods, without status steps (CL-015)."""
+        return self._steps_on_object(self.plan.steps)
+
+    def later_rounds(self) -> Iterator[ForecastRound]:
+        """Yield the rounds after the first one that have steps for the object, with these steps alone (CL-126)."""
+        for one in () if self.forecast is None else self.forecast.rounds[1:]:
+            if steps := tuple(self._steps_on_object(one.steps)):
+                yield replace(one, steps=steps)
+
+    def update_stages(self) -> Iterator[tuple[int, UpdateStage]]:
+        """Yield the stages of an edit's update that delete pods of the object, numbered, with these pods (CL-126)."""
+        edit, pods = None if self.forecast is None else self.forecast.edit, self._concerned()
+        parts = {one.without_replica for one in (*self._above(), *(clique.ref for clique in self.cliques))}
+        for number, stage in enumerate(() if edit is None or edit.update is None else edit.update.stages, 1):
+            if deleted := tuple(one for one in stage.deleted if one.pod in pods):
+                serving = tuple(one for one in stage.serving if one.part in parts)
+                yield number, replace(stage, deleted=deleted, serving=serving)
+
+    def _steps_on_object(self, steps: Iterable[Step]) -> Iterator[Step]:
+        """Yield those steps for the object, its PodCliques and their pods, and deletions of its owners."""
         uids = {clique.uid for clique in self.cliques}
-        concerned = self._concerned()
-        for step in self.plan.steps:
+        concerned, above = self._concerned(), set(self._above())
+        for step in steps:
             action = step.action
             if isinstance(action, SetStatus):
                 continue
             if (
                 self.kind == "PodCliqueSet"
                 or step.target in concerned
+                or (isinstance(action, Delete) and step.target in above)
                 or (
                     isinstance(action, Make)
                     and self.kind != "Pod"
@@ -228,7 +324,7 @@ class ObjectExplanation:
         to a termination is the guard. Where a replica is terminated that contains the PodClique, whatever the state of
         the PodClique, that finding is yielded instead.
         """
-        found = {(finding.subject, finding.question): finding for finding in self.plan.findings}
+        found = {(finding.subject, finding.question): finding for finding in self._findings}
         yielded: set[tuple[Ref, str]] = set()
         for clique in self.cliques:
             guard = self._guard_of(clique, found)
@@ -237,7 +333,7 @@ class ObjectExplanation:
                 if guard.health is not SubjectHealth.HEALTHY or self.kind in {"PodClique", "Pod"}:
                     yield guard
         if self.kind in {"PodCliqueSet", GROUP_KIND}:
-            for finding in self.plan.findings:
+            for finding in self._findings:
                 key = (finding.subject, finding.question)
                 if finding.question == TERMINATION and self._is_replica_of_self(finding.subject) and key not in yielded:
                     yield finding

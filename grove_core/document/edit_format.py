@@ -96,7 +96,7 @@ def _update_from_json(raw: Json) -> UpdateForecast:
 
 def _stage_as_json(stage: UpdateStage) -> Json:
     return {
-        "deleted": [_deleted_as_json(pod) for pod in stage.deleted],
+        "deleted": [deleted_pod_as_json(pod) for pod in stage.deleted],
         "created": stage.created._asdict(),
         "serving": [_serving_as_json(one) for one in stage.serving],
         "available": stage.available,
@@ -114,7 +114,8 @@ def _stage_from_json(raw: Json) -> UpdateStage:
     )
 
 
-def _deleted_as_json(pod: DeletedPod) -> Json:
+def deleted_pod_as_json(pod: DeletedPod) -> Json:
+    """Return one pod that an update deletes as JSON."""
     return {
         "pod": ref_as_json(pod.pod),
         "podClique": ref_as_json(pod.clique),

@@ -52,6 +52,8 @@ def _ready_pods_as_json(one: ReadyPodsNeeded) -> Json:
         shown["replicas"] = one.replicas
     if one.starting_pods_count_already:
         shown["startingPodsCountAlready"] = True
+    if one.gated:
+        shown["gated"] = True
     return shown
 
 
@@ -85,6 +87,7 @@ def _ready_pods_from_json(raw: Json) -> ReadyPodsNeeded:
         require_time(raw["before"]) if "before" in raw else None,
         require_integer(raw["replicas"]) if "replicas" in raw else None,
         require_boolean(raw.get("startingPodsCountAlready", False)),
+        require_boolean(raw.get("gated", False)),
     )
 
 

@@ -18,6 +18,7 @@ class ReadyPodsNeeded(NamedTuple):
         replicas: the ``replicas`` that the PodClique needs for so many pods; None where it has enough.
         starting_pods_count_already: whether its pods that are starting count as healthy now, so that it is not enough
             if one of these becomes ready.
+        gated: whether so many pods become ready only once Grove's scheduling gate of some of them opens (PL-057).
     """
 
     clique: Ref
@@ -25,6 +26,7 @@ class ReadyPodsNeeded(NamedTuple):
     before: datetime | None
     replicas: int | None = None
     starting_pods_count_already: bool = False
+    gated: bool = False
 
 
 class LongerDelay(NamedTuple):

@@ -41,6 +41,7 @@ from grove_core.termination_hint_search.needed_pods import (
     breached_refs,
     cliques_whose_starting_pods_count,
     fewest_group_replicas,
+    needs_gated_pods,
     ready_pods_needed,
     replicas_needed,
 )
@@ -191,7 +192,8 @@ class _HintSearch:
     def _pods_of(self, clique: PodClique, before: datetime | None) -> ReadyPodsNeeded:
         count = self._needed[clique.uid]
         replicas = replicas_needed(self._snapshot, clique, count)
-        return ReadyPodsNeeded(clique.ref, count, before, replicas, clique.ref in self._starting)
+        gated = needs_gated_pods(self._snapshot, clique, count)
+        return ReadyPodsNeeded(clique.ref, count, before, replicas, clique.ref in self._starting, gated)
 
     def _cliques_to_recover(self, constituent: Ref) -> tuple[PodClique, ...]:
         """Return the PodCliques whose recovery ends the breach of a constituent; empty where none does."""

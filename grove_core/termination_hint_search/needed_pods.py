@@ -84,8 +84,9 @@ def fewest_group_replicas(
 ) -> tuple[PodClique, ...]:
     """Return the breached PodCliques of a scaling group whose recovery ends its breach, with the fewest ready pods.
 
-    They are those of as few replicas of the group as possible; empty if no recovery ends its breach. A replica that
-    lacks a PodClique, or that the group does not want, does not count with any number of ready pods.
+    They are those of as few replicas of the group as possible, of replicas without gated pods first (PL-057); empty
+    if no recovery ends its breach. A replica that lacks a PodClique, or that the group does not want, does not count
+    with any number of ready pods.
     """
     by_replica: dict[int, list[PodClique]] = {}
     for clique in group.breached:
@@ -102,7 +103,10 @@ def fewest_group_replicas(
         and present[index] >= len(group.group.clique_names)
         and all(one.uid in needed for one in found)
     }
-    order = sorted(curable, key=lambda index: (sum(needed[one.uid] for one in curable[index]), index))
+    gated = {
+        index: any(needs_gated_pods(snapshot, one, needed[one.uid]) for one in curable[index]) for index in curable
+    }
+    order = sorted(curable, key=lambda index: (gated[index], sum(needed[one.uid] for one in curable[index]), index))
     chosen = [tuple(one for index in order[:count] for one in curable[index]) for count in range(len(order) + 1)]
     low, high = 1, len(order)
     while low < high:  # one replica is enough for most: it is tried first
@@ -124,6 +128,12 @@ def _is_breached_with(
 ) -> bool:
     recovered = with_ready_pods(snapshot, {clique.uid: needed[clique.uid] for clique in cliques})
     return group.group.ref in breached_refs(judge(recovered))
+
+
+def needs_gated_pods(snapshot: Snapshot, clique: PodClique, count: int) -> bool:
+    """Return whether so many pods of a PodClique become ready only if some with Grove's scheduling gate do (PL-057)."""
+    pods = pods_that_may_become_ready(snapshot.pods_of.get(clique.uid, ()))
+    return any(pod.has_grove_gate for pod in pods) and sum(not pod.has_grove_gate for pod in pods) < count
 
 
 def replicas_needed(snapshot: Snapshot, clique: PodClique, count: int) -> int | None:

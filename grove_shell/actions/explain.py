@@ -19,11 +19,10 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.failed_write import FailedWrite
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
-from grove_shell.actions.input_findings import InputNodes, nodes_in_input, with_input_findings
-from grove_shell.actions.plan import PlanOptions, operator_rule_set_note, plan_input
+from grove_shell.actions.input_findings import nodes_in_input, with_input_findings
+from grove_shell.actions.plan import PlanOptions, forecasts_of_sets, operator_rule_set_note, plan_input
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
@@ -79,7 +78,7 @@ def explain_input(
     rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots_of_selected_sets(namespace, sets)
     snapshots = tuple(snapshot_with_set_as_stored(one, rule_set) for one in found)
-    plans = _Plans(rule_set, nodes_in_input(inputs.loaded), recognition, inputs.loaded.failed_writes)
+    plans = _Plans(inputs, rule_set, recognition)
     objects = (
         plans.existing_objects(snapshots, kind, name)
         or plans.created_objects(snapshots, kind, name)
@@ -158,14 +157,9 @@ def kind_and_name_of_target(target: str) -> tuple[str, str]:
 class _Plans:
     """The plans of one command, and the objects that they explain."""
 
-    def __init__(
-        self,
-        rules: RuleSet,
-        nodes: InputNodes,
-        shown: RecognisedOperator | None,
-        failed: Sequence[FailedWrite],
-    ) -> None:
-        self._rules, self._nodes, self._shown, self._failed = rules, nodes, shown, failed
+    def __init__(self, inputs: CommandInput, rules: RuleSet, shown: RecognisedOperator | None) -> None:
+        self._inputs, self._rules, self._shown = inputs, rules, shown
+        self._nodes, self._failed = nodes_in_input(inputs.loaded), inputs.loaded.failed_writes
         self._played: dict[Ref, PlayedRounds] = {}
 
     def existing_objects(self, snapshots: Iterable[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
@@ -175,8 +169,9 @@ class _Plans:
 
     def withheld_objects(self, snapshots: Iterable[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
         """Return the objects of that name about which a step is withheld."""
-        every = (self._explanation(one, kind, name) for one in snapshots)
-        return [self._explained(one) for one in every if any(held.target == one.ref for held in one.withheld_steps())]
+        plans = ((one, ObjectExplanation(one, reconcile(one, self._rules), kind, name)) for one in snapshots)
+        having = (one for one, found in plans if any(held.target == found.ref for held in found.withheld_steps()))
+        return [self._explained(self._explanation(one, kind, name)) for one in having]
 
     def _explained(self, inquiry: ObjectExplanation) -> ExplainedObject:
         return ExplainedObject(inquiry, self._placements_of(inquiry), creation=self._creation_of(inquiry))
@@ -191,17 +186,25 @@ class _Plans:
         """Return the objects of a kind that the input has not whole and that a set creates if they are missing."""
         found = []
         for snapshot in snapshots:
-            if kind in KINDS_WITHOUT_PODS - snapshot.complete and may_create_object_named(snapshot, name):
+            may_be_there = kind in KINDS_WITHOUT_PODS - snapshot.complete and may_create_object_named(snapshot, name)
+            if may_be_there and (because := creation_reasons(snapshot, self._rules, kind, name)):
                 inquiry = self._explanation(snapshot, kind, name)
-                if because := self._creation_of(inquiry):
-                    found.append(ExplainedObject(inquiry, creation=because, is_in_input=False))
+                found.append(ExplainedObject(inquiry, creation=because, is_in_input=False))
         return found
 
     def _explanation(self, snapshot: Snapshot, kind: str, name: str) -> ObjectExplanation:
-        plan = self._with_findings(reconcile(snapshot, self._rules), snapshot, self._failed)
-        nodes = self._nodes
-        hints = termination_hints(snapshot, plan.findings, self._rules, nodes.readiness, nodes.capacity)
-        return ObjectExplanation(snapshot, plan, kind, name, hints)
+        (forecast,) = forecasts_of_sets(self._inputs, (snapshot,), self._rules, self._shown)
+        first = forecast.rounds[0]
+        plan = Plan(
+            root=forecast.root,
+            root_uid=forecast.root_uid,
+            rules=self._rules.name,
+            steps=first.steps,
+            withheld=first.withheld,
+            wake_at=first.wake_at,
+            findings=forecast.findings,
+        )
+        return ObjectExplanation(snapshot, plan, kind, name, forecast)
 
     def created_objects(self, snapshots: Sequence[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
         """Return the objects of that name that do not exist yet and that a plan creates (CL-080)."""

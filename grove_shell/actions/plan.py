@@ -94,25 +94,7 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
     rules, rules_from, recognition = choose_rule_set(
         options.rules, inputs.rules, inputs.recognised_by, inputs.loaded.newer
     )
-    nodes = nodes_in_input(inputs.loaded)
-    planned = forecasts_with_input_findings(
-        snapshots,
-        forecasts_of_snapshots(snapshots, rules, limit=options.rounds, until=until, nodes=nodes.readiness),
-        nodes,
-        rules,
-        recognition,
-        inputs.loaded.failed_writes,
-    )
-    with progress_counter("planning updates", "stage", every=1) as count:
-        planned = tuple(
-            with_termination_hints(
-                with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes, progress=count),
-                snapshot,
-                rules,
-                nodes,
-            )
-            for forecast, snapshot in zip(planned, snapshots, strict=True)
-        )
+    planned = forecasts_of_sets(inputs, snapshots, rules, recognition, limit=options.rounds, until=until)
     has_old = bool(source.old) and not inputs.problems
     planned = tuple(
         with_manifest_findings(forecast, snapshot, rules, inputs.loaded, has_old=has_old)
@@ -130,6 +112,43 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
         as_of_from=inputs.time.source,
     )
     return PlannedInput(document=document, snapshots=snapshots, recognition=recognition, until=until)
+
+
+def forecasts_of_sets(
+    inputs: CommandInput,
+    snapshots: Sequence[Snapshot],
+    rules: RuleSet,
+    recognition: RecognisedOperator | None,
+    *,
+    limit: int | None = None,
+    until: datetime | None = None,
+) -> tuple[Forecast, ...]:
+    """Return the forecast of each set as a plan shows it: with input findings, its edit, and what averts terminations.
+
+    Args:
+        recognition: the operator that the cluster shows.
+        limit: the most rounds with steps; None for no limit.
+        until: the end of the forecast time; None without one.
+    """
+    nodes = nodes_in_input(inputs.loaded)
+    planned = forecasts_with_input_findings(
+        snapshots,
+        forecasts_of_snapshots(snapshots, rules, limit=limit, until=until, nodes=nodes.readiness),
+        nodes,
+        rules,
+        recognition,
+        inputs.loaded.failed_writes,
+    )
+    with progress_counter("planning updates", "stage", every=1) as count:
+        return tuple(
+            with_termination_hints(
+                with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes, progress=count),
+                snapshot,
+                rules,
+                nodes,
+            )
+            for forecast, snapshot in zip(planned, snapshots, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)

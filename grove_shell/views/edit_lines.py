@@ -53,10 +53,11 @@ _OBJECTS: Final = (
     (re.compile(r".*\.(?:scaleConfig|autoScalingConfig)\b"), "HorizontalPodAutoscalers"),
     (re.compile(r".*\.headlessServiceConfig\b"), "headless Services"),
 )
+ASSUMED: Final = "assumed: every new pod is placed, and is ready before the next stage"
 _CLIQUE_IN_PATH: Final = re.compile(r"(?<=cliques\[)[^]]+(?=\])")
 
 
-class _Line(NamedTuple):
+class StageLine(NamedTuple):
     """A line of an entry: its label, the style of the label, and its text."""
 
     label: str
@@ -143,9 +144,7 @@ def value_text(value: Json) -> str:
 
 
 def _add_update(page: StyledTextPage, update: UpdateForecast, *, full: bool) -> None:
-    lines = [
-        line for number, stage in enumerate(update.stages, 1) for line in _lines_of_stage(number, stage, full=full)
-    ]
+    lines = [line for number, stage in enumerate(update.stages, 1) for line in lines_of_stage(number, stage, full=full)]
     shown, before = lines if full else lines[:_LINES], ""
     for line in shown:
         page.add_line((padded_entry_label("" if line.label == before else line.label), line.style), line.text)
@@ -156,23 +155,23 @@ def _add_update(page: StyledTextPage, update: UpdateForecast, *, full: bool) -> 
         when = ", once the update goes on" if update.waits else ": the forecast ends here"
         page.add_line(INDENT, f"and {pods_with_gpus(update.unreached)} more{when}")
     if lines:
-        page.add_line(INDENT, ("assumed: every new pod is placed, and is ready before the next stage", "dim"))
+        page.add_line(INDENT, (ASSUMED, "dim"))
 
 
-def _lines_of_stage(number: int, stage: UpdateStage, *, full: bool) -> Iterator[_Line]:
+def lines_of_stage(number: int, stage: UpdateStage, *, full: bool) -> Iterator[StageLine]:
     """Yield a line for the deleted pods of each fate, and below it one for each PodClique, or for each pod in full."""
     for fate, (label, style) in _LABELS.items():
         pods = [pod for pod in stage.deleted if pod.fate is fate]
         if not pods:
             continue
         if len(pods) <= _NAMED_PODS and not full:
-            yield _Line(label, style, f"stage {number}: {_named_pods(pods)}{what_serves_after(stage)}")
+            yield StageLine(label, style, f"stage {number}: {_named_pods(pods)}{what_serves_after(stage)}")
             continue
-        yield _Line(
+        yield StageLine(
             label, style, f"stage {number}: {pods_with_gpus(PodsAndGpus.of_pods(pods))}{what_serves_after(stage)}"
         )
         for text in map(_one_pod, pods) if full else _pods_by_clique(pods):
-            yield _Line(label, style, f"  {text}")
+            yield StageLine(label, style, f"  {text}")
 
 
 def _named_pods(pods: Sequence[DeletedPod]) -> str:

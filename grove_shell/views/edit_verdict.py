@@ -40,8 +40,9 @@ def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:
     restarted = PodsAndGpus.sum_of(one.restarted for one in updates)
     parts = _lowest_parts(updates)
     if restarted.pods:
-        yield f"restarts {pods_with_gpus(restarted)}, {_pace(updates)}", (
-            _ALARM if any(map(_is_short, parts)) else _WARNING
+        yield (
+            f"restarts {pods_with_gpus(restarted)}, {_pace(updates)}",
+            (_ALARM if any(map(_is_short, parts)) else _WARNING),
         )
     else:
         yield "restarts no pod", "bold green"

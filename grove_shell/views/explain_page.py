@@ -15,7 +15,7 @@ from grove_core.areas.gang_termination.termination_findings import (
 from grove_core.areas.gang_termination.verdicts import TERMINATES
 from grove_core.areas.topology.pod_placement import ConstraintPlacement
 from grove_core.document.hint_format import hints_as_json
-from grove_core.document.plan_document import RuleSetSource, step_action_name
+from grove_core.document.plan_document import RuleSetSource
 from grove_core.document.step_writing import (
     finding_as_json,
     reasons_as_json,
@@ -26,7 +26,7 @@ from grove_core.document.step_writing import (
 from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Step, total_deletion_impact
+from grove_core.kernel.steps import Step
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation
 from grove_core.plan.forecast import ForecastRound
@@ -34,13 +34,18 @@ from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.explained_steps import (
+    add_averted_termination,
+    add_later_steps,
+    add_reasons,
+    add_steps,
+    finding_place,
+    later_steps_as_json,
+)
 from grove_shell.views.formatting import (
-    MAX_NAMES,
     STYLES,
     clock_time,
-    comma_separated_names,
     count_with_noun,
-    deletion_impact_text,
     object_display_name,
     relative_time,
     rule_citation,
@@ -119,7 +124,7 @@ def _object(page: StyledTextPage, one: ExplainedObject, *, only_guards: bool) ->
     page.add_line((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"), absent)
     if one.creation:
         page.add_line("  the operator creates it where it is missing:")
-        _reasons(page, one.creation)
+        add_reasons(page, one.creation)
     if course:
         add_planned_object(page, course)
         if inquiry.kind == "Pod":
@@ -156,6 +161,7 @@ def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> 
             shown["hints"] = [hints_as_json(one) for one in hints]
         shown["placements"] = [placement_as_json(one) for one in placements]
         shown["steps"] = [step_as_json(step) for step in inquiry.planned_steps()]
+        shown |= later_steps_as_json(inquiry)
         shown["withheld"] = [withheld_step_as_json(held) for held in inquiry.withheld_steps()]
         shown["pods"] = [
             {
@@ -175,18 +181,26 @@ def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> 
 
 
 def _hints_on(inquiry: ObjectExplanation) -> list[TerminationHints]:
-    """Return the hints about the terminations that concern an object."""
-    subjects = {finding.subject for finding in inquiry.findings() if finding.question == TERMINATION}
-    return [one for one in inquiry.hints if one.replica in subjects]
+    """Return the hints about the terminations that concern an object, and that the steps of the plan do not avert."""
+    pending = {
+        one.subject for one in inquiry.findings() if one.question == TERMINATION and not inquiry.is_after_steps(one)
+    }
+    return [one for one in _every_hint(inquiry) if one.replica in pending]
+
+
+def _every_hint(inquiry: ObjectExplanation) -> tuple[TerminationHints, ...]:
+    return () if inquiry.forecast is None else inquiry.forecast.hints
 
 
 def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractSet[str]) -> None:
     """Add the findings, PodCliques and steps; ``left_out`` names the questions whose findings are not shown."""
-    now, hints = inquiry.snapshot.now, hints_by_replica(inquiry.hints)
+    now, hints = inquiry.snapshot.now, hints_by_replica(_hints_on(inquiry))
     shows_all = inquiry.kind in {"PodClique", "Pod"}  # of larger objects only what is not as it should be
     for finding in inquiry.findings():
         if finding.question not in left_out and (shows_all or finding.health is not SubjectHealth.HEALTHY):
-            page.add_line(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}")
+            where = finding_place(inquiry, finding)
+            page.add_line(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}{where}")
+            add_averted_termination(page, inquiry, finding)
             _because(page, finding)
             if finding.question == TERMINATION and finding.subject in hints:
                 is_due = finding.verdict == TERMINATES
@@ -198,8 +212,9 @@ def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractS
     if len(inquiry.cliques) > _CLIQUES:
         page.add_line(f"  and {count_with_noun(len(inquiry.cliques) - _CLIQUES, 'more PodClique')}")
     _course(page, inquiry)
-    if inquiry.plan.wake_at is not None:
-        wake = inquiry.plan.wake_at
+    add_later_steps(page, inquiry)
+    wake = inquiry.plan.wake_at
+    if wake is not None and not inquiry.is_averted_time(wake):
         page.add_line(f"  the set is reconciled again at {clock_time(wake, now)} ({relative_time(wake, now)})")
 
 
@@ -212,20 +227,7 @@ def _conditions(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
 
 def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     """Add the steps of the first round, grouped by kind and reason, and the withheld ones (CL-015)."""
-    alike: dict[tuple[str, str, str], list[Step]] = {}
-    for step in inquiry.planned_steps():
-        alike.setdefault((step_action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
-    for (action, kind, _), steps in alike.items():
-        names = comma_separated_names([step.target.name for step in steps], MAX_NAMES)
-        goes = deletion_impact_text(total_deletion_impact(steps)) if kind != "Pod" else ""
-        page.add_line(
-            "  now: ",
-            (f"{action} ", "bold"),
-            count_with_noun(len(steps), kind),
-            f" with {goes}" if goes else "",
-            f", {names}",
-        )
-        _reasons(page, steps[0].because)
+    add_steps(page, inquiry.planned_steps(), "now")
     held = [
         withheld for withheld in inquiry.withheld_steps() if not withholds_scheduling_gate_removal(withheld)
     ]  # gates are among the verdicts
@@ -236,11 +238,6 @@ def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
             page.add_line(f"    {where}{reason.sentence}", rule_citation(reason))
     if len(held) > _MANY:
         page.add_line(f"  and {len(held) - _MANY:,} more withheld")
-
-
-def _reasons(page: StyledTextPage, because: Iterable[Reason]) -> None:
-    for reason in because:
-        page.add_line(f"    {reason.sentence}", rule_citation(reason))
 
 
 def _guards(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
@@ -254,7 +251,9 @@ def _guards(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
         if finding.verdict == TERMINATES:
             page.add_line(f"  {finding.subject.short}: ", ("it is terminated now", "bold red"))
         else:
-            page.add_line(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"))
+            where = finding_place(inquiry, finding)
+            page.add_line(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"), where)
+            add_averted_termination(page, inquiry, finding)
         _because(page, finding)
 
 

@@ -13,6 +13,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.serving_parts import serving_parts
 from grove_core.resources.pod import Pod, active_pods, ready_pod_count
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -47,6 +48,7 @@ class _TreeBuilder:
         )
         self._ends = _first_terminations(forecast)
         self._created: CreatedParts = created_parts(snapshot, forecast)
+        self._available_replicas = {one.part: one.serving for one in serving_parts(snapshot)}
 
     def tree(self) -> TreeNode:
         """Return the tree of the set."""
@@ -95,9 +97,17 @@ class _TreeBuilder:
             ref = group.ref.at_replica(index)
             children = tuple(self._clique(clique, (ref, within)) for clique in by_replica[index])
             replicas.append(self._inner_node("group replica", f"replica {index}", ref, children))
-        counts = f"{len(replicas):,} of {group.replicas:,} replicas exist, at least {group.min_available:,} needed"
+        available = self._available_replicas.get(group.ref, 0)  # a group that the plan creates has none yet
+        is_counted = "Pod" not in self._snapshot.not_collected
+        counts = f"{available:,} of {group.replicas:,} replicas available, at least {group.min_available:,} needed"
         node = self._inner_node("group", group.ref.name, group.ref, tuple(replicas))
-        return replace(node, counts=counts, present=len(replicas), wanted=group.replicas, needed=group.min_available)
+        return replace(
+            node,
+            counts=counts if is_counted else f"{group.replicas:,} replicas wanted; pods are not collected",
+            present=available if is_counted else None,
+            wanted=group.replicas,
+            needed=group.min_available,
+        )
 
     def _inner_node(self, level: str, name: str, ref: Ref, children: tuple[TreeNode, ...]) -> TreeNode:
         breach = self._breaches.get(ref)

@@ -59,7 +59,8 @@ def _of_clique(one: ReadyPodsNeeded, now: datetime) -> str:
     before = "" if one.before is None else f" before {clock_time(one.before, now)}"
     scaled = "" if one.replicas is None else f"; its replicas have to be {one.replicas:,}"
     skipped = "; those that are starting count already" if one.starting_pods_count_already else ""
-    return f"{count_with_noun(one.pods, 'more ready pod')} of {one.clique.name}{before}{scaled}{skipped}"
+    gated = "; the scheduling gates of its pods have to open first" if one.gated else ""
+    return f"{count_with_noun(one.pods, 'more ready pod')} of {one.clique.name}{before}{scaled}{skipped}{gated}"
 
 
 def _delay(longer: LongerDelay) -> str:

@@ -30,7 +30,7 @@ class TreeNode:
         level: ``set``, ``replica``, ``group``, ``group replica`` or ``clique``.
         ends_at: when it is terminated if nothing changes; None where no termination is planned.
         counts: such as ``2 of 3 pods ready, at least 2 needed``.
-        present, wanted, needed: ready pods of a PodClique, replicas of a group that exist, available replicas of a set;
+        present, wanted, needed: ready pods of a PodClique, available replicas of a group or of a set;
             how many its spec wants and needs at least; None where that is not known or not counted.
         because: the verdict on it; empty where it is well.
         state_is_from_below: whether the state is that of something inside it, and it has none of its own.

@@ -155,7 +155,7 @@ def _counts(node: TreeNode) -> str:
     """Return the numbers of a node in few words: a line of 80 columns has room for them."""
     if node.present is None or node.needed is None:
         return node.counts
-    what = "ready" if node.level == "clique" else "replicas"
+    what = "ready" if node.level == "clique" else "available"
     return f"{node.present:,} of {node.wanted:,} {what}, {node.needed:,} needed"
 
 

@@ -74,7 +74,7 @@ def _detail(row: ScreenRow, columns: Columns) -> str:
         detail = (
             detail.replace(" of ", "/", 1)
             .replace("pods ready", "ready", 1)
-            .replace(" exist,", ",", 1)
+            .replace(" replicas available,", " replicas,", 1)
             .replace("at least ", "", 1)
         )
         if len(detail) > columns.detail and detail.endswith(" needed"):

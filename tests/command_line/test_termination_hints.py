@@ -56,6 +56,10 @@ def needed(name: str, pods: int = 1, **more: Any) -> ReadyPodsNeeded:
             ],
         ),
         (
+            replace(HINTS, ready_pods=(needed("a", gated=True),)),
+            [f"{STOPS}; the scheduling gates of its pods have to open first"],
+        ),
+        (
             replace(HINTS, ready_pods=(needed("a", replicas=3, starting_pods_count_already=True),)),
             [f"{STOPS}; its replicas have to be 3; those that are starting count already"],
         ),

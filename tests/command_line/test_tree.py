@@ -27,7 +27,7 @@ inference/qwen                         waiting inside  0 of 1 replica available
    │  └─ qwen-0-decode-rzfgd           ready          1 GPU on gpu-03
    ├─ qwen-0-router                    ready          ends 10:15:00Z, in 1h15m; 1 of 1 ready, 1 needed
    │  └─ qwen-0-router-p688h           ready          on gpu-02
-   └─ qwen-0-pool (scaling group)      ready          1 of 1 replicas, 1 needed
+   └─ qwen-0-pool (scaling group)      ready          1 of 1 available, 1 needed
       └─ replica 0                     ready
          └─ qwen-0-pool-0-pf           ready          ends 10:15:00Z, in 1h15m; 1 of 1 ready, 1 needed
             └─ qwen-0-pool-0-pf-mjcxl  ready          1 GPU on gpu-05
@@ -121,6 +121,22 @@ class TestCL096:
         assert "pods are not collected" in done.out
         assert "not collected" in done.out.partition("\n\n")[0]
         assert not re.search(r"\d of \d ready", done.out)
+
+
+class TestCL128:
+    """`grove tree` and the HTML page MUST count the replicas of a scaling group that are available: all their
+    PodCliques exist and have the ready pods that they need.
+    """
+
+    REAL: Final = ("-f", str(ROOT / "examples/real-cluster.yaml"), "--now", "2026-11-21T09:40:15Z")
+
+    def test_a_replica_with_too_few_ready_pods_is_not_counted(self, tmp_path: Path) -> None:
+        page = run("tree", *self.REAL, "llm-serving/deepseek").out
+        assert re.search(r"deepseek-0-prefill \(scaling group\) .* 1 of 2 available, 1 needed", page)
+        assert re.search(r"deepseek-0-decode \(scaling group\) .* 2 of 2 available, 1 needed", page)
+        path = tmp_path / "plan.html"
+        run("plan", *self.REAL, "llm-serving/deepseek", "--html", str(path))
+        assert "1 of 2 replicas available, at least 1 needed" in path.read_text(encoding="utf-8")
 
 
 class TestCL097:

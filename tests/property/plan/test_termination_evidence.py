@@ -100,6 +100,28 @@ class TestFixedSets:
         assert [(one.pods, one.starting_pods_count_already) for one in hints.ready_pods] == [(1, True)]
 
     @pytest.mark.parametrize("name", ["design", "field"])
+    def test_pl057_a_replica_with_gated_pods_is_named_last(self, name: str) -> None:
+        seen = broken_set(("0-pool-0-c", "0-pool-1-c"), (), name=name)
+        cliques = {clique.uid: clique.ref.name for clique in seen.cliques}
+
+        def named(*gated: str) -> list[tuple[str, bool]]:
+            pods = {
+                uid: tuple(replace(one, has_grove_gate=cliques[uid] in gated) for one in found)
+                for uid, found in seen.pods_of.items()
+            }
+            hints = next(
+                one
+                for one in hints_of(replace(seen, pods_of=FrozenDict(pods)), name)
+                if one.replica.kind == "PodCliqueSet"
+            )
+            return [(one.clique.name, one.gated) for one in hints.ready_pods]
+
+        first, second = "llm-0-pool-0-c", "llm-0-pool-1-c"
+        assert named() == named(second) == [(first, False)]
+        assert named(first) == [(second, False)]
+        assert named(first, second) == [(first, True)]
+
+    @pytest.mark.parametrize("name", ["design", "field"])
     def test_pl042_the_edit_is_admitted_and_restarts_nothing(self, name: str) -> None:
         before = set_raw(clique_raw("a", 2), terminationDelay="1h")
         after = set_raw(clique_raw("a", 2), terminationDelay="2h")
@@ -344,7 +366,15 @@ HINTS: Final = st.builds(
     TerminationHints,
     replica=st.just(REF.at_replica(0)),
     ready_pods=st.lists(
-        st.builds(ReadyPodsNeeded, REFS, st.integers(1, 9), TIMES, st.none() | st.integers(1, 9), st.booleans())
+        st.builds(
+            ReadyPodsNeeded,
+            REFS,
+            st.integers(1, 9),
+            TIMES,
+            st.none() | st.integers(1, 9),
+            st.booleans(),
+            gated=st.booleans(),
+        )
     ).map(tuple),
     spares_not=st.lists(REFS.map(lambda ref: ref.at_replica(1))).map(tuple),
     longer_delay=st.none() | st.just(LongerDelay(("spec.template.terminationDelay",), timedelta(seconds=31))),
