@@ -490,7 +490,11 @@ class TestEdits:
         part.update(change)
         (tmp_path / "new.yaml").write_text(yaml.safe_dump(new), encoding="utf-8")
         words = ("plan", "-f", QWEN[0], "-f", str(tmp_path / "new.yaml"), "--now", QWEN[1], "--fail-on", "unknown")
-        assert "planned as if the manifest" in spoken(capsys, *words)
+        lacks_services = "replicas" in change  # the dump has none, and a new replica gets one (ED-012)
+        shown = spoken(capsys, *words, code=3 if lacks_services else 0)
+        assert "planned as if the manifest" in shown
+        assert "NOT PREDICTED" not in shown
+        assert ("not collected: " in shown) == lacks_services
 
     @pytest.mark.parametrize("command", ["plan", "explain", "compare"])
     def test_wf004_an_update_in_progress_is_predicted(self, command: str, capsys: pytest.CaptureFixture[str]) -> None:
