@@ -152,10 +152,14 @@ def _add_update(page: StyledTextPage, update: UpdateForecast, *, full: bool) -> 
     if len(lines) > len(shown):
         page.add_line(INDENT, f"and {count_with_noun(len(lines) - len(shown), 'more line')} (-v)")
     if update.unreached.pods:
-        when = ", once the update goes on" if update.waits else ": the forecast ends here"
-        page.add_line(INDENT, f"and {pods_with_gpus(update.unreached)} more{when}")
+        page.add_line(INDENT, f"and {pods_with_gpus(update.unreached)} more{end_of_stages(update)}")
     if lines:
         page.add_line(INDENT, (ASSUMED, "dim"))
+
+
+def end_of_stages(update: UpdateForecast) -> str:
+    """Return why no further stage is listed, of an update that restarts more pods (ED-006, ED-013)."""
+    return ", once the update goes on" if update.waits else ": the forecast ends here"
 
 
 def lines_of_stage(number: int, stage: UpdateStage, *, full: bool) -> Iterator[StageLine]:

@@ -13,7 +13,7 @@ from grove_core.kernel.steps import Delete, Step, total_deletion_impact
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.edit_lines import ASSUMED, lines_of_stage
+from grove_shell.views.edit_lines import ASSUMED, end_of_stages, lines_of_stage
 from grove_shell.views.edit_verdict import pods_with_gpus
 from grove_shell.views.formatting import (
     MAX_NAMES,
@@ -63,7 +63,8 @@ def add_later_steps(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     if edit is not None and edit.update is None:
         page.add_line("  what the edit restarts is unknown: pods were not collected")
     elif edit is not None and edit.update is not None and edit.update.unreached.pods:
-        page.add_line(f"  {pods_with_gpus(edit.update.unreached)} of the set restart later: the forecast ends here")
+        later = f"{pods_with_gpus(edit.update.unreached)} of the set restart later{end_of_stages(edit.update)}"
+        page.add_line(f"  {later}")
     if stages:
         page.add_line((f"  {ASSUMED}", "dim"))
 

@@ -20,6 +20,7 @@ GOOD: Final = str(ROOT / "examples/manifests/disaggregated.yaml")
 REFUSED: Final = str(ROOT / "examples/manifests/refused.yaml")
 NOW: Final = ["--now", "2026-11-20T09:00:00Z"]
 EDITS: Final = ROOT / "tests/golden/workload_field"
+ONE_BY_ONE: Final = EDITS / "wf023_replicas_of_a_group_one_by_one/given.yaml"
 PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
 
 
@@ -35,7 +36,8 @@ PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
         ([*PLAN, "--fail-on", "withheld"], 0),
         ([*PLAN, "--fail-on", "defect"], 0),
         (["plan", "-f", str(EDITS / "wf170_defects_of_an_update/given.yaml"), *NOW, "--fail-on", "defect"], 3),
-        (["plan", "-f", str(EDITS / "wf012_an_edit/given.yaml"), *NOW, "--fail-on", "defect"], 0),
+        (["plan", "-f", str(EDITS / "wf012_an_edit/given.yaml"), *NOW, "--fail-on", "defect"], 3),
+        (["plan", "-f", str(ONE_BY_ONE), *NOW, "--fail-on", "defect"], 0),
         ([*PLAN, "inference/gemma", "--fail-on", "terminate", "--fail-on", "wait"], 0),
         ([*PLAN, "gemma", "--fail-on", "change"], 3),
         ([*PLAN, "-n", "nowhere"], 64),
