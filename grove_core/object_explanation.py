@@ -7,7 +7,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION, averted_by_predicted_steps
+from grove_core.areas.gang_termination.termination_findings import (
+    BREACH,
+    TERMINATION,
+    averted_by_predicted_steps,
+    findings_with_averted,
+)
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, TERMINATES, WAITS
 from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
@@ -161,15 +166,23 @@ class ObjectExplanation:
     @cached_property
     def _averted(self) -> Mapping[tuple[Ref, str], Finding]:
         """The findings after the steps of the plan on terminations that these steps avert (PL-025)."""
-        averted = () if self.forecast is None else self.forecast.averted
-        found = averted_by_predicted_steps(self.plan.findings, averted)
+        found = averted_by_predicted_steps(self.plan.findings, self._averted_by_forecast)
         return {(one.subject, one.question): one for one in found}
+
+    @property
+    def _averted_by_forecast(self) -> tuple[Finding, ...]:
+        return () if self.forecast is None else self.forecast.averted
+
+    @cached_property
+    def _averted_deadlines(self) -> Mapping[tuple[Ref, str], datetime | None]:
+        """When each of them would come but for the steps of the plan."""
+        keyed = (((one.subject, one.question), one.deadline) for one in self.plan.findings)
+        return {key: deadline for key, deadline in keyed if key in self._averted}
 
     @cached_property
     def _findings(self) -> tuple[Finding, ...]:
         """Every finding of the plan; on an averted termination and its breaches those after the steps (CL-125)."""
-        now = {(one.subject, one.question): one for one in self.plan.findings}
-        return tuple({**now, **self._averted}.values())
+        return findings_with_averted(self.plan.findings, self._averted_by_forecast)
 
     def is_after_steps(self, finding: Finding) -> bool:
         """Whether a finding holds only once the steps of the plan are done (CL-125)."""
@@ -177,14 +190,14 @@ class ObjectExplanation:
 
     def averted_until(self, finding: Finding) -> datetime | None:
         """Return when a replica would be terminated but for the steps of the plan; None where it would not."""
-        key = (finding.subject, finding.question)
-        now = (one.deadline for one in self.plan.findings if (one.subject, one.question) == key)
-        return next(now, None) if self.is_after_steps(finding) else None
+        deadline = self._averted_deadlines.get((finding.subject, finding.question))
+        return deadline if self.is_after_steps(finding) else None
 
     def is_averted_time(self, at: datetime | None) -> bool:
         """Whether a termination that the steps of the plan avert would come at that time."""
-        key_of = ((one, (one.subject, one.question)) for one in self.plan.findings)
-        return any(one.deadline == at for one, key in key_of if key in self._averted and one.question == TERMINATION)
+        return any(
+            deadline == at for (_, question), deadline in self._averted_deadlines.items() if question == TERMINATION
+        )
 
     def findings(self) -> Iterator[Finding]:
         """Yield the findings on the object, on its PodCliques, and on every owner whose termination would delete it.

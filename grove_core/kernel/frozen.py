@@ -81,7 +81,7 @@ class FrozenMap(Mapping[str, Json]):
         return is_same_json(self, other)
 
     def __hash__(self) -> int:
-        return hash(_compared_text(self._items))
+        return hash(_compared_text(self))
 
     def __repr__(self) -> str:
         return f"FrozenMap({canonical_json(self)})"

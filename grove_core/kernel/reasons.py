@@ -45,18 +45,19 @@ class RuleSentence:
         count: the end of the sentence, which is left out where each of its facts is 0 (CL-135); empty for none.
     """
 
-    __slots__ = ("code", "count", "facts", "requirement", "sentence")
+    __slots__ = ("_counted", "code", "count", "facts", "requirement", "sentence")
 
     def __init__(self, requirement: str, sentence: str, *, code: str = "", count: str = "") -> None:
         self.requirement = requirement
         self.sentence = sentence + count
         self.code = code
         self.count = count
+        self._counted = _names_in(count)
         self.facts = _names_in(self.sentence)
 
     def text(self, facts: Mapping[str, Fact]) -> str:
         """Return the sentence with the facts filled in."""
-        is_zero = bool(self.count) and not any(facts[name] for name in _names_in(self.count))
+        is_zero = bool(self.count) and not any(facts[name] for name in self._counted)
         return (self.sentence.removesuffix(self.count) if is_zero else self.sentence).format(**facts)
 
 

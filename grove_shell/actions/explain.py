@@ -16,7 +16,6 @@ from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_core.resources.failed_write import FailedWrite
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
@@ -214,7 +213,7 @@ class _Plans:
                 played = self._played_rounds(snapshot)
                 made = played.name_of_created_object(kind, name)
                 if made:
-                    plan = self._with_findings(played.plan, played.snapshot, ())
+                    plan = self._with_findings(played.plan, played.snapshot)
                     steps = [step for one in played.rounds for step in one.steps]
                     failed = failed_write_findings(snapshot, self._failed, steps)
                     plan = replace(plan, findings=(*plan.findings, *failed))
@@ -250,9 +249,9 @@ class _Plans:
             self._played[ref] = played_rounds_of_set(snapshot, self._rules)
         return self._played[ref]
 
-    def _with_findings(self, plan: Plan, snapshot: Snapshot, failed: Sequence[FailedWrite]) -> Plan:
+    def _with_findings(self, plan: Plan, snapshot: Snapshot) -> Plan:
         found = with_input_findings(
-            plan.findings, snapshot, self._nodes, self._rules, self._shown, failed=failed, steps=plan.steps
+            plan.findings, snapshot, self._nodes, self._rules, self._shown, failed=(), steps=plan.steps
         )
         return replace(plan, findings=found)
 

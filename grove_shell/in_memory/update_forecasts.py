@@ -36,6 +36,7 @@ from grove_shell.in_memory.update_stages import (
     pod_uids,
     stages_of_update,
     update_stage,
+    waits_of_update,
     with_fates,
 )
 
@@ -115,7 +116,7 @@ def forecast_update(
         stages.append(update_stage(forecast, earlier, seen, there))
         if progress is not None:
             progress(stages[-1])
-        left -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
+        left -= _work_of(forecast, earlier)
         unreached = _unreached(seen, there, changed) if left <= 0 and stages[-1].created.pods else NO_PODS
         is_cut = unreached.pods > 0 or (left <= -work and stages[-1].created.pods > 0)
         if is_cut:
@@ -134,6 +135,11 @@ def forecast_update(
     if not waits:
         return found
     return replace(found, unreached=_restarted_once_ready(cluster, seen, rules, there, changed, left + work))
+
+
+def _work_of(forecast: Forecast, before: Snapshot) -> int:
+    """Return the work of the rounds of one stage (ED-006)."""
+    return len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in before.pods()))
 
 
 def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:
@@ -171,15 +177,14 @@ def _restarted_once_ready(
 
     They are all pods that :func:`_unreached` counts where the update goes on waiting, or takes more than the work.
     """
-    gated = "PodGang" in stopped.complete
-    make_pods_ready(cluster, stopped, frozenset(), gated=gated)
+    make_pods_ready(cluster, stopped, frozenset())
     seen = cluster.snapshot_of_set(stopped.root.ref, stopped.now) or stopped
     for forecast, earlier, after in stages_of_update(cluster, seen, rules, there):
-        seen, waits = after, forecast.rounds[-1].withheld
-        work -= len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in earlier.pods()))
+        seen, waits = after, waits_of_update(forecast)
+        work -= _work_of(forecast, earlier)
         if work <= 0:
             return _unreached(stopped, there, changed)
-    if any(held.obstacle is StepObstacle.UPDATE for held in waits):
+    if waits:
         return _unreached(stopped, there, changed)
     left = pod_uids(seen)
     return PodsAndGpus.of_pods(

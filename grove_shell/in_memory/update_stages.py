@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
-from grove_core.kernel.wants import StepObstacle
+from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
@@ -43,7 +43,6 @@ def stages_of_update(
         there: uids of the pods from before the update.
         first: the plan of ``start``, where it is known already.
     """
-    gated = "PodGang" in start.complete  # else nothing is known of gates, and they count as open
     seen, moved = start, True
     while moved:
         forecast = forecast_until_settled(cluster, seen, rules, limit=None, until=None, first=first)
@@ -52,7 +51,7 @@ def stages_of_update(
         if after is None:
             return
         yield forecast, seen, after
-        moved = make_pods_ready(cluster, after, there, gated=gated)
+        moved = make_pods_ready(cluster, after, there)
         seen = cluster.snapshot_of_set(start.root.ref, after.now) or after
 
 
@@ -88,7 +87,7 @@ def update_stage(forecast: Forecast, before: Snapshot, after: Snapshot, there: f
         created=PodsAndGpus.of_pods(pod for _, pod in after.pods() if pod.uid not in known),
         serving=tuple(one for one in parts if one not in earlier),
         available=available_set_replicas(after, parts),
-        waits=tuple(held for held in forecast.rounds[-1].withheld if held.obstacle is StepObstacle.UPDATE),
+        waits=waits_of_update(forecast),
     )
 
 
@@ -104,13 +103,20 @@ def _reasons_of_deletions(forecast: Forecast) -> Mapping[Ref, _Deletion]:
     return found
 
 
-def make_pods_ready(cluster: InMemoryCluster, seen: Snapshot, apart: frozenset[str], *, gated: bool) -> bool:
+def waits_of_update(forecast: Forecast) -> tuple[Withheld, ...]:
+    """Return what the update waits for after the last round."""
+    return tuple(held for held in forecast.rounds[-1].withheld if held.obstacle is StepObstacle.UPDATE)
+
+
+def make_pods_ready(cluster: InMemoryCluster, seen: Snapshot, apart: frozenset[str]) -> bool:
     """Place every pod that is not ready, and make it ready; return whether there was one.
+
+    A pod with the operator's scheduling gate stays as it is.
 
     Args:
         apart: uids of pods that stay as they are.
-        gated: whether a pod with the operator's scheduling gate stays as it is.
     """
+    gated = "PodGang" in seen.complete  # else nothing is known of gates, and they count as open
     waiting = [
         pod
         for _, pod in seen.pods()
