@@ -15,6 +15,7 @@ from grove_core.document.step_writing import reason_as_json, ref_as_json, withhe
 from grove_core.kernel.frozen import frozen, thaw_json
 from grove_core.plan.serving_parts import ServingPart
 from grove_core.plan.update_forecast import (
+    NO_PODS,
     DeletedPod,
     DeletedPodFate,
     EditForecast,
@@ -68,6 +69,7 @@ def _uncollected_from_json(raw: Json) -> UncollectedObjects:
 def _update_as_json(update: UpdateForecast) -> Json:
     return {
         "restarted": update.restarted._asdict(),
+        **({"restartedWithoutEdit": update.anyway._asdict()} if update.anyway.pods else {}),
         "removed": update.removed._asdict(),
         "added": update.added._asdict(),
         "mostAtOnce": update.most_at_once,
@@ -91,6 +93,7 @@ def _update_from_json(raw: Json) -> UpdateForecast:
         added=pods_and_gpus_from_json(raw["added"]),
         waits=_list_from_json(raw["waits"], withheld_from_json),
         unreached=pods_and_gpus_from_json(raw["unreached"]),
+        anyway=pods_and_gpus_from_json(raw["restartedWithoutEdit"]) if "restartedWithoutEdit" in raw else NO_PODS,
     )
 
 

@@ -129,6 +129,7 @@ class UpdateForecast:
         waits: what it waits for although every created pod is ready (ED-005); empty where it ends.
         added: by how much the PodCliques grow: pods, and the GPUs that they request; surge pods do not count.
         unreached: pods that restart after the end of the forecast (ED-006), or once ``waits`` are over (ED-013).
+        anyway: of the restarted pods those that restart without the edit too, as an update runs already (ED-014).
         is_cut: whether the forecast ends before the update does.
     """
 
@@ -139,6 +140,7 @@ class UpdateForecast:
     added: PodsAndGpus = NO_PODS
     waits: tuple[Withheld, ...] = ()
     unreached: PodsAndGpus = NO_PODS
+    anyway: PodsAndGpus = NO_PODS
     is_cut: bool = field(default=False, compare=False)  # documents do not hold it
 
     def deleted(self, fate: DeletedPodFate) -> tuple[DeletedPod, ...]:

@@ -142,7 +142,9 @@ def forecasts_of_sets(
     with progress_counter("planning updates", "stage", every=1) as count:
         return tuple(
             with_termination_hints(
-                with_edit_forecast(forecast, snapshot, rules, inputs.loaded.changes, progress=count),
+                with_edit_forecast(
+                    forecast, snapshot, rules, inputs.loaded.changes, inputs.loaded.before, progress=count
+                ),
                 snapshot,
                 rules,
                 nodes,

@@ -1,18 +1,20 @@
 """Forecasts of updates: rounds until the operator waits, then every created pod becomes ready, until the end (ED)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_go_duration, parse_duration
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
-    NO_PODS,
+    DeletedPodFate,
     EditForecast,
+    HoldsGpus,
     PodsAndGpus,
     UpdateForecast,
     UpdateStage,
@@ -20,9 +22,8 @@ from grove_core.plan.update_forecast import (
     pods_of_new_set,
 )
 from grove_core.resources.manifest_changes import ManifestChange
-from grove_core.resources.pod import active_pods
-from grove_core.resources.podcliqueset import PlannedManifestChange
-from grove_core.resources.podcliqueset_spec import ON_DELETE
+from grove_core.resources.pod import Pod, active_pods
+from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import (
@@ -30,20 +31,18 @@ from grove_shell.in_memory.forecasts import (
     snapshot_with_set_as_stored,
 )
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_shell.in_memory.later_restarts import pods_left_to_restart, pods_restarted_once_ready, work_of_stage
 from grove_shell.in_memory.update_stages import (
     created_slots,
-    make_pods_ready,
     pod_uids,
     stages_of_update,
     update_stage,
-    waits_of_update,
     with_fates,
 )
 
 MOST_WORK: Final = 250_000
 """Rounds, each times the pods of the set plus 20, after which a forecast of an update ends (ED-006)."""
 _DELAY: Final = "spec.template.terminationDelay"
-_FIXED_WORK: Final = 20
 _NEEDED: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup"})
 
 
@@ -52,6 +51,7 @@ def with_edit_forecast(
     snapshot: Snapshot,
     rules: RuleSet,
     changes: Mapping[str, tuple[ManifestChange, ...]],
+    stored: Mapping[str, PodCliqueSet],
     work: int = MOST_WORK,
     progress: Callable[[UpdateStage], None] | None = None,
     first: Plan | None = None,
@@ -60,6 +60,7 @@ def with_edit_forecast(
 
     Args:
         changes: ``namespace/name`` of an edited set -> the fields that change.
+        stored: ``namespace/name`` of an edited set -> the set without the edit.
         work: the most work for its update (ED-006).
         progress: called for every stage, for a progress bar.
         first: the plan of the set as the operator stores it, where it is known already.
@@ -69,9 +70,14 @@ def with_edit_forecast(
         return replace(forecast, creates=pods_of_new_set(root.spec))
     if root.edit is PlannedManifestChange.NONE:
         return forecast
-    found = tuple(_changes_as_stored(changes.get(f"{root.ref.namespace}/{root.ref.name}", ()), rules))
-    update = forecast_update(snapshot, rules, cliques_with_changed_pods(found), work, progress, first)
-    return replace(forecast, edit=EditForecast(found, update))
+    name = f"{root.ref.namespace}/{root.ref.name}"
+    found = tuple(_changes_as_stored(changes.get(name, ()), rules))
+    followed = followed_update(snapshot, rules, cliques_with_changed_pods(found), work, progress, first)
+    before = stored.get(name)
+    if followed is None or before is None or not before.status.updating:
+        return replace(forecast, edit=EditForecast(found, followed and followed.forecast))
+    running = followed_update(replace(snapshot, root=before), rules, work=work, progress=progress)
+    return replace(forecast, edit=EditForecast(found, _with_anyway(followed, running or followed)))
 
 
 def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Iterator[ManifestChange]:
@@ -83,14 +89,34 @@ def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Ite
             yield change._replace(values=FrozenMap({**change.values, "after": format_go_duration(rules.default_delay)}))
 
 
-def forecast_update(
+class FollowedUpdate(NamedTuple):
+    """The forecast of an update, and the pods that restart after its last stage."""
+
+    forecast: UpdateForecast
+    unreached: Sequence[Pod]
+
+    @property
+    def restarted(self) -> dict[Ref, HoldsGpus]:
+        """The pods that are restarted, by name."""
+        of_stages = {pod.pod: pod for pod in self.forecast.deleted(DeletedPodFate.RESTARTED)}
+        return {**of_stages, **{pod.ref: pod for pod in self.unreached}}
+
+
+def _with_anyway(followed: FollowedUpdate, running: FollowedUpdate) -> UpdateForecast:
+    """Return the update of an edit with the pods that the update which runs already restarts too (ED-014)."""
+    both = running.restarted.keys()
+    anyway = PodsAndGpus.of_pods(pod for ref, pod in followed.restarted.items() if ref in both)
+    return replace(followed.forecast, anyway=anyway)
+
+
+def followed_update(
     given: Snapshot,
     rules: RuleSet,
     changed: frozenset[str] = frozenset(),
     work: int = MOST_WORK,
     progress: Callable[[UpdateStage], None] | None = None,
     first: Plan | None = None,
-) -> UpdateForecast | None:
+) -> FollowedUpdate | None:
     """Return the update of a set that was just edited, to its end or to the limit of the work.
 
     Args:
@@ -109,19 +135,22 @@ def forecast_update(
         return None
     cluster, before, there = InMemoryCluster((start,)), serving_parts(start), pod_uids(start)
     stages: list[UpdateStage] = []
-    seen, unreached, left, is_cut = start, NO_PODS, work, False
+    unreached: Sequence[Pod] = ()
+    seen, left, is_cut = start, work, False
     for forecast, earlier, seen in stages_of_update(cluster, start, rules, there, first):
         if any(held.obstacle is StepObstacle.GROUPS_NOT_COLLECTED for held in forecast.rounds[-1].withheld):
             return None
         stages.append(update_stage(forecast, earlier, seen, there))
         if progress is not None:
             progress(stages[-1])
-        left -= _work_of(forecast, earlier)
-        unreached = _unreached(seen, there, changed) if left <= 0 and stages[-1].created.pods else NO_PODS
-        is_cut = unreached.pods > 0 or (left <= -work and stages[-1].created.pods > 0)
+        left -= work_of_stage(forecast, earlier)
+        unreached = pods_left_to_restart(seen, there, changed) if left <= 0 and stages[-1].created.pods else ()
+        is_cut = bool(unreached) or (left <= -work and stages[-1].created.pods > 0)
         if is_cut:
             break
     waits = () if is_cut or not stages else stages[-1].waits
+    if waits:
+        unreached = pods_restarted_once_ready(cluster, seen, rules, there, changed, left + work)
     found = UpdateForecast(
         before=before,
         after=serving_parts(seen),
@@ -129,17 +158,10 @@ def forecast_update(
         stages=tuple(with_fates(stages, created_slots(seen, there))),
         added=_added(start, seen),
         waits=waits,
-        unreached=unreached,
+        unreached=PodsAndGpus.of_pods(unreached),
         is_cut=is_cut,
     )
-    if not waits:
-        return found
-    return replace(found, unreached=_restarted_once_ready(cluster, seen, rules, there, changed, left + work))
-
-
-def _work_of(forecast: Forecast, before: Snapshot) -> int:
-    """Return the work of the rounds of one stage (ED-006)."""
-    return len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in before.pods()))
+    return FollowedUpdate(found, unreached)
 
 
 def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:
@@ -163,48 +185,3 @@ def _added(start: Snapshot, end: Snapshot) -> PodsAndGpus:
         pods += max(len(found) - len(had), 0)
         gpus += max(sum(pod.gpus for pod in found) - sum(pod.gpus for pod in had), 0)
     return PodsAndGpus(pods, gpus)
-
-
-def _restarted_once_ready(
-    cluster: InMemoryCluster,
-    stopped: Snapshot,
-    rules: RuleSet,
-    there: frozenset[str],
-    changed: frozenset[str],
-    work: int,
-) -> PodsAndGpus:
-    """Return the pods that a stopped update restarts once every pod is ready (ED-013).
-
-    They are all pods that :func:`_unreached` counts where the update goes on waiting, or takes more than the work.
-    """
-    make_pods_ready(cluster, stopped, frozenset())
-    seen = cluster.snapshot_of_set(stopped.root.ref, stopped.now) or stopped
-    for forecast, earlier, after in stages_of_update(cluster, seen, rules, there):
-        seen, waits = after, waits_of_update(forecast)
-        work -= _work_of(forecast, earlier)
-        if work <= 0:
-            return _unreached(stopped, there, changed)
-    if waits:
-        return _unreached(stopped, there, changed)
-    left = pod_uids(seen)
-    return PodsAndGpus.of_pods(
-        pod if pod.scheduled else replace(pod, gpus=0)
-        for _, pod in stopped.pods()
-        if pod.uid in there and pod.uid not in left and not pod.deleting
-    )
-
-
-def _unreached(seen: Snapshot, there: frozenset[str], changed: frozenset[str]) -> PodsAndGpus:
-    """Return the pods from before the update that the rest of the update restarts (ED-006).
-
-    They are the pods of changed cliques, and of other cliques in their scaling groups, whose replicas are replaced as
-    a whole.
-    """
-    if seen.root.spec.update_strategy.type == ON_DELETE:
-        return NO_PODS
-    groups = seen.root.spec.template.pod_clique_scaling_groups
-    members = (name for group in groups if changed.intersection(group.clique_names) for name in group.clique_names)
-    restarted = changed.union(members)
-    return PodsAndGpus.of_pods(
-        pod for clique, pod in seen.pods() if pod.uid in there and clique.template_name in restarted
-    )

@@ -53,13 +53,17 @@ def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:
 
 
 def _pace(updates: Sequence[UpdateForecast]) -> str:
-    """Return how many pods restart at once, and how many only after what an update waits for (ED-013)."""
+    """Return how many pods restart at once, how many only after a wait (ED-013), and how many anyway (ED-014)."""
     most = max(update.most_at_once for update in updates)
     later = sum(update.unreached.pods for update in updates if update.waits)
-    if not most:
-        return "once the update goes on"
-    pace = "one at a time" if most == 1 else f"at most {most:,} at once"
-    return f"{pace}, {later:,} of them once the update goes on" if later else pace
+    anyway = sum(update.anyway.pods for update in updates)
+    found = ["once the update goes on" if not most else "one at a time" if most == 1 else f"at most {most:,} at once"]
+    if most and later:
+        found.append(f"{later:,} of them once the update goes on")
+    if anyway:
+        are_all = anyway == sum(update.restarted.pods for update in updates)
+        found.append(f"{'all' if are_all else f'{anyway:,}'} of them without the edit too")
+    return ", ".join(found)
 
 
 def pods_with_gpus(pods: PodsAndGpus) -> str:

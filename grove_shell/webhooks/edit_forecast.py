@@ -68,8 +68,9 @@ def forecast_of_edit(
     rules = _predicting_rules(rules_name, loaded, root)
     snapshot = loaded.cluster.snapshot_of(edited, now)
     plan = reconcile(snapshot_with_set_as_stored(snapshot, rules), rules)
-    changes = {f"{root.ref.namespace}/{root.ref.name}": manifest_changes(collected.items[0], manifest)}
-    forecast = with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, work, first=plan)
+    name = f"{root.ref.namespace}/{root.ref.name}"
+    changes, stored = {name: manifest_changes(collected.items[0], manifest)}, {name: root}
+    forecast = with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, stored, work, first=plan)
     return ForecastOfEdit(forecast, edited, rules)
 
 

@@ -65,11 +65,16 @@ class TestCL098:
             assert found.stop(signal.SIGINT) == 0
 
     def test_a_deadline_that_passes(self, tmp_path: Path) -> None:
-        since = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=4) + timedelta(seconds=12)
+        def write(remaining: timedelta) -> None:
+            since = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=4) + remaining
+            dump.write_text(TEXT.replace(BREACHED, since.strftime("%Y-%m-%dT%H:%M:%SZ")), encoding="utf-8")
+
         dump = tmp_path / "dump.yaml"
-        dump.write_text(TEXT.replace(BREACHED, since.strftime("%Y-%m-%dT%H:%M:%SZ")), encoding="utf-8")
+        write(timedelta(hours=1))
         with watching("-f", str(dump), "--now", "clock", "inference/qwen", terminal=True) as found:
-            text = found.until("WAIT", "next termination in", "TERMINATE", "no termination ahead")
+            found.until("WAIT", "next termination in")
+            write(timedelta(seconds=12))  # only now, as a slow machine takes long to start
+            text = found.until("WAIT", "---", "WAIT", "next termination in", "TERMINATE", "no termination ahead")
             counted = [part for part in text.split("\r\x1b[K") if part.startswith("next termination in ")]
             assert len(set(counted)) >= 2
             assert {part.split(": ")[1] for part in counted} == {"inference/qwen replica 0 (Ctrl-C ends)"}

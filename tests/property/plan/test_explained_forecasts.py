@@ -97,8 +97,8 @@ def edited(start: Snapshot, before: Json, after: Json, rules: RuleSet) -> tuple[
     root = set_with_manifest_applied(start.root, {**new, "metadata": {**new["metadata"], "uid": start.root.uid}})
     seen = replace(start, root=root)
     (forecast,) = forecasts_of_snapshots((seen,), rules, limit=None, until=None)
-    changes = {f"{root.ref.namespace}/{root.ref.name}": manifest_changes(old, new)}
-    return seen, with_edit_forecast(forecast, seen, rules, changes)
+    name = f"{root.ref.namespace}/{root.ref.name}"
+    return seen, with_edit_forecast(forecast, seen, rules, {name: manifest_changes(old, new)}, {name: start.root})
 
 
 @pytest.mark.parametrize("seed", range(6))
