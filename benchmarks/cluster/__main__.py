@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rest", type=float, default=600.0, help="seconds to watch the operator do nothing")
     parser.add_argument("--reviews", type=int, default=1000, help="answers of the webhooks of each kind")
     parser.add_argument("--sets", type=int, default=10_000, help="beside which an update is previewed")
+    parser.add_argument("--namespaces", type=int, default=100, help="over which these sets are spread")
     options = parser.parse_args(arguments)
     if unknown := [part for part in options.parts if part not in _PARTS]:
         parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(_PARTS)}")
@@ -56,9 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if set(options.parts) != {"previews"}:
         _measure_on_whole_plane(options, most)
     if "previews" in options.parts:
-        _say(f"previews beside {options.sets:,} sets ...")
+        _say(f"previews beside {options.sets:,} sets in {options.namespaces:,} namespaces ...")
         with ControlPlane(binaries.build(_say), parts=STORE) as plane, tempfile.TemporaryDirectory() as folder:
-            rows, spent = previews(plane, Path(folder), options.sets, options.reviews)
+            rows, spent = previews(plane, Path(folder), options.sets, options.namespaces, options.reviews)
             print(report.reviews_table(rows, 1))
             print(f"processor time of one preview: {1000 * spent:.0f} ms", flush=True)
     return 0

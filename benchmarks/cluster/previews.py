@@ -7,7 +7,7 @@ import asyncio
 import copy
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,21 +33,24 @@ _EDITED: Final = "deepseek"
 _IN_FLIGHT: Final = 32
 
 
-def previews(plane: ControlPlane, folder: Path, sets: int, many: int) -> tuple[list[Latency], float]:
+def previews(plane: ControlPlane, folder: Path, sets: int, namespaces: int, many: int) -> tuple[list[Latency], float]:
     """Measure on a control plane on which nothing else happens, so many updates of each kind, as dry runs.
 
     Args:
-        sets: stored in the same namespace, each with a PodClique and a pod.
+        sets: other sets, each with a PodClique and a pod.
+        namespaces: over which they are spread evenly; the first is that of the edited set.
 
     Returns:
         How long they take, and the seconds of the processor that the program spends on one preview.
     """
     api = plane.api()
     apply(api, grove_crd_manifests())
-    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    spread = [NAMESPACE, *(f"team-{number}" for number in range(1, namespaces))]
+    for name in spread:
+        api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     scene = Scene(api, NAMESPACE, nodes=0)
     store_recorded_set(scene)
-    asyncio.run(_store_others(plane, scene, sets))
+    asyncio.run(_store_others(plane, scene, sets, spread))
     preview = Preview(plane, scene, folder)
     apply(api, preview.objects)
     with preview.program.running() as process:
@@ -56,7 +59,7 @@ def previews(plane: ControlPlane, folder: Path, sets: int, many: int) -> tuple[l
         edit = _edits(scene)
         wait_until(lambda: _warned(preview, edit), bool, "it is called")
         before = _processor_seconds(process.pid)
-        taken = asyncio.run(_taken(plane, edit, many, sets))
+        taken = asyncio.run(_taken(plane, edit, many, f"{sets:,} sets in {namespaces:,} namespaces"))
         return taken, (_processor_seconds(process.pid) - before) / many
 
 
@@ -83,27 +86,29 @@ def store_recorded_set(scene: Scene) -> None:
                 scene.api.replace({**stored, "status": one["status"]}, subresource="status")
 
 
-def _others(scene: Scene, sets: int) -> Iterator[list[Json]]:
-    """Other sets, each with a PodClique and a pod that waits for a node."""
+def _others(scene: Scene, sets: int, spread: Sequence[str]) -> Iterator[tuple[str, list[Json]]]:
+    """Other sets, each with its namespace, a PodClique and a pod that waits for a node."""
     for number in range(sets):
-        name = f"other-{number}"
+        name, namespace = f"other-{number}", spread[number % len(spread)]
         root = scene.set_of(clique("a"), name=name)
+        root["metadata"]["namespace"] = namespace
         spec = root["spec"]["template"]["cliques"][0]["spec"]
         labels = {SET.primary: name, "app.kubernetes.io/managed-by": "grove-operator"}
-        metadata = {"name": f"{name}-0-a", "namespace": NAMESPACE, "labels": labels}
+        metadata = {"name": f"{name}-0-a", "namespace": namespace, "labels": labels}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {**spec["podSpec"]}}
-        yield [root, {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": metadata, "spec": spec}, pod]
+        parts: Json = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": metadata, "spec": spec}
+        yield namespace, [root, parts, pod]
 
 
-async def _store_others(plane: ControlPlane, scene: Scene, sets: int) -> None:
+async def _store_others(plane: ControlPlane, scene: Scene, sets: int, spread: Sequence[str]) -> None:
     connection = await read_connection_settings(str(plane.kubeconfig("admin")))
-    left = iter(_others(scene, sets))
+    left = iter(_others(scene, sets, spread))
     async with ApiSession(connection, in_flight=_IN_FLIGHT, timeout=120) as api:
 
         async def work() -> None:
-            for objects in left:
+            for namespace, objects in left:
                 for one in objects:
-                    answer = await api.request("POST", KINDS[one["kind"]].url_path(NAMESPACE), body=one)
+                    answer = await api.request("POST", KINDS[one["kind"]].url_path(namespace), body=one)
                     if not answer.is_success:
                         raise RuntimeError(answer.error_message)
 
@@ -124,7 +129,7 @@ def _warned(preview: Preview, edit: Json) -> bool:
     return bool(preview.applied({**whole, "metadata": kept, "status": {}}, dry=True))
 
 
-async def _taken(plane: ControlPlane, edit: Json, many: int, sets: int) -> list[Latency]:
+async def _taken(plane: ControlPlane, edit: Json, many: int, beside: str) -> list[Latency]:
     """How long each dry run takes: one that is not previewed, as it changes a label alone, and one that is."""
     connection = await read_connection_settings(str(plane.kubeconfig("admin")))
     path = KINDS["PodCliqueSet"].url_path(NAMESPACE, _EDITED)
@@ -140,6 +145,6 @@ async def _taken(plane: ControlPlane, edit: Json, many: int, sets: int) -> list[
                 if not answer.is_success:
                     raise RuntimeError(answer.error_message)
             whole = time.perf_counter() - begun
-            name = f"update of 16 pods beside {sets:,} sets, {what}"
+            name = f"update of 16 pods beside {beside}, {what}"
             found.append(Latency(what=name, way="API server", taken=taken, whole=whole))
     return found
