@@ -60,7 +60,10 @@ class Machines:
     def await_placed(self, name: str, label: str, number: int) -> str:
         """Wait until so many pods of a set are on nodes with one value of a label, and return the value."""
         found = wait_until(
-            lambda: self.labels_of_pods(name, label), lambda found: len(found) == number, f"{number} pods of {name}"
+            lambda: self.labels_of_pods(name, label),
+            lambda found: len(found) == number,
+            f"{number} pods of {name}",
+            seconds=90,  # the scheduler waits longer after each attempt that failed
         )
         (value,) = set(found)
         return value
