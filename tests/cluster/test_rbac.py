@@ -15,7 +15,7 @@ from tests.cluster.api import Api, Json, wait_until
 from tests.cluster.binaries import serve_groups
 from tests.cluster.installing import Program, access_for, apply, clique, grove_set, remove_cluster_wide
 from tests.cluster.nvidia.driver import Driver
-from tests.cluster.plane import STORE, ControlPlane
+from tests.cluster.plane import ControlPlane
 from tests.cluster.scenes import is_living, is_ready
 from tests.cluster.sharing import shares
 
@@ -232,23 +232,22 @@ def test_mf020_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) 
 
 
 @pytest.mark.req("MF-023")
-def test_mf025_everything_is_applied_in_one_go(programs: dict[str, Path]) -> None:
+def test_mf025_everything_is_applied_in_one_go(bare_plane: ControlPlane) -> None:
     """In a cluster of its own, for the webhooks that are registered at the end have no backend."""
-    with ControlPlane(programs, parts=STORE) as plane:
-        api = plane.api()
-        for reported in (InstallationOptions(), InstallationOptions(home="ml", watched="ml")):
-            if reported.watched:
-                api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
-            objects = installation_objects(reported)
-            applied = apply(api, objects)
-            assert [one["kind"] for one in applied] == [one["kind"] for one in objects]
-            for made, one in itertools.product(applied, objects):
-                if made["kind"] == one["kind"] == "ClusterRole" and made["metadata"]["name"] == one["metadata"]["name"]:
-                    assert made["rules"] == one["rules"]
-            again = apply(api, objects)
-            for first, second in zip(applied, again, strict=True):
-                key = "generation" if first["kind"] == "CustomResourceDefinition" else "resourceVersion"
-                assert first["metadata"][key] == second["metadata"][key], "applied again, nothing changes"
+    api = bare_plane.api()
+    for reported in (InstallationOptions(), InstallationOptions(home="ml", watched="ml")):
+        if reported.watched:
+            api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}})
+        objects = installation_objects(reported)
+        applied = apply(api, objects)
+        assert [one["kind"] for one in applied] == [one["kind"] for one in objects]
+        for made, one in itertools.product(applied, objects):
+            if made["kind"] == one["kind"] == "ClusterRole" and made["metadata"]["name"] == one["metadata"]["name"]:
+                assert made["rules"] == one["rules"]
+        again = apply(api, objects)
+        for first, second in zip(applied, again, strict=True):
+            key = "generation" if first["kind"] == "CustomResourceDefinition" else "resourceVersion"
+            assert first["metadata"][key] == second["metadata"][key], "applied again, nothing changes"
 
 
 def test_mf047_the_operator_takes_the_configured_lease(
