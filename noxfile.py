@@ -1,4 +1,4 @@
-"""What is checked, and how. ``nox`` without arguments runs what CI runs.
+"""What is checked, and how. ``nox`` without arguments lints, checks types and tests; ``CI=1 nox`` is what CI runs.
 
 Each session installs what it needs into an environment of its own. With ``--no-venv`` nothing is installed and the
 interpreter that runs nox is used, so ``pip install -e '.[test,lint]'`` must have gone before.
@@ -280,9 +280,15 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Everything pytest knows, with the branch coverage of the core; clusters run beside all else, in two processes."""
+    """The suite, with the branch coverage of the core.
+
+    Where CI is set, with what takes long and with clusters too. They run beside all else, in two processes.
+    """
     prepare(session, "test")
-    build_control_plane(session)
-    beside = str((os.cpu_count() or 1) + int(CHAINS))  # the processes with the clusters wait more than they work
-    run_pytest(session, "-n", beside, "--cluster", "--cov")
+    if os.environ.get("CI", "").lower() in {"1", "true"}:
+        build_control_plane(session)
+        beside = str((os.cpu_count() or 1) + int(CHAINS))  # the processes with the clusters wait more than they work
+        run_pytest(session, "-n", beside, "--cluster", "--long", "--cov")
+    else:
+        run_pytest(session, "--cov")
     logging.getLogger("nox").setLevel(logging.WARNING)  # nox reports only failures after this line

@@ -31,6 +31,18 @@ settings.register_profile(
 )
 
 
+LONG: Final = (
+    "tests/exhaustive/",
+    "tests/fault_injection/",
+    "tests/integrations/",
+    "tests/packaging/",
+    "tests/simulation/test_crash_sweep.py",
+    "tests/simulation/test_random_runs.py",
+    "tests/test_benchmarks.py",
+)
+"""A run of the whole suite leaves them out unless ``--long`` is given: a quarter of its time is theirs."""
+
+
 def _profile() -> str:
     """The profile that was asked for; else ``ci`` where ``CI`` is set, and ``dev`` at a desk."""
     in_ci = os.environ.get("CI", "").lower() in {"1", "true"}
@@ -106,8 +118,13 @@ def pytest_fixture_setup(request: pytest.FixtureRequest) -> Iterator[Any]:
         return (yield)
 
 
-def pytest_configure() -> None:
-    """Take interrupts: a shell starts background jobs with SIGINT ignored, and the programs under test inherit that."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Run whatever is named, long or not, and take interrupts.
+
+    A shell starts background jobs with SIGINT ignored, and the programs under test inherit that.
+    """
+    if config.getoption("file_or_dir"):
+        config.option.long = True
     in_main_thread = threading.current_thread() is threading.main_thread()
     if in_main_thread and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -161,7 +178,9 @@ _POLITENESS: Final = 10
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Give processes without clusters a lower priority: those with clusters wait for other programs."""
+    """Skip what takes long. Give processes without clusters a lower priority: those with clusters wait for others."""
+    if item.nodeid.startswith(LONG) and not item.config.getoption("--long"):
+        pytest.skip("takes long: CI=1 nox, or pytest --long")
     beside_clusters = hasattr(item.config, "workerinput") and item.config.getoption("--cluster")
     if beside_clusters and not item.nodeid.startswith(OF_CLUSTERS) and os.nice(0) < _POLITENESS:
         os.nice(_POLITENESS - os.nice(0))
@@ -189,6 +208,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=25,
         metavar="N",
         help="let the scheduler of a real control plane place so many drawn gangs",
+    )
+    parser.addoption(
+        "--long", action="store_true", help="run what takes long too; files and folders that are named always run whole"
     )
     parser.addoption(
         "--cluster",

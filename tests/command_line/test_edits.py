@@ -164,7 +164,8 @@ def test_ed003_a_fall_below_the_minimum_is_in_the_verdict(capsys: pytest.Capture
 def test_ed005_an_update_that_stops_is_in_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     given = str(CASES / "ed005_an_update_that_stops" / "given.yaml")
     shown = printed(capsys, "-f", given, "--rules", "design", "--now", "2026-11-20T09:00:00Z")
-    assert shown.startswith("restarts 2 pods with 2 GPUs, once the update goes on, all of them without the edit too; 1 update will not end; ")
+    later = "once the update goes on, all of them without the edit too"
+    assert shown.startswith(f"restarts 2 pods with 2 GPUs, {later}; 1 update will not end; ")
     assert "and 2 pods with 2 GPUs more, once the update goes on\n" in shown
 
 

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from random import Random
 
 from grove_core.admit import manifest_with_defaults_of
@@ -39,8 +40,12 @@ def ready_set(manifest: Json, rules: RuleSet) -> Snapshot:
     return with_other_uids(seen)
 
 
+@cache
 def drawn_update(seed: int, rules: RuleSet) -> tuple[Snapshot, Json, Json, UpdateForecast]:
-    """Return a drawn set once it is ready, both manifests of a drawn edit, and the forecast of its update."""
+    """Return a drawn set once it is ready, both manifests of a drawn edit, and the forecast of its update.
+
+    The manifests are those of all callers: copy what is changed.
+    """
     dice = Random(seed)
     before = drawn_set(dice)
     after = drawn_edit(dice, before)
