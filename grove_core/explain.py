@@ -14,6 +14,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     AVAILABILITY,
     BREACH,
     LATE_START,
+    LEAVING,
     LOST_NODE,
     PREDICTION,
     SCALED,
@@ -120,6 +121,7 @@ class ForecastExplanation:
         available, replicas: of the set (GT-044); 0 and 0 where they are not known.
         unpredicted: what the rule set does not predict about the set, a sentence each (GF-134).
         lost: pods on nodes that do not answer, by PodClique (GF-015).
+        leaving: PodCliques that are breached once their pods that are being deleted are gone (GT-113).
         scaled: PodCliques that are below their minimum on purpose, or that a termination scales back (GT-110, GF-125).
         failed_writes: objects of which a write failed that is still to be done (WL-255).
         defects: what the Go operator does wrong in an update, and what to do instead (WF-170).
@@ -137,6 +139,7 @@ class ForecastExplanation:
     unpredicted: tuple[str, ...] = ()
     misplaced: tuple[Reason, ...] = ()
     lost: tuple[Finding, ...] = ()
+    leaving: tuple[Finding, ...] = ()
     late_starts: tuple[Finding, ...] = ()
     scaled: tuple[Finding, ...] = ()
     foreign_gates: tuple[Finding, ...] = ()
@@ -149,7 +152,7 @@ class ForecastExplanation:
         """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
         if self.unpredicted or self.misplaced or self.lost or self.late_starts or self.scaled:
             return False
-        if self.failed_writes or self.stale_gangs or self.available < self.replicas:
+        if self.failed_writes or self.stale_gangs or self.leaving or self.available < self.replicas:
             return False
         return not any(
             entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
@@ -196,6 +199,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
         failed_writes=tuple(one for one in forecast.findings if one.question == FAILED_WRITE),
         late_starts=tuple(one for one in forecast.findings if one.question == LATE_START),
         lost=tuple(one for one in forecast.findings if one.question == LOST_NODE),
+        leaving=tuple(one for one in forecast.findings if one.question == LEAVING),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import (
     LATE_START,
+    LEAVING,
     LOST_NODE,
     PREDICTION,
     SCALED,
@@ -50,6 +51,7 @@ _QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "defects": DEFECT,
         "failedWrites": FAILED_WRITE,
         "lostNodes": LOST_NODE,
+        "leavingPods": LEAVING,
         "scaled": SCALED,
     }
 )

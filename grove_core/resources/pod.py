@@ -64,6 +64,7 @@ class Pod:
         preempted: whether the scheduler takes it for pods of a higher priority.
         pod_group: name of its PodGroup; empty where it names none.
         unplaced_because: message of the scheduler, of a pod that is neither scheduled nor gated; empty without one.
+        deletion_time: ``deletionTimestamp`` as written: when its grace period ends; empty where absent.
         manifest: ``labels``, ``annotations`` and ``spec``, kept of one pod of each template of a set; None of others.
         node_signs: of a pod that is bound to a node and is not ready: what it shows about the node (GF-015).
         requests: thousandths by resource as the scheduler counts them (TP-103); None where they were not read.
@@ -96,6 +97,7 @@ class Pod:
     preempted: bool = False
     pod_group: str = ""
     unplaced_because: str = ""
+    deletion_time: str = ""
     manifest: FrozenMap | None = field(default=None, compare=False, repr=False)
     requests: FrozenDict[str, int] | None = field(default=None, compare=False, repr=False)
 
@@ -157,6 +159,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
     namespace, owner = meta.namespace or "default", _controller_uid_in(meta.owner_references or ())
     set_name, template_hash, gang = labels.set_name, labels.template_hash or "", labels.gang or ""
     node, phase, created = spec.node_name or "", status.phase or "", meta.creation_timestamp or ""
+    deletion_time = meta.deletion_timestamp or ""
     pod_group = (grouping.pod_group_name or "") if grouping is not None else ""
     return Pod(
         share(namespace, namespace),
@@ -169,7 +172,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
         share(node, node),
         share(phase, phase),
         share(trouble, trouble) if trouble else "",
-        bool(meta.deletion_timestamp),
+        bool(deletion_time),
         scheduled,
         gated,
         ready,
@@ -186,6 +189,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
         preempted,
         share(pod_group, pod_group) if pod_group else "",
         share(message, message) if message and not gated else "",
+        share(deletion_time, deletion_time) if deletion_time else "",
         None,
         amounts,
     )

@@ -5,6 +5,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from grove_core.areas.gang_termination.leaving_pods import (
+    leaving_pods,
+    leaving_pods_findings,
+    snapshot_without_leaving_pods,
+)
 from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.areas.workload.failed_writes import failed_write_findings
@@ -14,12 +19,14 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Step
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
+from grove_core.reconcile import reconcile
 from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.views.formatting import count_with_noun
 
@@ -76,8 +83,8 @@ def with_input_findings(
 ) -> tuple[Finding, ...]:
     """Return the findings of a plan, with those by the input.
 
-    They are about its nodes (TP-131, GF-015), other products (WL-246, WL-257), failed writes (WL-255) and a newer
-    release (GF-134).
+    They are about its nodes (TP-131, GF-015), pods that leave (GT-113), other products (WL-246, WL-257), failed writes
+    (WL-255) and a newer release (GF-134).
 
     Args:
         failed: writes that failed before.
@@ -88,6 +95,7 @@ def with_input_findings(
     more += foreign_gate_findings(snapshot)
     more += stale_gang_findings(snapshot)
     more += failed_write_findings(snapshot, failed, steps) if failed else ()
+    more += _leaving_pods_findings(findings, snapshot, nodes, rules)
     if rules.lost_nodes is not None:
         more += rules.lost_nodes(snapshot, nodes.readiness).findings
     newer = unpredicted_set_finding(shown, snapshot.root.ref) if shown is not None else None
@@ -96,6 +104,17 @@ def with_input_findings(
     alike = [one for one in findings if (one.subject, one.question) == (newer.subject, newer.question)]
     because = (*newer.because, *(why for one in alike for why in one.because))
     return (*(one for one in findings if one not in alike), newer._replace(because=because), *more)
+
+
+def _leaving_pods_findings(
+    findings: Sequence[Finding], snapshot: Snapshot, nodes: InputNodes, rules: RuleSet
+) -> Sequence[Finding]:
+    """Return what is found without the pods that leave, decided by the same rules; nothing where none leaves."""
+    leaving = tuple(leaving_pods(snapshot, nodes.readiness))
+    if not leaving:
+        return ()
+    after = reconcile(snapshot_with_set_as_stored(snapshot_without_leaving_pods(snapshot, leaving), rules), rules)
+    return tuple(leaving_pods_findings(findings, after.findings, leaving, snapshot))
 
 
 def forecasts_with_input_findings(

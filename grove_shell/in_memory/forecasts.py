@@ -6,6 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from grove_core.areas.gang_termination.leaving_pods import leaving_pods
 from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenDict
@@ -85,11 +86,15 @@ def steps_of_coming_rounds(snapshot: Snapshot, rules: RuleSet) -> Iterator[Step]
 def _evictions_in_forecast(
     snapshot: Snapshot, rules: RuleSet, nodes: NodesByName, until: datetime | None
 ) -> tuple[Eviction, ...]:
-    """Return the evictions after the snapshot and until the end of the forecast, the first one last."""
-    if rules.lost_nodes is None or until is None:
+    """Return the evictions after the snapshot, and the ends of pods that leave, until the end of the forecast.
+
+    The first one is the last. An eviction of a pod that is being deleted already is its end (GT-114).
+    """
+    if until is None:
         return ()
-    found = rules.lost_nodes(snapshot, nodes).evictions
-    coming = (one for one in found if snapshot.now < one[0] <= until)
+    found = rules.lost_nodes(snapshot, nodes).evictions if rules.lost_nodes is not None else ()
+    coming = [one for one in found if snapshot.now < one[0] <= until]
+    coming += ((one.at, one.pod) for one in leaving_pods(snapshot, nodes) if one.at is not None and one.at <= until)
     return tuple(sorted(coming, key=lambda one: (one[0], one[1].name), reverse=True))
 
 
@@ -170,7 +175,8 @@ def forecast_until_settled(
         rules: the rule set.
         limit: the most rounds with steps; None for no limit.
         until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
-        evictions: of pods, by time, the first one last; an evicted pod is being deleted and does not end (GF-018).
+        evictions: of pods, by time, the first one last; an evicted pod is being deleted and does not end (GF-018). One
+            that is being deleted already ends (GT-114).
         first: the plan of ``start``, where it is known already.
 
     Raises:
@@ -225,9 +231,13 @@ def _next_moment(plan: Plan, evictions: Sequence[Eviction], now: datetime, until
 
 
 def _evict_due_pods(cluster: InMemoryCluster, coming: list[Eviction], now: datetime) -> None:
-    """Evict the pods whose time has come, and remove them from the list."""
+    """Evict or end the pods whose time has come, and remove them from the list."""
     while coming and coming[-1][0] == now:
-        cluster.evict_pod(coming.pop()[1].ref)
+        pod = coming.pop()[1]
+        if pod.deleting:
+            cluster.delete_pod(pod)
+        else:
+            cluster.evict_pod(pod.ref)
 
 
 class _RecurrenceTracker:

@@ -31,7 +31,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation
 from grove_core.plan.forecast import ForecastRound
 from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
-from grove_core.resources.pod import Pod
+from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.explained_steps import (
@@ -265,11 +265,13 @@ def _because(page: StyledTextPage, finding: Finding) -> None:
 
 def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique) -> None:
     pods = inquiry.pods_of_clique(clique)
-    ready = sum(pod.ready for pod in pods)
-    leaving = ", being deleted" if clique.deleting else ""
+    leaving = [pod for pod in pods if pod.deleting]
+    ready, wanted = ready_pod_count(pods), count_with_noun(len(pods) - len(leaving), "pod")
     needed = f"at least {clique.min_available} needed"
-    page.add_line(f"  {clique.ref.name}: {ready} of {count_with_noun(len(pods), 'pod')} ready, {needed}{leaving}")
-    shown = [pod for pod in _asked_for(inquiry, clique) if not pod.ready or inquiry.kind == "Pod"]
+    more = f"; {count_with_noun(len(leaving), 'pod')} being deleted" if leaving else ""
+    going = ", being deleted" if clique.deleting else ""
+    page.add_line(f"  {clique.ref.name}: {ready} of {wanted} ready, {needed}{more}{going}")
+    shown = [pod for pod in _asked_for(inquiry, clique) if not pod.ready or pod.deleting or inquiry.kind == "Pod"]
     for pod in shown[:_MANY]:
         going = ", terminating" if pod.deleting else ""
         state = _state(pod, whole=inquiry.kind == "Pod")

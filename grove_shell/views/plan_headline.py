@@ -154,6 +154,8 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
     found: list[Span] = []
     if lost := sum(len(story.lost) for story in stories):
         found.append((f"pods of {count_with_noun(lost, 'PodClique')} on nodes that do not answer", "bold red"))
+    if leaving := sum(len(story.leaving) for story in stories):
+        found.append((f"{count_with_noun(leaving, 'PodClique')} breached once pods being deleted are gone", "bold red"))
     if failed := sum(len(story.failed_writes) for story in stories):
         found.append((f"writes failed before for {count_with_noun(failed, 'object')}", "bold red"))
     if misplaced := len({why.subject for story in stories for why in story.misplaced}):

@@ -145,6 +145,7 @@ def add_set_warnings(page: StyledTextPage, forecast: Forecast, story: ForecastEx
         )
     _warnings(page, "FAILED", story.failed_writes)
     _warnings(page, "LOST NODE", story.lost)
+    _warnings(page, "LEAVING", story.leaving)
     _warnings(page, "RISK", story.late_starts)
     _warnings(page, "EVICTION", story.stale_gangs)
     _warnings(page, "DEFECT", story.defects)

@@ -57,6 +57,10 @@ class TerminationReason(Rule):
         "GT-066",
         "{lost} more replicas count as breached: of its replica of the set only breached cliques of it are left",
     )
+    PODS_LEAVE = RuleSentence(
+        "GT-113",
+        "pods being deleted: {pods}, gone {until}; without them it is breached, unless others are in their place",
+    )
     SCALED_BELOW_MIN_AVAILABLE = RuleSentence("GT-110", "scaled to {replicas}, below its minAvailable of {needed}")
     SCALED_DOWN_IS_A_LOSS = RuleSentence(
         "GT-111",

@@ -26,6 +26,7 @@ AVAILABILITY: Final = "availability"
 PREDICTION: Final = "prediction"
 LOST_NODE: Final = "lostNode"
 LATE_START: Final = "lateStart"
+LEAVING: Final = "leavingPods"
 SCALED: Final = "scaled"
 
 

@@ -80,6 +80,7 @@ class TestFields:
             gated=False,
             ready=False,
             node_signs=UnreadyPodSigns(parse_time(SINCE), written_for_node=False, tolerates=()),
+            deletion_time=SINCE,
         )
 
     def test_a_pod_needs_a_name_only(self) -> None:
@@ -106,7 +107,7 @@ class TestFields:
         staying = read(pod(condition("Ready", status)))
         going = read(pod(condition("Ready", status), metadata={"deletionTimestamp": SINCE}))
         assert not staying.deleting
-        assert going == replace(staying, deleting=True)
+        assert going == replace(staying, deleting=True, deletion_time=SINCE)
 
     @pytest.mark.parametrize("phase", ["Pending", "Running", "Succeeded", "Failed", "Unknown"])
     def test_gt002_the_phase_does_not_say_whether_a_pod_is_ready(self, phase: str) -> None:
