@@ -10,6 +10,7 @@ from tests.beside.go_operator import missing
 from tests.beside.more_situations import MORE
 from tests.beside.recorder import Recorder
 from tests.beside.situations import FIRST
+from tests.beside.untried_situations import UNTRIED
 
 
 def main(out: Path, wanted: list[str]) -> int:
@@ -19,7 +20,7 @@ def main(out: Path, wanted: list[str]) -> int:
         return 1
     chosen = {
         name: each
-        for name, each in {**FIRST, **MORE, **FURTHER}.items()
+        for name, each in {**FIRST, **MORE, **FURTHER, **UNTRIED}.items()
         if not wanted or name.startswith(tuple(wanted))
     }
     failed = 0
