@@ -89,8 +89,7 @@ class PresentTemplates:
     @cached_property
     def _manifests(self) -> dict[str, FrozenMap]:
         """The kept manifest of a pod of each hash, whichever clique it is of: cliques of equal templates share one."""
-        cliques = (clique for found in self._existing.values() for _, clique in found)
-        pods = (pod for clique in cliques for pod in self._context.pods_of_clique(clique))
+        pods = (pod for found in self._context.snapshot.pods_of.values() for pod in found)
         return {pod.template_hash: pod.manifest for pod in pods if pod.manifest is not None}
 
     def _is_of_present_form(self, template_hash: str) -> bool:
