@@ -360,7 +360,7 @@ UNTRIED: Final[Mapping[str, Situation]] = {
     ),
     "55a-in-and-out": Situation(
         "a set scaled from 3 to 1 and at once to 3",
-        then(three_replicas, scale("podcliquesets", NAME, 1)),
+        then(three_replicas, scale("podcliquesets", NAME, 1), ended(f"{NAME}-2-worker")),
         scale("podcliquesets", NAME, 3),
         settle=0,
     ),
@@ -420,6 +420,12 @@ UNTRIED: Final[Mapping[str, Situation]] = {
         "image; a pod has a finalizer of others", then(two, held(WORKER)), image(), longest=60
     ),
     "63-reordered": Situation("cliques in another order", two, reordered),
+    "63b-reordered-in-update": Situation(
+        "cliques of different images in another order while they update",
+        then(two, image("worker"), lambda s: s.await_changed(4), passed(12), lambda s: s.image(NEWER, "worker"), lambda s: s.await_changed(1, NEWER)),
+        reordered,
+        settle=0,
+    ),
     "64a-no-autoscaling": Situation("autoScalingConfig removed", autoscaled_made, without_autoscaling),
     "64b-autoscaling": Situation("autoScalingConfig added", two, with_autoscaling),
     "64c-more-at-most": Situation("maxReplicas raised", autoscaled_made, more_at_most),
