@@ -71,7 +71,10 @@ class PodCliqueSetCache:
             pods = self.pods.get(controller)
             if pods is None:
                 pods = self.pods[controller] = {}
+            before = pods.get(item.name)
             pods[item.name] = item
+            if before is not None and item.manifest is None:
+                self._pass_on_manifest(before)
         elif isinstance(item, PodCliqueSet):
             self.root = item
         else:
@@ -83,13 +86,24 @@ class PodCliqueSetCache:
         self.broken.pop(address, None)
         if kind == "Pod":
             pods = self.pods.get(controller, {})
-            pods.pop(name, None)
+            gone = pods.pop(name, None)
             if not pods:
                 self.pods.pop(controller, None)
+            if gone is not None:
+                self._pass_on_manifest(gone)
         elif kind == "PodCliqueSet":
             self.root = None
         else:
             self.items.pop(address, None)
+
+    def _pass_on_manifest(self, before: Pod) -> None:
+        """Keep the manifest of a pod that is gone or was read again on another pod of its template (WF-001)."""
+        if before.manifest is None:
+            return
+        every = (one for pods in self.pods.values() for one in pods.values())
+        same = (one for one in every if one.template_hash == before.template_hash)
+        if (other := next(same, None)) is not None and other.manifest is None:
+            other.manifest = before.manifest
 
     def snapshot_at(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """Return the snapshot of the set at a moment. Linear in its objects."""

@@ -22,7 +22,7 @@ from grove_core.plan.update_forecast import (
     pods_of_new_set,
 )
 from grove_core.resources.manifest_changes import ManifestChange
-from grove_core.resources.pod import Pod, active_pods
+from grove_core.resources.pod import FINISHED_PHASES, Pod, active_pods
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -176,8 +176,16 @@ def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:
 
 
 def _added(start: Snapshot, end: Snapshot) -> PodsAndGpus:
-    """Return by how many pods and requested GPUs the PodCliques grow; a pod beyond their replicas goes again."""
-    before = {clique.ref.name: active_pods(start.pods_of.get(clique.uid, ())) for clique in start.cliques}
+    """Return by how many pods and requested GPUs the PodCliques grow; a pod beyond their replicas goes again.
+
+    A finished pod that the update replaces is restarted, so it counts among those from before (ED-004).
+    """
+    left = pod_uids(end)
+    before: dict[str, list[Pod]] = {}
+    for clique in start.cliques:
+        there = start.pods_of.get(clique.uid, ())
+        finished = (pod for pod in there if pod.phase in FINISHED_PHASES and not pod.deleting)
+        before[clique.ref.name] = [*active_pods(there), *(pod for pod in finished if pod.uid not in left)]
     pods = gpus = 0
     for clique in end.cliques:
         found, had = active_pods(end.pods_of.get(clique.uid, ())), before.get(clique.ref.name, [])

@@ -32,7 +32,8 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     if grown := sum(one.added.gpus for one in updates if not one.added.pods):
         yield f"adds {count_with_noun(grown, 'GPU')} to pods that restart", _WARNING
     if stopped := sum(bool(update.waits) for update in updates):
-        yield f"{count_with_noun(stopped, 'update')} will not end", "bold magenta"
+        stop = "stops" if stopped == 1 else "stop"
+        yield f"{count_with_noun(stopped, 'update')} {stop} before the end", "bold magenta"
 
 
 def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:

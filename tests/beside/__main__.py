@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.beside.further_situations import FURTHER
 from tests.beside.go_operator import missing
+from tests.beside.midway_situations import MIDWAY
 from tests.beside.more_situations import MORE
 from tests.beside.recorder import Recorder
 from tests.beside.situations import FIRST
@@ -19,7 +20,7 @@ def main(out: Path, wanted: list[str]) -> int:
         return 1
     chosen = {
         name: each
-        for name, each in {**FIRST, **MORE, **FURTHER}.items()
+        for name, each in {**FIRST, **MORE, **FURTHER, **MIDWAY}.items()
         if not wanted or name.startswith(tuple(wanted))
     }
     failed = 0

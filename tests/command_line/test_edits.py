@@ -164,8 +164,8 @@ def test_ed003_a_fall_below_the_minimum_is_in_the_verdict(capsys: pytest.Capture
 def test_ed005_an_update_that_stops_is_in_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     given = str(CASES / "ed005_an_update_that_stops" / "given.yaml")
     shown = printed(capsys, "-f", given, "--rules", "design", "--now", "2026-11-20T09:00:00Z")
-    later = "once the update goes on, all of them without the edit too"
-    assert shown.startswith(f"restarts 2 pods with 2 GPUs, {later}; 1 update will not end; ")
+    restarts = "restarts 2 pods with 2 GPUs, once the update goes on, all of them without the edit too"
+    assert shown.startswith(f"{restarts}; 1 update stops before the end; ")
     assert "and 2 pods with 2 GPUs more, once the update goes on\n" in shown
 
 
@@ -184,7 +184,7 @@ def test_ed005_what_stops_it_is_named_where_it_is_held_back_now(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     shown = plan_of_edited_qwen(capsys, tmp_path / "qwen.json", "s5a-rolling-update-early.yaml", replicas=1)
-    assert "; 1 update will not end; " in shown.splitlines()[0]
+    assert "; 1 update stops before the end; " in shown.splitlines()[0]
     (line,) = (line for line in shown.splitlines() if line.startswith("  STOPS"))
     names = "PodClique qwen-0-router, PodClique qwen-0-worker, replica 0"
     assert line == f"  STOPS      {names}: the reason is at HELD BACK"

@@ -334,6 +334,32 @@ def test_op002_what_is_gone_takes_no_memory() -> None:
     assert max(held[42:]) < max(held[:42]) * 1.05, held
 
 
+def test_wf001_the_manifest_of_a_template_outlives_its_pod() -> None:
+    """Of each template one pod keeps its manifest; an update deletes that pod, and then the edit is taken back."""
+    cache = ClusterCache()
+    root, of_clique = a_set("llm", "u1"), a_clique("llm", "uid-llm-0-a", "u1")
+    pods = [a_pod("llm", number, f"p{number}", ready=True) for number in range(3)]
+    for version, (kind, raw) in enumerate((("PodCliqueSet", root), ("PodClique", of_clique)), start=1):
+        raw["metadata"]["resourceVersion"] = str(version)
+        cache.replace_all_of_kind(kind, [raw], str(version))
+    for version, pod in enumerate(pods, start=3):
+        pod["metadata"] |= {"resourceVersion": str(version)}
+        pod["metadata"]["labels"]["grove.io/pod-template-hash"] = "old" if version < 5 else "new"
+    cache.replace_all_of_kind("Pod", pods, "5")
+
+    def kept() -> list[tuple[str, str]]:
+        stored = cache.stores["Pod"].readable_objects.values()
+        return sorted((pod.template_hash, pod.name) for pod in stored if pod.manifest is not None)
+
+    assert kept() == [("new", "llm-0-a-2"), ("old", "llm-0-a-0")]
+    feed(cache, ("DELETED", "Pod", {**pods[0], "metadata": {**pods[0]["metadata"], "resourceVersion": "6"}}))
+    assert kept() == [("new", "llm-0-a-2"), ("old", "llm-0-a-1")]
+    feed(cache, ("MODIFIED", "Pod", {**pods[1], "metadata": {**pods[1]["metadata"], "resourceVersion": "7"}}))
+    assert kept() == [("new", "llm-0-a-2"), ("old", "llm-0-a-1")]
+    feed(cache, ("DELETED", "Pod", {**pods[1], "metadata": {**pods[1]["metadata"], "resourceVersion": "8"}}))
+    assert kept() == [("new", "llm-0-a-2")]
+
+
 def a_service(of: str, uid: str, version: str) -> Json:
     owners = [owner(f"uid-{of}", kind="PodCliqueSet", name=of)]
     meta = {"namespace": NAMESPACE, "name": "x", "uid": uid, "resourceVersion": version, "ownerReferences": owners}

@@ -108,6 +108,20 @@ def test_ed004_a_surge_pod_adds_nothing() -> None:
     assert update_of_edit(ready_set(manifest, rules), manifest, edited, rules).added == PodsAndGpus(1, 0)
 
 
+@pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
+def test_ed004_a_finished_pod_that_is_replaced_adds_nothing(phase: str) -> None:
+    """The Go operator replaces an evicted pod with the next update, and not before (WF-030)."""
+    rules = rule_set("field")
+
+    def first_is_finished(pod: Pod) -> Pod:
+        return replace(pod, phase=phase, ready=False) if pod.index == 0 else pod
+
+    start = with_pods(ready_set(PLAIN, rules), first_is_finished)
+    update = update_of_edit(start, PLAIN, with_image(PLAIN), rules)
+    assert update.restarted.pods == 3
+    assert update.added == NO_PODS
+
+
 def test_ed004_a_pod_that_is_terminated_with_its_gang_is_no_restart() -> None:
     rules = rule_set("field")
     manifest = set_raw(clique_raw("a", 3, 3), clique_raw("b", 1, 1))

@@ -134,6 +134,20 @@ def test_wf001_pods_whose_manifest_is_not_known_count_as_old() -> None:
     assert any(map(is_own_template_hash, hashes_of(seen)))
 
 
+def test_wf001_the_manifest_may_be_kept_of_a_pod_of_another_clique() -> None:
+    """Cliques of equal templates have one hash, and one manifest is kept of it in the whole set."""
+    seen = stuck(healthy(), keeps_manifest=False)
+    (router,) = (one for one in seen.cliques if one.ref.name == "llm-0-router")
+    (other, *_) = (one for one in seen.cliques if one.ref.name != router.ref.name)
+    content = frozen({"labels": {}, "annotations": {}, "spec": {"containers": [{"name": "main", "image": "a:1"}]}})
+    first, *rest = seen.pods_of[other.uid]
+    pods = (replace(first, template_hash=OLD, manifest=content), *rest)
+    seen = replace(seen, pods_of=frozen_dict_of_tuples({**seen.pods_of, other.uid: pods}))
+    assert OLD in hashes_of(seen)
+    deleted = [step.target.name for step in reconcile(seen, NEWEST).steps if isinstance(step.action, Delete)]
+    assert not deleted
+
+
 def test_wf001_pods_of_a_third_template_count_as_old() -> None:
     seen = stuck(healthy(), image="a:0")
     assert any(map(is_own_template_hash, hashes_of(seen)))

@@ -12,6 +12,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload_field.healthy_sets import edited, healthy, played, raw_set, with_pods
@@ -321,8 +322,46 @@ def test_wf174_a_replica_that_is_not_available_spares_nothing() -> None:
     assert found == {"llm-0-pool": [("WF-174", {"left": 0, "more": 2, "needed": 1})]}
 
 
-def defects(seen: Snapshot) -> dict[str, list[tuple[str, dict[str, object]]]]:
-    findings = (one for one in reconcile(seen, NEWEST).findings if one.question == "defect")
+def _waits_in(seen: Snapshot) -> dict[str, bool]:
+    """Return for the clique and the group of each replica whether exactly what is needed serves, and nothing more."""
+    ready = {clique.ref.name: sum(pod.ready for pod in seen.pods_of.get(clique.uid, ())) for clique in seen.cliques}
+    found = {name: ready[name] == 2 for name in ready if name.endswith("router")}
+    return {**found, **{group.ref.name: group.status.available == 1 for group in seen.groups}}
+
+
+@pytest.mark.parametrize("release", ["v0.1.0-alpha.9", "v0.1.0-alpha.12-rc1"])
+def test_wf175_an_update_that_waits_for_a_successor_has_it_to_spare(release: str) -> None:
+    """Three pods, two needed; two replicas of the group, one needed: an update never leaves fewer than needed."""
+    rules = BY_RELEASE[release]
+    found: list[Snapshot] = []
+    before = healthy(raw_set(), rules=rules)
+    played(edited(before, raw_set(image="a:2")), rules=rules, watch=lambda snapshot, _plan: found.append(snapshot))
+    waiting = [seen for seen in found if any(_waits_in(seen).values())]
+    assert {name for seen in waiting for name, waits in _waits_in(seen).items() if waits} == {
+        "llm-0-router",
+        "llm-0-pool",
+    }
+    assert not [of for seen in found if (of := defects(seen, rules))]
+    again = {name for seen in waiting for name in defects(edited(seen, raw_set(image="a:3")), rules)}
+    assert again == {"llm-0-router", "llm-0-pool"}, "another edit does not wait for that successor"
+
+
+def test_wf175_the_successor_of_an_update_before_the_last_edit_is_not_waited_for() -> None:
+    """A second edit comes while the second replica updates; the first is next, and the second one begins anew then."""
+    first, second, third = (raw_set(replicas=2, image=f"a:{number}") for number in (1, 2, 3))
+    halfway = next(
+        seen for seen, _ in _watched(edited(healthy(first), second)) if _waits_in(seen).get("llm-1-router") is True
+    )
+    begun = next(
+        seen
+        for seen, _ in _watched(edited(halfway, third))
+        if seen.root.status.current_hash != halfway.root.status.current_hash
+    )
+    assert "llm-1-router" in defects(begun)
+
+
+def defects(seen: Snapshot, rules: RuleSet = NEWEST) -> dict[str, list[tuple[str, dict[str, object]]]]:
+    findings = (one for one in reconcile(seen, rules).findings if one.question == "defect")
     return {
         one.subject.name: [(why.rule.clause.requirement, dict(why.facts)) for why in one.because] for one in findings
     }

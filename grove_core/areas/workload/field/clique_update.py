@@ -33,12 +33,14 @@ class CliqueUpdateStep:
         because: why the progress changes; empty where it does not.
         deletions: of old pods.
         withheld: the report of what the update waits for.
+        awaits_successor: whether the selected pod is gone, and its successor is not ready (WF-013).
     """
 
     progress: FrozenMap = EMPTY
     because: tuple[Reason, ...] = ()
     deletions: tuple[ObjectToDelete, ...] = ()
     withheld: tuple[Withheld, ...] = ()
+    awaits_successor: bool = False
 
 
 def update_begins_for(clique: PodClique, generation: str) -> bool:
@@ -86,7 +88,7 @@ def clique_update_step(
         again = GoOperatorWorkloadReason.SELECTED_POD_REMAINS.because(clique.ref)
         deletions += [_deletion(pod, again) for pod in kept]
         waits = GoOperatorWorkloadReason.SUCCESSOR_NOT_READY.because(clique.ref, pod=current, left=len(ready))
-        return CliqueUpdateStep(progress, because, tuple(deletions), (_waiting(clique, waits),))
+        return CliqueUpdateStep(progress, because, tuple(deletions), (_waiting(clique, waits),), not kept)
     if not ready:
         ended = FrozenMap({**{key: progress[key] for key in progress if key != _SELECTED}, UPDATE_ENDED: now})
         ends = GoOperatorWorkloadReason.CLIQUE_UPDATE_ENDS.because(clique.ref, hash=template_hash)

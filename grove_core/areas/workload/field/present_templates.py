@@ -12,6 +12,7 @@ from grove_core.areas.workload.field.objects.used_templates import with_used_tem
 from grove_core.areas.workload.field.pods_of_template import is_pod_of_template
 from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedReplica
@@ -79,10 +80,17 @@ class PresentTemplates:
             for pod in self._context.pods_of_clique(clique):
                 found = pod.template_hash
                 is_other = found not in {clique.template_hash, *tried} and not is_own_template_hash(found)
-                if is_other and pod.manifest is not None and self._is_of_present_form(found):
+                if is_other and found in self._manifests and self._is_of_present_form(found):
                     tried.add(found)
-                    if is_pod_of_template(pod.manifest, used) and not self._has_other_priority(clique, part):
+                    is_of_template = is_pod_of_template(self._manifests[found], used)
+                    if is_of_template and not self._has_other_priority(clique, part):
                         yield found
+
+    @cached_property
+    def _manifests(self) -> dict[str, FrozenMap]:
+        """The kept manifest of a pod of each hash, whichever clique it is of: cliques of equal templates share one."""
+        pods = (pod for found in self._context.snapshot.pods_of.values() for pod in found)
+        return {pod.template_hash: pod.manifest for pod in pods if pod.manifest is not None}
 
     def _is_of_present_form(self, template_hash: str) -> bool:
         """Return whether the release that acts can have computed a stored hash (WF-091)."""

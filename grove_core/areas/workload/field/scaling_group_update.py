@@ -86,12 +86,14 @@ class GroupUpdateStep:
         because: why the progress changes; empty where it does not.
         deletions: of PodCliques of old replicas.
         withheld: the report of what the update waits for.
+        awaited: index of the selected replica, whose update is not complete (WF-024); None where none is awaited.
     """
 
     progress: FrozenMap = EMPTY
     because: tuple[Reason, ...] = ()
     deletions: tuple[ObjectToDelete, ...] = ()
     withheld: tuple[Withheld, ...] = ()
+    awaited: int | None = None
 
 
 def begun_group_progress(generation: str, now: str) -> FrozenMap:
@@ -130,7 +132,7 @@ def group_update_step(
         waits = GoOperatorWorkloadReason.REPLICA_NOT_UPDATED_YET.because(
             group.ref, replica=current, left=len(available)
         )
-        return GroupUpdateStep(progress, because, tuple(deletions), (_waiting(group, waits),))
+        return GroupUpdateStep(progress, because, tuple(deletions), (_waiting(group, waits),), current)
     if not available:
         ended = FrozenMap({**{key: progress[key] for key in progress if key != _SELECTED}, UPDATE_ENDED: now})
         ends = GoOperatorWorkloadReason.GROUP_UPDATE_ENDS.because(group.ref)

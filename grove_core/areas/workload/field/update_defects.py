@@ -1,14 +1,15 @@
-"""Defects of the Go operator that an update brings out, with what to do instead (WF-170 to WF-174)."""
+"""Defects of the Go operator that an update brings out, with what to do instead (WF-170 to WF-175)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from grove_core.areas.workload.field.clique_update import state_if_not_serving
+from grove_core.areas.workload.field.clique_update import SET_HASH, state_if_not_serving
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import state_if_clique_not_serving
 from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
@@ -44,7 +45,9 @@ def _of_clique(parts: GoOperatorSetParts, part: ExpectedClique, clique: PodCliqu
         yield GoOperatorWorkloadReason.CLIQUE_UPDATE_BELOW_MINIMUM.because(
             clique.ref, left=clique.replicas - 1, needed=needed, more=needed + 1
         )
-    elif sum(not state_if_not_serving(pod) for pod in ready) == needed:  # with fewer it is below it already
+        return
+    serving = sum(not state_if_not_serving(pod) for pod in ready)
+    if serving == needed and not _awaits_successor(parts, part):  # with fewer it is below it already
         yield GoOperatorWorkloadReason.CLIQUE_UPDATE_WITHOUT_SPARE.because(
             clique.ref, left=needed - 1, needed=needed, more=needed + 1
         )
@@ -62,10 +65,32 @@ def _of_group(parts: GoOperatorSetParts, part: ExpectedGroup, there: Mapping[str
         return
     replicas = (tuple(members) for _, members in groupby(part.cliques, lambda one: one.group_replica))
     available = [members for members in replicas if _is_available(members, there)]
-    if len(available) == needed and any(_is_outdated(parts, members, there) for members in available):
+    is_without_spare = len(available) == needed and any(_is_outdated(parts, members, there) for members in available)
+    if is_without_spare and not _awaits_replica(parts, part, available):
         yield GoOperatorWorkloadReason.GROUP_UPDATE_WITHOUT_SPARE.because(
             group.ref, left=needed - 1, needed=needed, more=needed + 1
         )
+
+
+def _awaits_successor(parts: GoOperatorSetParts, part: ExpectedClique) -> bool:
+    """Return whether one more pod is ready before the running update deletes the next (WF-175)."""
+    step = parts.clique_updates.get(part.name)
+    return step is not None and step.awaits_successor and _is_to_present(parts, step.progress)
+
+
+def _awaits_replica(
+    parts: GoOperatorSetParts, part: ExpectedGroup, available: Sequence[Sequence[ExpectedClique]]
+) -> bool:
+    """Return whether one more replica is available before the running update deletes the next (WF-175)."""
+    step = parts.group_updates.get(part.name)
+    if step is None or step.awaited is None or not _is_to_present(parts, step.progress):
+        return False
+    return all(members[0].group_replica != step.awaited for members in available)
+
+
+def _is_to_present(parts: GoOperatorSetParts, progress: FrozenMap) -> bool:
+    """Return whether an update is to the present templates, so that it keeps its selection (WF-010, WF-020)."""
+    return progress.get(SET_HASH) == parts.generation_in_status
 
 
 def _is_outdated(parts: GoOperatorSetParts, members: Sequence[ExpectedClique], there: Mapping[str, PodClique]) -> bool:
