@@ -20,7 +20,7 @@ _NO_OTHER_OBJECTS: Final = frozenset({FieldDependence.PODS, FieldDependence.TERM
 def with_manifest_findings(
     forecast: Forecast, snapshot: Snapshot, rules: RuleSet, loaded: LoadedInput, *, has_old: bool
 ) -> Forecast:
-    """Return the forecast of a set with what its manifest leaves open (IN-086, ED-011, ED-012).
+    """Return the forecast of a set with what its manifest leaves open (IN-086, ED-011, ED-012, ED-015).
 
     Args:
         has_old: whether the stored sets are those of ``--old``.
@@ -33,6 +33,9 @@ def with_manifest_findings(
     if before is None:
         is_removed = has_old and name not in loaded.new_sets
         return replace(forecast, removed=_removed_manifest(snapshot)) if is_removed else forecast
+    if edit is not None and (hidden := loaded.hidden.get(name)):
+        edit = replace(edit, hidden=hidden)
+        forecast = replace(forecast, edit=edit)
     if edit is None or edit.update is None or all(change.dependence in _NO_OTHER_OBJECTS for change in edit.changes):
         return forecast
     found = uncollected_objects_of_edit(snapshot, before, rules)

@@ -32,6 +32,7 @@ from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_shell.in_memory.update_forecasts import with_edit_forecast
+from grove_shell.policies.plan_classes import fail_on_class_of_undecided_manifests
 from grove_shell.policies.policy_results import PolicyResult, policy_results_as_json
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.styled_text_page import print_error
@@ -337,6 +338,8 @@ def _exit_code(inputs: CommandInput, options: PlanOptions, plan: PlannedInput, r
         for objection in objections:
             print_error(objection)
         return FAIL_ON
-    if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in plan.document.forecasts):
+    if options.detailed_exitcode and (
+        any(forecast.rounds[0].steps for forecast in forecasts) or fail_on_class_of_undecided_manifests(forecasts)
+    ):
         return CHANGES
     return DONE

@@ -198,6 +198,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         pods_without_clique=pods_without_clique,
         changes={f"{namespace}/{name}": found for (namespace, name), found in collector.changes.items()},
         before=collector.before,
+        hidden=collector.hidden,
         kept=tuple(sorted(collector.kept)),
         warnings=tuple(collector.warnings),
         cliques_without_pods=tuple(cliques_with_missing_pods(cluster, listed)),

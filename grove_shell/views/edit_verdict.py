@@ -20,8 +20,11 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     updates = [one.update for one in edits if one.update is not None]
     if unknown := len(edits) - len(updates):
         yield f"what {count_with_noun(unknown, 'edit')} restarts is unknown: pods were not collected", "bold magenta"
+    hidden = sum(one.update is not None and one.may_change_more for one in edits)
+    if hidden:
+        yield f"{count_with_noun(hidden, 'edit')} not compared in full: values are redacted", "bold magenta"
     if updates:
-        yield from _restarts(updates)
+        yield from _restarts(updates, is_least=bool(hidden))
     removed = PodsAndGpus.sum_of(one.removed for one in updates)
     new_sets = [one.creates for one in forecasts if one.creates is not None]
     added = PodsAndGpus.sum_of((*(one.added for one in updates if one.added.pods), *new_sets))
@@ -35,16 +38,20 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
         yield f"{count_with_noun(stopped, 'update')} will not end", "bold magenta"
 
 
-def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:
-    """Yield how many pods restart, and the lowest number that serves of each clique and scaling group."""
+def _restarts(updates: Sequence[UpdateForecast], *, is_least: bool) -> Iterator[Span]:
+    """Yield how many pods restart, and the lowest number that serves of each clique and scaling group.
+
+    Args:
+        is_least: whether more may restart (ED-015).
+    """
     restarted = PodsAndGpus.sum_of(one.restarted for one in updates)
     parts = _lowest_parts(updates)
     if restarted.pods:
         yield (
-            f"restarts {pods_with_gpus(restarted)}, {_pace(updates)}",
+            f"restarts {'at least ' if is_least else ''}{pods_with_gpus(restarted)}, {_pace(updates)}",
             (_ALARM if any(map(_is_short, parts)) else _WARNING),
         )
-    else:
+    elif not is_least:
         yield "restarts no pod", "bold green"
     for part in parts[:_PARTS]:
         yield _lowest_text(part), _ALARM if _is_short(part) else ""

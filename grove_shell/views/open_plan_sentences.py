@@ -1,18 +1,26 @@
 """What a plan leaves open because of a manifest, in words: sets of its name, kinds that were not collected."""
 
+import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from grove_core.plan.forecast import Forecast, SetsOfSameName
 from grove_core.plan.update_forecast import UncollectedObjects
+from grove_core.resources.manifest_changes import ManifestChange
+from grove_shell.views.edit_lines import changes_of_cliques_together
 from grove_shell.views.formatting import MAX_NAMES, comma_separated_names, count_with_noun
+
+_ITEM: Final = re.compile(r"\[\d+\]$")
 
 
 def open_plan_sentences(forecast: Forecast) -> Iterator[str]:
-    """Yield what is not known of the plan of a set because of its manifest (IN-086, ED-012)."""
+    """Yield what is not known of the plan of a set because of its manifest (IN-086, ED-012, ED-015)."""
     if forecast.same_name is not None:
         yield same_name_words(forecast.same_name)
     if forecast.edit is not None and forecast.edit.uncollected:
         yield f"the edit {uncollected_words(forecast.edit.uncollected)}"
+    if forecast.edit is not None and forecast.edit.hidden:
+        yield hidden_words(forecast.edit.hidden)
 
 
 def same_name_words(found: SetsOfSameName) -> str:
@@ -29,3 +37,10 @@ def uncollected_words(touched: Sequence[UncollectedObjects]) -> str:
         if count
     )
     return f"{', '.join(found)}, which the plan lacks"
+
+
+def hidden_words(fields: Sequence[ManifestChange], *, full: bool = False) -> str:
+    """Return which fields of an edit count as unchanged because a capture redacted them; ``full`` names them all."""
+    together = dict.fromkeys(_ITEM.sub("", one.path) for one in changes_of_cliques_together(fields))
+    names = comma_separated_names([*together], None if full else MAX_NAMES)
+    return f"an edit of {count_with_noun(len(fields), 'redacted value')} is not seen: {names}"

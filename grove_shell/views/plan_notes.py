@@ -22,7 +22,7 @@ from grove_shell.views.formatting import (
     count_with_noun,
     relative_time,
 )
-from grove_shell.views.open_plan_sentences import same_name_words, uncollected_words
+from grove_shell.views.open_plan_sentences import hidden_words, same_name_words, uncollected_words
 from grove_shell.views.policy_lines import add_policy_results
 
 _GROUPS: Final = ",workloads,compositepodgroups,podgroups"
@@ -71,7 +71,7 @@ def add_plan_notes(
     loaded = context.loaded
     _missing(page, document, loaded)
     _manifest_notes(page, context)
-    _open_plan_notes(page, document.forecasts)
+    _open_plan_notes(page, document.forecasts, full=context.verbose)
     _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.foreign_objects):
         page.add_line(("warning: ", "bold yellow"), warning)
@@ -132,7 +132,7 @@ def _manifest_notes(page: StyledTextPage, context: PlanPageContext) -> None:
         )
 
 
-def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast]) -> None:
+def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast], *, full: bool) -> None:
     """Add what the plan leaves open: sets that may be meant, sets without a manifest, and rounds that are cut off."""
     for one in forecasts:
         name = f"{one.root.namespace}/{one.root.name}"
@@ -146,11 +146,21 @@ def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast]) -> Non
         if one.removed is not None:
             gone = f"{count_with_noun(one.removed.cliques, 'PodClique')} and {pods_with_gpus(one.removed.pods)}"
             page.add_line(("note: ", "bold"), f"in --old and not in -f: {name}; if it is deleted too, {gone} go")
+    add_hidden_fields(page, forecasts, full=full)
     if cut := [f"{one.root.namespace}/{one.root.name}" for one in forecasts if not one.complete]:
         words = (
             f"--rounds ends the plan of {comma_separated_names(cut, MAX_NAMES)}; what the later rounds do is unknown"
         )
         page.add_line(("note: ", "bold"), words)
+
+
+def add_hidden_fields(page: StyledTextPage, forecasts: Sequence[Forecast], *, full: bool) -> None:
+    """Add which values of edited sets a capture redacted, so that an edit of them is not seen (ED-015)."""
+    hidden = [(one.root, one.edit.hidden) for one in forecasts if one.edit is not None and one.edit.hidden]
+    for root, fields in hidden:
+        page.add_line(("note: ", "bold"), f"{root.namespace}/{root.name}: {hidden_words(fields, full=full)}")
+    if hidden:
+        page.add_line("  Plan the cluster itself (--live), or capture it with grove snapshot --whole.")
 
 
 def _gaps(page: StyledTextPage, context: PlanPageContext) -> None:
