@@ -1,6 +1,6 @@
 """What the manifests of an input leave open: sets of the same name, sets without a manifest, kinds not collected."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -40,6 +40,17 @@ def with_manifest_findings(
         return forecast
     found = uncollected_objects_of_edit(snapshot, before, rules)
     return replace(forecast, edit=replace(edit, uncollected=found)) if found else forecast
+
+
+def manifests_not_planned(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[str, ...]:
+    """Return the sets that a manifest of the input changes or creates and that are not among those planned (IN-087).
+
+    Returns:
+        ``namespace/name`` of each, sorted.
+    """
+    planned = {f"{one.root.ref.namespace}/{one.root.ref.name}" for one in snapshots}
+    changed = {name for name, changes in loaded.changes.items() if changes}
+    return tuple(sorted((changed | loaded.hidden.keys() | loaded.new_sets.keys()) - planned))
 
 
 def _removed_manifest(snapshot: Snapshot) -> RemovedManifest:

@@ -47,7 +47,8 @@ def plan_objections(
 
     Args:
         until: the end of the forecast time; None without ``--until``.
-        is_incomplete: whether objects are missing that others of the input show to be there (IN-083).
+        is_incomplete: whether objects are missing that others of the input show to be there (IN-083), or manifests of
+            the input are not planned (IN-087).
     """
     if denied := denied_policy_names(results):
         yield f"failed by --policy: {', '.join(denied)}"

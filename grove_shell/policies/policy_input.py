@@ -49,7 +49,7 @@ def policy_input(
         for raw, forecast in zip(written["plans"], document.forecasts, strict=True)
         if forecast.root.kind == _SET_KIND
     ]
-    is_unknown = any(one["unknown"] for one in sets)
+    is_unknown = any(one["unknown"] for one in sets) or bool(document.not_planned)
     whole = {
         "rules": document.rules,
         "asOf": format_time(document.as_of),

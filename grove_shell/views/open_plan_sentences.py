@@ -1,16 +1,11 @@
 """What a plan leaves open because of a manifest, in words: sets of its name, kinds that were not collected."""
 
-import re
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from grove_core.plan.forecast import Forecast, SetsOfSameName
 from grove_core.plan.update_forecast import UncollectedObjects
-from grove_core.resources.manifest_changes import ManifestChange
-from grove_shell.views.edit_lines import changes_of_cliques_together
 from grove_shell.views.formatting import MAX_NAMES, comma_separated_names, count_with_noun
-
-_ITEM: Final = re.compile(r"\[\d+\]$")
+from grove_shell.views.manifest_notes import hidden_words
 
 
 def open_plan_sentences(forecast: Forecast) -> Iterator[str]:
@@ -37,10 +32,3 @@ def uncollected_words(touched: Sequence[UncollectedObjects]) -> str:
         if count
     )
     return f"{', '.join(found)}, which the plan lacks"
-
-
-def hidden_words(fields: Sequence[ManifestChange], *, full: bool = False) -> str:
-    """Return which fields of an edit count as unchanged because a capture redacted them; ``full`` names them all."""
-    together = dict.fromkeys(_ITEM.sub("", one.path) for one in changes_of_cliques_together(fields))
-    names = comma_separated_names([*together], None if full else MAX_NAMES)
-    return f"an edit of {count_with_noun(len(fields), 'redacted value')} is not seen: {names}"
