@@ -215,8 +215,13 @@ class EditForecast:
 
     @property
     def may_change_more(self) -> bool:
-        """Whether the edit may change more than the plan shows: a hidden field that is more than metadata."""
-        return any(one.dependence is not FieldDependence.METADATA for one in self.hidden)
+        """Whether the edit may change more than the plan shows."""
+        return may_change_more(self.hidden)
+
+
+def may_change_more(hidden: Iterable[ManifestChange]) -> bool:
+    """Return whether one of some fields that are not compared is more than metadata (ED-015)."""
+    return any(one.dependence is not FieldDependence.METADATA for one in hidden)
 
 
 def pods_of_new_set(spec: SetSpec) -> PodsAndGpus:

@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.plan.forecast import Forecast, RemovedManifest
 from grove_core.plan.update_forecast import PodsAndGpus
-from grove_core.resources.manifest_changes import FieldDependence
+from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
@@ -48,9 +48,23 @@ def manifests_not_planned(loaded: LoadedInput, snapshots: Iterable[Snapshot]) ->
     Returns:
         ``namespace/name`` of each, sorted.
     """
-    planned = {f"{one.root.ref.namespace}/{one.root.ref.name}" for one in snapshots}
     changed = {name for name, changes in loaded.changes.items() if changes}
-    return tuple(sorted((changed | loaded.hidden.keys() | loaded.new_sets.keys()) - planned))
+    return tuple(sorted((changed | loaded.hidden.keys() | loaded.new_sets.keys()) - _names_of(snapshots)))
+
+
+def edited_objects(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[str, ...]:
+    """Return the topologies and the sets of some snapshots that are planned with a manifest of the input, by name."""
+    topologies = (edit.before.ref.short for edit in loaded.topology_edits)
+    return (*topologies, *sorted(_names_of(snapshots).intersection(loaded.edited)))
+
+
+def hidden_fields(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> dict[str, tuple[ManifestChange, ...]]:
+    """Return the fields that are not compared (ED-015), by ``namespace/name`` of the sets of some snapshots."""
+    return {name: loaded.hidden[name] for name in sorted(_names_of(snapshots) & loaded.hidden.keys())}
+
+
+def _names_of(snapshots: Iterable[Snapshot]) -> frozenset[str]:
+    return frozenset(f"{one.root.ref.namespace}/{one.root.ref.name}" for one in snapshots)
 
 
 def _removed_manifest(snapshot: Snapshot) -> RemovedManifest:

@@ -21,8 +21,7 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     if unknown := len(edits) - len(updates):
         yield f"what {count_with_noun(unknown, 'edit')} restarts is unknown: pods were not collected", "bold magenta"
     hidden = sum(one.update is not None and one.may_change_more for one in edits)
-    if hidden:
-        yield f"{count_with_noun(hidden, 'edit')} not compared in full: values are redacted", "bold magenta"
+    yield from not_compared_verdict(hidden)
     if updates:
         yield from _restarts(updates, is_least=bool(hidden))
     removed = PodsAndGpus.sum_of(one.removed for one in updates)
@@ -36,6 +35,12 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
         yield f"adds {count_with_noun(grown, 'GPU')} to pods that restart", _WARNING
     if stopped := sum(bool(update.waits) for update in updates):
         yield f"{count_with_noun(stopped, 'update')} will not end", "bold magenta"
+
+
+def not_compared_verdict(count: int) -> Iterator[Span]:
+    """Yield how many edits have values that a capture redacted (ED-015); nothing for none."""
+    if count:
+        yield f"{count_with_noun(count, 'edit')} not compared in full: values are redacted", "bold magenta"
 
 
 def _restarts(updates: Sequence[UpdateForecast], *, is_least: bool) -> Iterator[Span]:
