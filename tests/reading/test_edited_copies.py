@@ -38,14 +38,44 @@ def written(path: Path, raw: Json) -> str:
 def test_in032_two_specs_in_one_version_are_a_fault(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whichever of the files comes first."""
+    """Whichever of the files comes first, the one with the edit is to be changed."""
     dump = written(tmp_path / "dump.json", json.loads(HEALTHY.read_text(encoding="utf-8")))
     copy = stored("qwen")
     assert not load([dump, written(tmp_path / name, copy)]).faults, "the same object twice is one"
     copy["spec"]["replicas"] = 1
-    assert run_command_line(["plan", "-f", dump, "-f", written(tmp_path / name, copy), *NOW], "grove") == 1
+    edit = written(tmp_path / name, copy)
+    assert run_command_line(["plan", "-f", dump, "-f", edit, *NOW], "grove") == 1
     reported = capsys.readouterr().err
-    assert "PodCliqueSet llm-serving/qwen, metadata.uid: expected no uid in an edit" in reported
+    fault = f"  {edit}: document 1, PodCliqueSet llm-serving/qwen, metadata.uid: expected no uid in an edit: "
+    assert f"{fault}with one it is the set of a cluster, which {dump} has, got two specs of this set\n" in reported
+
+
+def test_in032_two_specs_in_files_alike_are_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Either of them may be the edit."""
+    copy = stored("qwen")
+    first = written(tmp_path / "a.json", copy)
+    copy["spec"]["replicas"] = 1
+    second = written(tmp_path / "z.json", copy)
+    assert run_command_line(["plan", "-f", second, "-f", first, *NOW], "grove") == 1
+    reported = capsys.readouterr().err
+    assert (
+        f"  {first}: document 1, PodCliqueSet llm-serving/qwen, metadata.uid: expected no uid in the edit, " in reported
+    )
+    assert f"which is in this file or in {second}: " in reported
+
+
+def test_in032_a_stored_set_beside_an_old_manifest_is_a_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The set of ``--old`` stands in no file of stored objects."""
+    copy = stored("qwen")
+    old = written(tmp_path / "old.json", {**copy, "metadata": {"name": "qwen", "namespace": "llm-serving"}})
+    copy["spec"]["replicas"] = 1
+    edit = written(tmp_path / "edit.json", copy)
+    assert run_command_line(["plan", "--old", old, "-f", edit, *NOW], "grove") == 1
+    assert f"  {edit}: document 1, PodCliqueSet llm-serving/qwen, metadata.uid: expected no uid in an edit: " in (
+        capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(("quantity", "is_edit"), [(2, False), ("2", False), ("2000m", False), (3, True)])
