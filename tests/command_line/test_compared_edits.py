@@ -48,6 +48,27 @@ def test_cl102_an_edit_is_named(command: str, compared: Compared) -> None:
     assert "applied to" in compared("-o", "markdown", command=command)[1]
 
 
+@pytest.mark.req("CL-102", "ED-015")
+@pytest.mark.parametrize("salt", [b"", b"salt"])
+def test_cl102_an_explanation_names_the_edit_of_its_set(
+    salt: bytes, compared: Compared, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden = compared(salt=salt)[2]
+    (one,) = (found for found in hidden["sets"] if found["root"]["name"] == "qwen")
+    paths = {QWEN: one["notCompared"]} if salt else {}
+    words = ["explain", "-f", str(tmp_path / "cluster.json"), "-f", str(tmp_path / "edited.json"), *NOW]
+    for target, names in (("pcs/qwen", [QWEN]), ("pcs/embed", [])):
+        assert run_command_line([*words, target], "grove") == 0
+        head = capsys.readouterr().out.partition("PodCliqueSet llm-serving/")[0]
+        note = f"note: planned as if the manifest in the input had just been applied to {QWEN}\n"
+        assert (note in head) == bool(names)
+        assert ("redacted values is not seen" in head) == bool(names and paths)
+        assert run_command_line([*words, target, "-o", "json"], "grove") == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document.get("edited", []) == names
+        assert document.get("notCompared", {}) == (paths if names else {})
+
+
 @pytest.mark.req("CL-102", "IN-087")
 def test_in087_a_comparison_names_what_it_leaves_out(compared: Compared) -> None:
     code, page, document = compared("embed")
