@@ -208,13 +208,10 @@ class InputObjects:
 
     def _report_edited_copies(self) -> None:
         """Add a fault for two specs of a set; the one in the file with fewer objects is taken to be the edit."""
-        counts = self._objects_in_file
         for pair in self._edited_copies:
-            edit, other = sorted(pair, key=lambda item: counts[item.file])
-            which, has = "an edit", f", which {other.file} has"
-            if edit.file == other.file:
-                has = ""
-            elif counts[edit.file] == counts[other.file]:
+            edit, other = sorted(pair, key=lambda item: self._objects_in_file[item.file])
+            which, has = "an edit", "" if edit.file == other.file else f", which {other.file} has"
+            if has and self._objects_in_file[edit.file] == self._objects_in_file[other.file]:
                 which, has = f"the edit, which is in this file or in {other.file}", ""
             expected = f"no uid in {which}: with one it is the set of a cluster{has}"
             self.add_fault(edit, "metadata.uid", expected, "two specs of this set")

@@ -10,6 +10,7 @@ from grove_shell.views.edit_lines import changes_of_cliques_together
 from grove_shell.views.formatting import MAX_NAMES, comma_separated_names, count_with_noun
 
 _ITEM: Final = re.compile(r"\[\d+\]$")
+_FIELDS: Final = 2
 _NOTE: Final = ("note: ", "bold")
 
 
@@ -51,5 +52,5 @@ def add_hidden_fields(
 def hidden_words(fields: Sequence[ManifestChange], *, full: bool = False) -> str:
     """Return which fields of an edit count as unchanged because a capture redacted them; ``full`` names them all."""
     together = dict.fromkeys(_ITEM.sub("", one.path) for one in changes_of_cliques_together(fields))
-    names = comma_separated_names([*together], None if full else MAX_NAMES)
+    names = comma_separated_names([*together], None if full else _FIELDS)
     return f"an edit of {count_with_noun(len(fields), 'redacted value')} is not seen: {names}"
