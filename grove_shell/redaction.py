@@ -22,6 +22,7 @@ REDACTED: Final = "redacted-"
 _DRIVER_VALUES: Final = ("data", "options", "volumeAttributes")  # of claims, and of volumes
 _TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})  # the type of the parameters; the rest belongs to the driver
 _KEPT: Final = ("apiVersion", "kind", "metadata")
+_REDACTED_TEXT: Final = re.compile(rf"{REDACTED}[0-9a-f]{{12}}")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _PASSWORD_IN_URL: Final = re.compile(r"://[^/\s@]*@")
 _ERRORS: Final = "lastErrors"  # of the Go operator; they quote the API server, which quotes refused values
@@ -45,6 +46,11 @@ _GROVE_VARIABLES: Final = frozenset(
         "GROVE_PCSG_TEMPLATE_NUM_PODS",
     }
 )  # written by Grove; a variable GROVE_TOKEN would be of a user
+
+
+def is_redacted_text(value: object) -> bool:
+    """Return whether a value is what redaction puts in place of a text that is not empty."""
+    return isinstance(value, str) and _REDACTED_TEXT.fullmatch(value) is not None
 
 
 class ObjectRedaction:

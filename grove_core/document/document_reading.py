@@ -68,6 +68,7 @@ def plan_document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSO
             configuration=_configuration(raw["configuration"]) if "configuration" in raw else DEFAULT_CONFIGURATION,
             rules_from=_rules_source(raw["rulesFrom"]) if "rulesFrom" in raw else None,
             as_of_from=require_text(raw.get("asOfFrom", "")),
+            not_planned=tuple(map(require_text, require_list(raw.get("notPlanned", [])))),
         )
     except _MALFORMED as fault:
         raise MalformedObject((ObjectProblem(path="", expected="a whole plan", got=_got(raw, fault)),)) from fault

@@ -69,6 +69,7 @@ def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
         "asOf": format_time(document.as_of),
         **({"asOfFrom": document.as_of_from} if document.as_of_from else {}),
         "notCollected": list(document.not_collected),
+        **({"notPlanned": list(document.not_planned)} if document.not_planned else {}),
         "summary": {
             **step_counts_by_action(document.forecasts),
             "terminations": _terminations_as_json(termination_totals(document.forecasts)),

@@ -48,6 +48,7 @@ class PlanDocument:
         forecasts: one for each root, sorted by namespace and name.
         configuration: of the planned operator.
         rules_from: what chose the rule set; None in plans of formats before 1.4.
+        not_planned: ``namespace/name`` of the sets whose manifests in the input were not selected (IN-087).
         as_of_from: ``input`` where the time is the newest one in the input (IN-081); else empty.
     """
 
@@ -58,6 +59,7 @@ class PlanDocument:
     configuration: Configuration = DEFAULT_CONFIGURATION
     rules_from: RuleSetSource | None = None
     as_of_from: str = ""
+    not_planned: tuple[str, ...] = ()
 
 
 def step_counts_by_action(forecasts: Iterable[Forecast]) -> Json:

@@ -205,11 +205,23 @@ class EditForecast:
         changes: the fields that change (ED-001).
         update: None where the forecast would rest on objects that were not collected.
         uncollected: what the plan lacks of the edit, by kind (ED-012).
+        hidden: fields, without values, that a capture redacted and that count as unchanged (ED-015).
     """
 
     changes: tuple[ManifestChange, ...]
     update: UpdateForecast | None
     uncollected: tuple[UncollectedObjects, ...] = ()
+    hidden: tuple[ManifestChange, ...] = ()
+
+    @property
+    def may_change_more(self) -> bool:
+        """Whether the edit may change more than the plan shows."""
+        return may_change_more(self.hidden)
+
+
+def may_change_more(hidden: Iterable[ManifestChange]) -> bool:
+    """Return whether one of some fields that are not compared is more than metadata (ED-015)."""
+    return any(one.dependence is not FieldDependence.METADATA for one in hidden)
 
 
 def pods_of_new_set(spec: SetSpec) -> PodsAndGpus:

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 from grove_core.kernel.frozen import FrozenMap, Json, freeze, is_same_json
 from grove_core.kernel.time_formats import parse_duration
 
-_ABSENT: Final = object()
+ABSENT: Final = object()
+"""In place of a value that is not there."""
 _COMPARED_METADATA: Final = ("labels", "annotations")
 _WRITTEN_BY_KUBECTL: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -105,7 +106,7 @@ def _names_of_cliques(manifest: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _change(path: str, before: object, after: object, cliques: tuple[str, ...]) -> ManifestChange:
     given = {"before": before, "after": after}
-    values = FrozenMap({key: freeze(value) for key, value in given.items() if value is not _ABSENT})
+    values = FrozenMap({key: freeze(value) for key, value in given.items() if value is not ABSENT})
     for pattern, dependence in _DEPENDENCE_BY_PATH:
         match = pattern.match(path)
         if match is not None and dependence is FieldDependence.PODS:
@@ -120,15 +121,15 @@ def _differences(before: object, after: object, path: str) -> Iterator[tuple[str
     """Yield path and both values of everything that differs, as deep as both sides have the same form."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in (*after, *(key for key in before if key not in after)):
-            yield from _differences(before.get(key, _ABSENT), after.get(key, _ABSENT), _path_of_key(path, key))
+            yield from _differences(before.get(key, ABSENT), after.get(key, ABSENT), _path_of_key(path, key))
         return
     if isinstance(before, list) and isinstance(after, list):
-        pairs = _paired_items(before, after)
+        pairs = paired_items(before, after)
         if pairs is not None:
             for name, one, other in pairs:
                 yield from _differences(one, other, f"{path}[{name}]")
             return
-    if before is _ABSENT or after is _ABSENT or not _means_the_same(path, before, after):
+    if before is ABSENT or after is ABSENT or not _means_the_same(path, before, after):
         yield path, before, after
 
 
@@ -145,12 +146,16 @@ def _path_of_key(path: str, key: object) -> str:
     return f"{path}.{key}" if _PLAIN_KEY.fullmatch(str(key)) else f"{path}[{key}]"
 
 
-def _paired_items(before: list[Any], after: list[Any]) -> list[tuple[str, object, object]] | None:
-    """Return the items of two lists in pairs, by name, else by place; None where neither is possible."""
+def paired_items(before: list[Any], after: list[Any]) -> list[tuple[str, object, object]] | None:
+    """Return the items of two lists in pairs with name or place; None where they cannot be paired.
+
+    They are paired by name, in the order of the second list, else by place. An item without a counterpart stands
+    beside ``ABSENT``.
+    """
     ones, others = _items_by_name(before), _items_by_name(after)
     if ones is not None and others is not None:
         names = (*others, *(name for name in ones if name not in others))
-        return [(name, ones.get(name, _ABSENT), others.get(name, _ABSENT)) for name in names]
+        return [(name, ones.get(name, ABSENT), others.get(name, ABSENT)) for name in names]
     if len(before) != len(after):
         return None
     return [(str(place), one, other) for place, (one, other) in enumerate(zip(before, after, strict=True))]

@@ -18,11 +18,18 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.document.step_writing import reason_as_json, ref_as_json
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
+from grove_core.plan.update_forecast import may_change_more
+from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
-from grove_shell.actions.manifest_findings import uncollected_kind_names
+from grove_shell.actions.manifest_findings import (
+    edited_objects,
+    hidden_fields,
+    manifests_not_planned,
+    uncollected_kind_names,
+)
 from grove_shell.actions.plan import time_after
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
@@ -84,7 +91,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         if not renderer.shows_page:
             print_error(report.nothing_judged)
         return FAIL_ON
-    return _exit_code(inputs, options, report.comparisons)
+    return _exit_code(inputs, options, report)
 
 
 def _plans_of(report: RuleSetComparisonReport) -> "PlansOfResult":
@@ -137,18 +144,23 @@ def compare_input(inputs: CommandInput, source: InputSource, options: CompareOpt
         comparisons=tuple(starmap(compare_forecasts, zip(*forecasts_by_rules, restarts, strict=True))),
         forecasts=(forecasts_by_rules[0], forecasts_by_rules[1]),
         snapshots=snapshots,
+        edited=edited_objects(loaded, snapshots),
+        not_planned=manifests_not_planned(loaded, snapshots),
+        hidden=hidden_fields(loaded, snapshots),
     )
 
 
-def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[RuleSetComparison]) -> int:
+def _exit_code(inputs: CommandInput, options: CompareOptions, report: RuleSetComparisonReport) -> int:
+    found = report.comparisons
     changes = {difference.change.value.lower() for one in found for difference in one.differences}
     if any(one.restart is not None and one.restart.may_restart_pods for one in found):
         changes.add("restart")
     if inputs.problems:
         return ERROR
-    unknown = {"unknown"} if any(one.unknown for one in found) else set()
+    is_open = bool(report.not_planned) or any(map(may_change_more, report.hidden.values()))
+    unknown = {"unknown"} if is_open or any(one.unknown for one in found) else set()
     fail_on = set(options.fail_on)
-    if "unknown" in fail_on and any(one.unpredicted for one in found):
+    if "unknown" in fail_on and (report.hidden or any(one.unpredicted for one in found)):
         unknown = {"unknown"}
     if options.fail_on and (met := changes & fail_on | unknown):
         print_error(fail_on_message(met))
@@ -166,15 +178,23 @@ def report_as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
         **({"asOfFrom": report.as_of_from} if report.as_of_from else {}),
         "until": format_time(report.until) if report.until is not None else None,
         "notCollected": list(report.not_collected),
+        **({"edited": list(report.edited)} if report.edited else {}),
+        **({"notPlanned": list(report.not_planned)} if report.not_planned else {}),
         "sets": [
             {
                 "root": ref_as_json(one.root),
                 "restart": _restart_as_json(one.restart),
+                **_hidden_as_json(report.hidden.get(f"{one.root.namespace}/{one.root.name}", ())),
                 **rule_set_comparison_as_json(one),
             }
             for one in report.comparisons
         ],
     }
+
+
+def _hidden_as_json(fields: Sequence[ManifestChange]) -> dict[str, Any]:
+    """Return the paths of the fields of a set that a capture redacted (ED-015); empty where there is none."""
+    return {"notCompared": [one.path for one in fields]} if fields else {}
 
 
 def _restart_as_json(restart: UpgradeRestart | None) -> dict[str, Any] | None:

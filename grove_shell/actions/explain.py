@@ -21,6 +21,7 @@ from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import nodes_in_input, with_input_findings
+from grove_shell.actions.manifest_findings import edited_objects, hidden_fields
 from grove_shell.actions.plan import PlanOptions, forecasts_of_sets, operator_rule_set_note, plan_input
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import known_names_hint
@@ -85,18 +86,23 @@ def explain_input(
         or plans.uncollected_objects(snapshots, kind, name)
     )
     other = operator_rule_set_note(recognition, rule_set.name)
-    header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source)
+    shown = [one.inquiry.snapshot for one in objects]
+    edited, hidden = edited_objects(inputs.loaded, shown), hidden_fields(inputs.loaded, shown)
+    header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source, edited, hidden)
     return Explained(tuple(objects), header, "" if objects else plans.hint(snapshots, kind, name))
 
 
 def explained_as_json(explained: Explained, *, only_guards: bool = False) -> dict[str, Any]:
     """Return what explains one object as JSON."""
     header = explained.header
+    hidden = header.hidden.items()
     return {
         "rules": header.rules,
         "rulesFrom": rule_set_source_as_json(header.source),
         "asOf": format_time(header.now),
         **({"asOfFrom": header.time_from} if header.time_from else {}),
+        **({"edited": list(header.edited)} if header.edited else {}),
+        **({"notCompared": {name: [one.path for one in fields] for name, fields in hidden}} if hidden else {}),
         "answers": [explanation_as_json(one, only_guards=only_guards) for one in explained.objects],
     }
 

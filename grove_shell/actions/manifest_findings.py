@@ -1,12 +1,12 @@
 """What the manifests of an input leave open: sets of the same name, sets without a manifest, kinds not collected."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from grove_core.plan.forecast import Forecast, RemovedManifest
 from grove_core.plan.update_forecast import PodsAndGpus
-from grove_core.resources.manifest_changes import FieldDependence
+from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
@@ -20,7 +20,7 @@ _NO_OTHER_OBJECTS: Final = frozenset({FieldDependence.PODS, FieldDependence.TERM
 def with_manifest_findings(
     forecast: Forecast, snapshot: Snapshot, rules: RuleSet, loaded: LoadedInput, *, has_old: bool
 ) -> Forecast:
-    """Return the forecast of a set with what its manifest leaves open (IN-086, ED-011, ED-012).
+    """Return the forecast of a set with what its manifest leaves open (IN-086, ED-011, ED-012, ED-015).
 
     Args:
         has_old: whether the stored sets are those of ``--old``.
@@ -33,10 +33,38 @@ def with_manifest_findings(
     if before is None:
         is_removed = has_old and name not in loaded.new_sets
         return replace(forecast, removed=_removed_manifest(snapshot)) if is_removed else forecast
+    if edit is not None and (hidden := loaded.hidden.get(name)):
+        edit = replace(edit, hidden=hidden)
+        forecast = replace(forecast, edit=edit)
     if edit is None or edit.update is None or all(change.dependence in _NO_OTHER_OBJECTS for change in edit.changes):
         return forecast
     found = uncollected_objects_of_edit(snapshot, before, rules)
     return replace(forecast, edit=replace(edit, uncollected=found)) if found else forecast
+
+
+def manifests_not_planned(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[str, ...]:
+    """Return the sets that a manifest of the input changes or creates and that are not among those planned (IN-087).
+
+    Returns:
+        ``namespace/name`` of each, sorted.
+    """
+    changed = {name for name, changes in loaded.changes.items() if changes}
+    return tuple(sorted((changed | loaded.hidden.keys() | loaded.new_sets.keys()) - _names_of(snapshots)))
+
+
+def edited_objects(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[str, ...]:
+    """Return the topologies and the sets of some snapshots that are planned with a manifest of the input, by name."""
+    topologies = (edit.before.ref.short for edit in loaded.topology_edits)
+    return (*topologies, *sorted(_names_of(snapshots).intersection(loaded.edited)))
+
+
+def hidden_fields(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> dict[str, tuple[ManifestChange, ...]]:
+    """Return the fields that are not compared (ED-015), by ``namespace/name`` of the sets of some snapshots."""
+    return {name: loaded.hidden[name] for name in sorted(_names_of(snapshots) & loaded.hidden.keys())}
+
+
+def _names_of(snapshots: Iterable[Snapshot]) -> frozenset[str]:
+    return frozenset(f"{one.root.ref.namespace}/{one.root.ref.name}" for one in snapshots)
 
 
 def _removed_manifest(snapshot: Snapshot) -> RemovedManifest:

@@ -25,13 +25,18 @@ from grove_shell.actions.input_findings import (
     nothing_decided_message,
     sets_with_unknown_nodes,
 )
-from grove_shell.actions.manifest_findings import uncollected_kind_names, with_manifest_findings
+from grove_shell.actions.manifest_findings import (
+    manifests_not_planned,
+    uncollected_kind_names,
+    with_manifest_findings,
+)
 from grove_shell.actions.plan_checks import plan_objections
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_shell.in_memory.update_forecasts import with_edit_forecast
+from grove_shell.policies.plan_classes import fail_on_class_of_undecided_manifests
 from grove_shell.policies.policy_results import PolicyResult, policy_results_as_json
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.styled_text_page import print_error
@@ -110,6 +115,7 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
         as_of_from=inputs.time.source,
+        not_planned=manifests_not_planned(inputs.loaded, snapshots),
     )
     return PlannedInput(document=document, snapshots=snapshots, recognition=recognition, until=until)
 
@@ -331,12 +337,16 @@ def time_after(now: datetime, span: timedelta | None) -> datetime | None:
 def _exit_code(inputs: CommandInput, options: PlanOptions, plan: PlannedInput, results: Sequence[PolicyResult]) -> int:
     if inputs.problems:
         return ERROR
-    is_incomplete = inputs.loaded.lacks_objects
-    forecasts, until = plan.document.forecasts, plan.until
+    forecasts, until, not_planned = plan.document.forecasts, plan.until, plan.document.not_planned
+    is_incomplete = inputs.loaded.lacks_objects or bool(not_planned)
     if objections := tuple(plan_objections(options, forecasts, until, results, is_incomplete=is_incomplete)):
         for objection in objections:
             print_error(objection)
         return FAIL_ON
-    if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in plan.document.forecasts):
+    if options.detailed_exitcode and (
+        any(forecast.rounds[0].steps for forecast in forecasts)
+        or not_planned
+        or fail_on_class_of_undecided_manifests(forecasts)
+    ):
         return CHANGES
     return DONE

@@ -7,7 +7,7 @@ from typing import Protocol
 from grove_core.document.termination_totals import termination_totals
 from grove_core.plan.forecast import Forecast
 from grove_shell.policies.plan_classes import (
-    fail_on_class_of_undecided_namespaces,
+    fail_on_class_of_undecided_manifests,
     fail_on_class_of_unknown_verdicts,
     fail_on_classes_in_forecasts,
     fail_on_classes_of_open_plans,
@@ -47,7 +47,8 @@ def plan_objections(
 
     Args:
         until: the end of the forecast time; None without ``--until``.
-        is_incomplete: whether objects are missing that others of the input show to be there (IN-083).
+        is_incomplete: whether objects are missing that others of the input show to be there (IN-083), or manifests of
+            the input are not planned (IN-087).
     """
     if denied := denied_policy_names(results):
         yield f"failed by --policy: {', '.join(denied)}"
@@ -55,7 +56,7 @@ def plan_objections(
     if not limits.fail_on and most_restarted is None and most_terminated is None:
         return
     classes = fail_on_classes_in_forecasts(planned, until)
-    undecided = {"unknown"} if is_incomplete else fail_on_class_of_undecided_namespaces(planned)
+    undecided = {"unknown"} if is_incomplete else fail_on_class_of_undecided_manifests(planned)
     unknown = fail_on_class_of_unknown_verdicts(planned) | undecided
     found = classes | fail_on_classes_of_open_plans(planned)
     if limits.fail_on and (met := set(limits.fail_on) & found | unknown):

@@ -24,11 +24,13 @@ def snapshot_command(**options: Any) -> int:
 
     The file holds all objects that concern Grove, the time, and what could not be read. Values of environment
     variables, arguments and commands are replaced by salted hashes; plans of the file are the same as of the cluster.
+    Give --whole to plan manifests beside the file: values cannot be compared with hashes.
 
     \b
     Examples:
       grove snapshot -n ml --out ml.json
       grove plan -f ml.json                  # as of the moment it was taken
+      grove snapshot -n ml --whole --out ml.json && grove plan -f ml.json -f manifests/
 
     Exit codes: 0 done, 1 cluster not reachable, 64 usage.
     """

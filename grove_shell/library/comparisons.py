@@ -20,6 +20,7 @@ from grove_shell.library.objects import qualified_name, replica_name
 from grove_shell.library.tables import Table, table_of
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.views.compare_page import RuleSetComparisonReport
+from grove_shell.views.manifest_notes import hidden_words
 from grove_shell.views.renderers import format_json_document
 
 
@@ -114,7 +115,10 @@ class Comparison:
     def unknown(self) -> tuple[str, ...]:
         """Why a rule set cannot decide or predict, a sentence each; check it before you trust that nothing differs."""
         reasons = (why for one in self.internals.comparisons for why in (*one.unknown, *one.unpredicted))
-        return tuple(dict.fromkeys(why.sentence for why in reasons))
+        sentences = dict.fromkeys(why.sentence for why in reasons)
+        hidden = (f"{name}: {hidden_words(fields)}" for name, fields in self.internals.hidden.items())
+        not_planned = (f"{name}: its manifest is not planned" for name in self.internals.not_planned)
+        return (*sentences, *hidden, *not_planned)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove compare -o json`` prints."""

@@ -118,6 +118,7 @@ class Plan:
             found += [f"{name}: {sentence}" for sentence in story.unpredicted]
         for one in self._forecasts:
             found += [f"{qualified_name(one.root)}: {sentence}" for sentence in open_plan_sentences(one)]
+        found += [f"{name}: its manifest is not planned" for name in self.internals.document.not_planned]
         return (*dict.fromkeys(found), *self.lost_objects)
 
     @property

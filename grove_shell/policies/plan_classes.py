@@ -20,24 +20,31 @@ def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
 
 
 def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
-    """Return the classes that are met because a plan leaves something out: CL-130, ED-011, ED-012, IN-086.
+    """Return the classes that are met because a plan leaves something out: CL-130, ED-011, ED-012, ED-015, IN-086.
 
     They do not make the number of pods that an edit restarts unknown.
     """
     classes: set[str] = set()
     for one in planned:
         uncollected = one.edit.uncollected if one.edit is not None else ()
-        if uncollected or one.same_name is not None or not one.complete:
+        is_hidden = one.edit is not None and bool(one.edit.hidden)
+        if uncollected or is_hidden or one.same_name is not None or not one.complete:
             classes.add("unknown")
         if one.removed is not None or any(kind.deleted for kind in uncollected):
             classes.add("delete")
     return classes
 
 
-def fail_on_class_of_undecided_namespaces(planned: Iterable[Forecast]) -> set[str]:
-    """Return ``unknown`` where it is not known which set a manifest is for, which fails every check (IN-086)."""
-    alike = [one.same_name for one in planned if one.same_name is not None]
-    return set() if all(one.is_namespace_given for one in alike) else {"unknown"}
+def fail_on_class_of_undecided_manifests(planned: Iterable[Forecast]) -> set[str]:
+    """Return ``unknown`` where a manifest is not decided, which fails every check.
+
+    It is not known which set it is for (IN-086), or whether it changes values that a capture redacted (ED-015).
+    """
+    for one in planned:
+        is_hidden = one.edit is not None and one.edit.may_change_more
+        if is_hidden or (one.same_name is not None and not one.same_name.is_namespace_given):
+            return {"unknown"}
+    return set()
 
 
 def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | None = None) -> set[str]:

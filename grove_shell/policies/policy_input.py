@@ -13,7 +13,7 @@ from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.policies.plan_classes import (
-    fail_on_class_of_undecided_namespaces,
+    fail_on_class_of_undecided_manifests,
     fail_on_class_of_unknown_verdicts,
     fail_on_classes_in_forecasts,
     fail_on_classes_of_open_plans,
@@ -49,7 +49,7 @@ def policy_input(
         for raw, forecast in zip(written["plans"], document.forecasts, strict=True)
         if forecast.root.kind == _SET_KIND
     ]
-    is_unknown = any(one["unknown"] for one in sets)
+    is_unknown = any(one["unknown"] for one in sets) or bool(document.not_planned)
     whole = {
         "rules": document.rules,
         "asOf": format_time(document.as_of),
@@ -68,7 +68,7 @@ def _set_for_policies(
 ) -> dict[str, Any]:
     """Return one set; where it is not decided, without everything that would depend on what is not known."""
     classes = fail_on_classes_in_forecasts([forecast], until) | fail_on_class_of_unknown_verdicts([forecast])
-    classes |= fail_on_class_of_undecided_namespaces([forecast])
+    classes |= fail_on_class_of_undecided_manifests([forecast])
     update = forecast.edit.update if forecast.edit is not None else None
     is_unknown = "unknown" in classes or (forecast.edit is not None and update is None)
     found: dict[str, Any] = {

@@ -157,6 +157,7 @@ class LoadedInput:
         pods_without_clique: number of pods whose PodClique is not in the input.
         changes: ``namespace/name`` of each set that a manifest in the input changes -> the fields that change (ED-001).
         before: ``namespace/name`` of each of these sets -> the set as it is stored.
+        hidden: ``namespace/name`` of some of them -> fields that a capture redacted and that are not compared (ED-015).
         kept: ``namespace/name path`` of the fields that such a manifest omits and that stay as stored (WL-198).
         warnings: of admission, about the manifests.
         cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-040).
@@ -184,6 +185,7 @@ class LoadedInput:
     pods_without_clique: int
     changes: Mapping[str, tuple[ManifestChange, ...]] = field(default_factory=dict)
     before: Mapping[str, PodCliqueSet] = field(default_factory=dict)
+    hidden: Mapping[str, tuple[ManifestChange, ...]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     cliques_without_pods: tuple[str, ...] = ()

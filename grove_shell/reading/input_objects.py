@@ -4,6 +4,7 @@ An object that cannot be read must not look absent. It makes its kind count as n
 decisions that need the kind are then "unknown" (IN-034).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -101,6 +102,9 @@ class InputObjects:
             "Pod": ObjectsOfKind(pod_from_json, self.pods),
         }
         self._seen: set[Gap] = set()  # present kinds without a store
+        self._objects_in_file: Counter[str] = Counter()
+        self._set_places: dict[Ref, InputItem] = {}
+        self._edited_copies: list[tuple[InputItem, InputItem]] = []
         self._clashes: dict[str, dict[Ref, InputItem]] = {}  # uid -> objects with that uid, if there are several
 
     @property
@@ -145,13 +149,16 @@ class InputObjects:
     def put_object(self, item: InputItem, kind: str, store: dict[K, V], key: K, found: V) -> None:
         """Store an object; two objects of one name that differ are a fault, and neither counts (IN-032)."""
         before = store.setdefault(key, found)
-        if before is found or is_same_object(before, found):
+        if before is found:
+            if isinstance(found, PodCliqueSet):
+                self._set_places[found.ref] = item
+            return
+        if is_same_object(before, found):
             return
         address = (kind, key[-2], key[-1])
         if address not in self.conflicting:
-            if _is_edited(before, found):
-                expected, got = "no uid in an edit: with one it is the set of a cluster", "two specs of this set"
-                self.add_fault(item, "metadata.uid", expected, got)
+            if isinstance(before, PodCliqueSet) and _is_edited(before, found):
+                self._edited_copies.append((self._set_places.get(before.ref, item), item))
             else:
                 self.add_fault(item, "metadata.name", "one object of this kind and name", "a second one that differs")
         self.conflicting.add(address)
@@ -174,6 +181,7 @@ class InputObjects:
     def check_unique_identity(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
         uid, place = resource.uid, InputItem(item.file, item.document, item.index, kind_and_metadata(item.value))
+        self._objects_in_file[item.file] += 1
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
         if not known:
             self.add_fault(item, "metadata", "a uid and a resourceVersion, as every object of a cluster has", "none")
@@ -186,6 +194,7 @@ class InputObjects:
 
     def drop_conflicting_objects(self) -> None:
         """Drop objects that differ from another one of their name, and objects that share a uid."""
+        self._report_edited_copies()
         for members in self._clashes.values():
             for ref, item in members.items():
                 others = " and ".join(sorted(other.short for other in members if other != ref))
@@ -196,6 +205,16 @@ class InputObjects:
             self.others.pop((kind, namespace, name), None)
             for store in self._stores_of(kind):
                 store.pop((namespace, name), None)
+
+    def _report_edited_copies(self) -> None:
+        """Add a fault for two specs of a set; the one in the file with fewer objects is taken to be the edit."""
+        for pair in self._edited_copies:
+            edit, other = sorted(pair, key=lambda item: self._objects_in_file[item.file])
+            which, has = "an edit", "" if edit.file == other.file else f", which {other.file} has"
+            if has and self._objects_in_file[edit.file] == self._objects_in_file[other.file]:
+                which, has = f"the edit, which is in this file or in {other.file}", ""
+            expected = f"no uid in {which}: with one it is the set of a cluster{has}"
+            self.add_fault(edit, "metadata.uid", expected, "two specs of this set")
 
     def conflicting_keys_of_kind(self, kind: str) -> set[Key]:
         """Return namespace and name of the conflicting objects of a kind."""

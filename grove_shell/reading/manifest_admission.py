@@ -69,13 +69,6 @@ def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem
     return item._replace(value={**item.value, "metadata": {**meta, "namespace": namespace}})
 
 
-def is_of_other_namespace(item: InputItem, namespace: str | None) -> bool:
-    """Return whether a manifest has another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-039)."""
-    if not namespace or item.value.get("kind") not in _PLACED or metadata_in(item.value).uid:
-        return False
-    return metadata_in(item.value).namespace not in {"", namespace}
-
-
 def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dict[tuple[str, str], InputItem]:
     """Return manifests by namespace and name; manifests of one name that differ are faults and left out (IN-032).
 

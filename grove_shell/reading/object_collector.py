@@ -83,6 +83,7 @@ class ObjectCollector:
         self.kept: list[str] = []
         self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
         self.before: dict[str, PodCliqueSet] = {}
+        self.hidden: dict[str, tuple[ManifestChange, ...]] = {}
         self.new_sets: dict[str, NewSetManifest] = {}
         self.same_names: dict[str, SetsOfSameName] = {}
         self.interned: dict[str, str] = {}  # strings that many objects share
@@ -247,8 +248,9 @@ class ObjectCollector:
         judging = admission_topology_view(self.topologies.topologies_for_admission, self.found.cliques.values() or None)
         rules = self._admitting_operator()
         templates = self.found.templates.keys() | self.found.conflicting_keys_of_kind(TEMPLATE_KIND)
-        for key, item in sorted(chosen.items()):
+        for key, given in sorted(chosen.items()):
             before = self.found.running.get(key)
+            item = self._with_hidden_values_kept(given, key, before)
             applied = admit_manifest(
                 item,
                 before,
@@ -274,6 +276,20 @@ class ObjectCollector:
                 if alike := sets_of_same_name(item.value, key, self.found.running):
                     self.same_names["/".join(key)] = alike
                 self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
+
+    def _with_hidden_values_kept(
+        self, item: InputItem, key: tuple[str, str], stored: Mapping[str, Any] | None
+    ) -> InputItem:
+        """Return the manifest of an edit without changes of values that a capture redacted (ED-015)."""
+        if stored is None or self.live.served is not None:  # a server that is read has the values themselves
+            return item
+        from grove_shell.reading.redacted_values import with_hidden_values_kept  # noqa: PLC0415 - dumps have no manifests (P11)
+
+        kept, hidden = with_hidden_values_kept(item.value, stored)
+        if not hidden:
+            return item
+        self.hidden["/".join(key)] = hidden
+        return item._replace(value=dict(kept))
 
     def _admitting_operator(self) -> "RuleSet":
         """Return the operator whose admission judges the manifests; that of the design where none was chosen."""

@@ -27,7 +27,7 @@ from grove_core.snapshot.cluster_index import cluster_with_compute_domains, inde
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
-from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_stream
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_stream
 from grove_shell.reading.input_topologies import InputTopologies
 from grove_shell.reading.lost_objects import (
     cliques_with_missing_pods,
@@ -37,7 +37,6 @@ from grove_shell.reading.lost_objects import (
 )
 from grove_shell.reading.manifest_admission import (
     AdmissionOptions,
-    is_of_other_namespace,
     manifest_with_namespace,
 )
 from grove_shell.reading.object_collector import JUDGED, ObjectCollector
@@ -142,10 +141,6 @@ def load(
         take_pods = partial(_take_pods, collector, progress)
         for path in sorted(names):  # a fault of two conflicting objects does not depend on the order of paths
             for item in input_items_in_path(path, collector.found.faults, stdin or standard_input_stream(), take_pods):
-                if is_of_other_namespace(item, namespace):
-                    collector.warnings.append(
-                        f"{item_display_name(item)}: not judged, for its namespace is not {namespace}"
-                    )
                 collector.collect_item(manifest_with_namespace(item, namespace))
                 if progress is not None:
                     progress(item)
@@ -198,6 +193,7 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         pods_without_clique=pods_without_clique,
         changes={f"{namespace}/{name}": found for (namespace, name), found in collector.changes.items()},
         before=collector.before,
+        hidden=collector.hidden,
         kept=tuple(sorted(collector.kept)),
         warnings=tuple(collector.warnings),
         cliques_without_pods=tuple(cliques_with_missing_pods(cluster, listed)),

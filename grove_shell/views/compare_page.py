@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -10,8 +10,11 @@ from grove_core.compare import FirstTermination, RuleSetComparison, TerminationC
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.reasons import Reason
 from grove_core.plan.forecast import Forecast
+from grove_core.plan.update_forecast import may_change_more
+from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.edit_verdict import not_compared_verdict
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
@@ -22,6 +25,12 @@ from grove_shell.views.formatting import (
     object_display_name,
     padded_entry_label,
     relative_time,
+)
+from grove_shell.views.manifest_notes import (
+    add_edited_objects,
+    add_hidden_fields,
+    add_manifests_not_planned,
+    not_planned_verdict,
 )
 from grove_shell.views.plan_headline import time_source_note
 from grove_shell.views.upgrade_restart_lines import add_upgrade_restart, upgrade_headline
@@ -57,6 +66,9 @@ class RuleSetComparisonReport:
         until: the end of the compared time; None without ``--until``.
         forecasts: of all sets, by the present rule set and by the other one.
         snapshots: of all sets.
+        edited: the sets that are compared as if a manifest of the input had just been applied (CL-102), and topologies.
+        not_planned: sets whose manifests in the input were not selected (IN-087).
+        hidden: ``namespace/name`` of edited sets -> fields that a capture redacted (ED-015).
     """
 
     rules: tuple[str, str]
@@ -69,6 +81,9 @@ class RuleSetComparisonReport:
     as_of_from: str = ""
     forecasts: tuple[Sequence[Forecast], Sequence[Forecast]] = ((), ())
     snapshots: Sequence[Snapshot] = ()
+    edited: Sequence[str] = ()
+    not_planned: Sequence[str] = ()
+    hidden: Mapping[str, Sequence[ManifestChange]] = field(default_factory=dict)
 
 
 def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> StyledTextPage:
@@ -80,6 +95,9 @@ def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> 
     page.add_line((f"as of {now.date().isoformat()} {clock_time(now, now)}{source}{until}", "dim"))
     because = next((f": {source.because}" for source in report.rules_from if source.because), "")
     page.add_line((f"rules '{report.rules[0]}' compared with rules '{report.rules[1]}'{because}", "dim"))
+    add_edited_objects(page, report.edited)
+    add_manifests_not_planned(page, report.not_planned)
+    add_hidden_fields(page, report.hidden.items(), full=full)
     for kind in report.not_collected:
         page.add_line((f"not collected: {kind}; what depends on it is not decided", "bold magenta"))
     for found in report.comparisons:
@@ -123,7 +141,9 @@ def comparison_verdict(report: RuleSetComparisonReport) -> list[Span]:
         if count := changes.get(change):
             text = f"{count_with_noun(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))
-    return spans or [(_all_alike(report), "bold green")]
+    hidden = not_compared_verdict(sum(map(may_change_more, report.hidden.values())))
+    left_out = [(f"{text}; ", style) for text, style in (*not_planned_verdict(report.not_planned), *hidden)]
+    return [*left_out, *(spans or [(_all_alike(report), "bold green")])]
 
 
 def _all_alike(report: RuleSetComparisonReport) -> str:

@@ -20,8 +20,11 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     updates = [one.update for one in edits if one.update is not None]
     if unknown := len(edits) - len(updates):
         yield f"what {count_with_noun(unknown, 'edit')} restarts is unknown: pods were not collected", "bold magenta"
+    hidden = sum(one.update is not None and one.may_change_more for one in edits)
+    yield from not_compared_verdict(hidden)
     if updates:
-        yield from _restarts(updates)
+        yield from _restarts(updates, is_least=bool(hidden))
+        yield from _lowest_verdicts(forecasts, has_many=len(updates) > 1)
     removed = PodsAndGpus.sum_of(one.removed for one in updates)
     new_sets = [one.creates for one in forecasts if one.creates is not None]
     added = PodsAndGpus.sum_of((*(one.added for one in updates if one.added.pods), *new_sets))
@@ -36,21 +39,45 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
         yield f"{count_with_noun(stopped, 'update')} {stop} before the end", "bold magenta"
 
 
-def _restarts(updates: Sequence[UpdateForecast]) -> Iterator[Span]:
-    """Yield how many pods restart, and the lowest number that serves of each clique and scaling group."""
+def not_compared_verdict(count: int) -> Iterator[Span]:
+    """Yield how many edits have values that a capture redacted (ED-015); nothing for none."""
+    if count:
+        yield f"{count_with_noun(count, 'edit')} not compared in full: values are redacted", "bold magenta"
+
+
+def _restarts(updates: Sequence[UpdateForecast], *, is_least: bool) -> Iterator[Span]:
+    """Yield how many pods restart.
+
+    Args:
+        is_least: whether more may restart (ED-015).
+    """
     restarted = PodsAndGpus.sum_of(one.restarted for one in updates)
-    parts = _lowest_parts(updates)
     if restarted.pods:
         yield (
-            f"restarts {pods_with_gpus(restarted)}, {_pace(updates)}",
-            (_ALARM if any(map(_is_short, parts)) else _WARNING),
+            f"restarts {'at least ' if is_least else ''}{pods_with_gpus(restarted)}, {_pace(updates)}",
+            _ALARM if any(_is_short(part) for update in updates for part in _lowest_parts(update)) else _WARNING,
         )
-    else:
+    elif not is_least:
         yield "restarts no pod", "bold green"
-    for part in parts[:_PARTS]:
-        yield _lowest_text(part), _ALARM if _is_short(part) else ""
-    if len(parts) > _PARTS:
-        yield f"{len(parts) - _PARTS:,} more with fewer than before", ""
+
+
+def _lowest_verdicts(forecasts: Sequence[Forecast], *, has_many: bool) -> Iterator[Span]:
+    """Yield the lowest number that serves of each clique and scaling group that falls, the shortest first.
+
+    Args:
+        has_many: whether several sets are edited, so that each part is named with its set.
+    """
+    found = [
+        (part, f" of {one.root.namespace}/{one.root.name}" if has_many else "")
+        for one in forecasts
+        if one.edit is not None and one.edit.update is not None
+        for part in _lowest_parts(one.edit.update)
+    ]
+    found.sort(key=lambda pair: (_margin(pair[0]), pair[0].part.sort_key))
+    for part, of_set in found[:_PARTS]:
+        yield _lowest_text(part, of_set), _ALARM if _is_short(part) else ""
+    if len(found) > _PARTS:
+        yield f"{len(found) - _PARTS:,} more with fewer than before", ""
 
 
 def _pace(updates: Sequence[UpdateForecast]) -> str:
@@ -73,16 +100,13 @@ def pods_with_gpus(pods: PodsAndGpus) -> str:
     return f"{count_with_noun(pods.pods, 'pod')}{gpus}"
 
 
-def _lowest_parts(updates: Sequence[UpdateForecast]) -> list[PartDuringUpdate]:
-    """Return the part with the lowest number of each clique or scaling group that falls, the shortest first."""
-    lowest: list[PartDuringUpdate] = []
-    for update in updates:
-        by_template: dict[str, list[PartDuringUpdate]] = {}
-        for part in update.parts:
-            if part.before:
-                by_template.setdefault(part.template, []).append(part)
-        lowest += [min(alike, key=_margin) for alike in by_template.values() if any(map(_falls, alike))]
-    return sorted(lowest, key=lambda part: (_margin(part), part.part.sort_key))
+def _lowest_parts(update: UpdateForecast) -> Iterator[PartDuringUpdate]:
+    """Yield the part with the lowest number of each clique or scaling group that falls."""
+    by_template: dict[str, list[PartDuringUpdate]] = {}
+    for part in update.parts:
+        if part.before:
+            by_template.setdefault(part.template, []).append(part)
+    yield from (min(alike, key=_margin) for alike in by_template.values() if any(map(_falls, alike)))
 
 
 def _falls(part: PartDuringUpdate) -> bool:
@@ -98,8 +122,8 @@ def _margin(part: PartDuringUpdate) -> int:
     return part.lowest - part.needed
 
 
-def _lowest_text(part: PartDuringUpdate) -> str:
+def _lowest_text(part: PartDuringUpdate, of_set: str) -> str:
     unit = "replicas available" if part.part.kind == GROUP_KIND else "ready"
     if _is_short(part) or not part.lowest:
-        return f"{part.template} falls to {part.lowest:,} of {part.wanted:,} {unit} and needs {part.needed:,}"
-    return f"{part.template}: never fewer than {part.lowest:,} of {part.wanted:,} {unit}"
+        return f"{part.template}{of_set} falls to {part.lowest:,} of {part.wanted:,} {unit} and needs {part.needed:,}"
+    return f"{part.template}{of_set}: never fewer than {part.lowest:,} of {part.wanted:,} {unit}"

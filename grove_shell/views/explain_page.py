@@ -1,8 +1,9 @@
 """``grove explain`` as a page and as JSON: the verdicts on an object, its cliques and pods, and the steps on it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import (
@@ -31,6 +32,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation
 from grove_core.plan.forecast import ForecastRound
 from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
+from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_shell.styled_text_page import StyledTextPage
@@ -50,6 +52,7 @@ from grove_shell.views.formatting import (
     relative_time,
     rule_citation,
 )
+from grove_shell.views.manifest_notes import add_edited_objects, add_hidden_fields
 from grove_shell.views.other_product_lines import gate_removal_sentences_for_clique
 from grove_shell.views.plan_headline import time_and_rules_line
 from grove_shell.views.planned_object_lines import add_planned_object
@@ -69,6 +72,8 @@ class ExplainHeader(NamedTuple):
         source: what chose the rule set (CL-055).
         time_from: ``input`` where the time is the newest one in the input; else empty (IN-081).
         other: which operator runs the cluster, where the rule set is that of another one (GF-111); else empty.
+        edited: the edited topologies, and the edited sets of the objects (CL-102).
+        hidden: ``namespace/name`` of edited sets -> fields that a capture redacted (ED-015).
     """
 
     now: datetime
@@ -76,6 +81,8 @@ class ExplainHeader(NamedTuple):
     source: RuleSetSource
     other: str
     time_from: str = ""
+    edited: tuple[str, ...] = ()
+    hidden: Mapping[str, Sequence[ManifestChange]] = MappingProxyType({})
 
 
 class ExplainedObject(NamedTuple):
@@ -106,6 +113,8 @@ def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only
     page.add_line((time_and_rules_line(top.now, top.rules, top.source, top.time_from), "dim"))
     if top.other:
         page.add_line(("note: ", "bold"), top.other)
+    add_edited_objects(page, top.edited)
+    add_hidden_fields(page, top.hidden.items(), full=False)
     for index, one in enumerate(objects):
         if index:
             page.add_line()

@@ -5,14 +5,17 @@ from collections.abc import Iterator, Sequence
 from grove_core.plan.forecast import Forecast, SetsOfSameName
 from grove_core.plan.update_forecast import UncollectedObjects
 from grove_shell.views.formatting import MAX_NAMES, comma_separated_names, count_with_noun
+from grove_shell.views.manifest_notes import hidden_words
 
 
 def open_plan_sentences(forecast: Forecast) -> Iterator[str]:
-    """Yield what is not known of the plan of a set because of its manifest (IN-086, ED-012)."""
+    """Yield what is not known of the plan of a set because of its manifest (IN-086, ED-012, ED-015)."""
     if forecast.same_name is not None:
         yield same_name_words(forecast.same_name)
     if forecast.edit is not None and forecast.edit.uncollected:
         yield f"the edit {uncollected_words(forecast.edit.uncollected)}"
+    if forecast.edit is not None and forecast.edit.hidden:
+        yield hidden_words(forecast.edit.hidden)
 
 
 def same_name_words(found: SetsOfSameName) -> str:

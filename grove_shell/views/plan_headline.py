@@ -18,6 +18,7 @@ from grove_shell.views.formatting import (
     deletion_impact_text,
     unpredicted_sets_warning,
 )
+from grove_shell.views.manifest_notes import not_planned_verdict
 from grove_shell.views.plan_round_lines import (
     created_counts_by_kind,
     deletions_besides_terminations,
@@ -64,6 +65,7 @@ def plan_verdicts(
         return [(nothing, "bold red")]
     verdicts = [
         *([("objects are missing in the input", STYLES[ReplicaUrgency.UNKNOWN])] if is_incomplete else []),
+        *not_planned_verdict(document.not_planned),
         *_on_predictions(stories),
         *edit_verdicts(document.forecasts),
         *_on_terminations(document, stories),

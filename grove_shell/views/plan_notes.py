@@ -22,6 +22,7 @@ from grove_shell.views.formatting import (
     count_with_noun,
     relative_time,
 )
+from grove_shell.views.manifest_notes import add_edited_objects, add_hidden_fields, add_manifests_not_planned
 from grove_shell.views.open_plan_sentences import same_name_words, uncollected_words
 from grove_shell.views.policy_lines import add_policy_results
 
@@ -70,8 +71,8 @@ def add_plan_notes(
     """Add the notes between the headline and the sets."""
     loaded = context.loaded
     _missing(page, document, loaded)
-    _manifest_notes(page, context)
-    _open_plan_notes(page, document.forecasts)
+    _manifest_notes(page, document, context)
+    _open_plan_notes(page, document.forecasts, full=context.verbose)
     _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.foreign_objects):
         page.add_line(("warning: ", "bold yellow"), warning)
@@ -108,31 +109,26 @@ def add_plan_notes(
         page.add_line((f"ignored: {kinds}", "dim"))
 
 
-def _manifest_notes(page: StyledTextPage, context: PlanPageContext) -> None:
+def _manifest_notes(page: StyledTextPage, document: PlanDocument, context: PlanPageContext) -> None:
     """Add what the manifests of the input are planned as: edits, or new sets beside ``--old``; and what they leave."""
     loaded = context.loaded
-    if edited := [*(edit.before.ref.short for edit in loaded.topology_edits), *loaded.edited]:
-        names = comma_separated_names(edited, MAX_NAMES)
-        of_old = (
-            ", as --old has it and with every pod ready (pod names are examples)" if context.has_old_manifests else ""
-        )
-        page.add_line(
-            ("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}{of_old}"
-        )
+    planned = {f"{one.root.namespace}/{one.root.name}" for one in document.forecasts}
+    edited = [*(edit.before.ref.short for edit in loaded.topology_edits), *sorted(planned.intersection(loaded.edited))]
+    of_old = ", as --old has it and with every pod ready (pod names are examples)" if context.has_old_manifests else ""
+    add_edited_objects(page, edited, of_old)
+    add_manifests_not_planned(page, document.not_planned)
     if loaded.topology_edits and not loaded.cluster.configuration.topology.enabled:
         page.add_line("  Topology-aware scheduling is off, so the levels of topologies have no effect: give --config.")
     if context.has_old_manifests and loaded.new_sets:
         names = comma_separated_names(list(loaded.new_sets), MAX_NAMES)
         page.add_line(("note: ", "bold"), f"not in --old, so planned as new: {names}")
-    if loaded.kept and not context.has_old_manifests:
-        page.add_line(
-            ("note: ", "bold"),
-            "fields missing from the manifest keep their stored values: "
-            f"{comma_separated_names(list(loaded.kept), MAX_NAMES)}",
-        )
+    kept = [path for path in loaded.kept if path.partition(" ")[0] in planned]
+    if kept and not context.has_old_manifests:
+        names = comma_separated_names(kept, MAX_NAMES)
+        page.add_line(("note: ", "bold"), f"fields missing from the manifest keep their stored values: {names}")
 
 
-def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast]) -> None:
+def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast], *, full: bool) -> None:
     """Add what the plan leaves open: sets that may be meant, sets without a manifest, and rounds that are cut off."""
     for one in forecasts:
         name = f"{one.root.namespace}/{one.root.name}"
@@ -146,6 +142,8 @@ def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast]) -> Non
         if one.removed is not None:
             gone = f"{count_with_noun(one.removed.cliques, 'PodClique')} and {pods_with_gpus(one.removed.pods)}"
             page.add_line(("note: ", "bold"), f"in --old and not in -f: {name}; if it is deleted too, {gone} go")
+    hidden = [(f"{one.root.namespace}/{one.root.name}", one.edit.hidden) for one in forecasts if one.edit is not None]
+    add_hidden_fields(page, hidden, full=full)
     if cut := [f"{one.root.namespace}/{one.root.name}" for one in forecasts if not one.complete]:
         words = (
             f"--rounds ends the plan of {comma_separated_names(cut, MAX_NAMES)}; what the later rounds do is unknown"

@@ -95,6 +95,30 @@ def test_ed003_a_part_of_which_nothing_serves_falls_to_zero(
     assert "; decode falls to 0 of 2 ready and needs 2; " in printed(capsys, *breached(ended_delay)).splitlines()[0]
 
 
+def test_ed003_with_edits_of_several_sets_each_part_has_its_set(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both sets have a part of the same name."""
+    given = ONE_AT_A_TIME.read_text(encoding="utf-8")
+    items = yaml.safe_load(given)["items"]
+    (name,) = {one["metadata"]["namespace"] for one in items}
+    other = json.loads(json.dumps(items).replace(f'"namespace": "{name}"', '"namespace": "prod"'))
+    for one in other:
+        for fields in (one["metadata"], *one["metadata"].get("ownerReferences", ())):
+            if "uid" in fields:
+                fields["uid"] = f"prod-{fields['uid']}"
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*items, *other]}), encoding="utf-8")
+    words = ("--rules", "field", "--now", "2026-11-21T09:38:48Z")
+    alone = printed(capsys, "-f", str(ONE_AT_A_TIME), *words).partition("\n")[0]
+    assert "; emb: never fewer than 2 of 3 ready; " in alone
+    both = printed(capsys, "-f", str(path), *words).partition("\n")[0]
+    assert [f"; emb of {each}/embed: never fewer than 2 of 3 ready; " in both for each in (name, "prod")] == [
+        True,
+        True,
+    ]
+
+
 @pytest.mark.req("PL-025")
 def test_cl087_an_averted_termination_is_neither_counted_nor_explained(capsys: pytest.CaptureFixture[str]) -> None:
     options = ("-f", str(BREACHED), *NOW)
