@@ -34,6 +34,8 @@ def edit_as_json(edit: EditForecast) -> Json:
     shown: Json = {"changes": [_change_as_json(change) for change in edit.changes]}
     if edit.uncollected:
         shown["notCollected"] = [one._asdict() for one in edit.uncollected]
+    if edit.lacks:
+        shown["lacks"] = list(edit.lacks)
     return shown if edit.update is None else {**shown, "update": _update_as_json(edit.update)}
 
 
@@ -41,7 +43,8 @@ def edit_from_json(raw: Json) -> EditForecast:
     """Read what an edit does; numbers that follow from the stages are not read."""
     update = _update_from_json(raw["update"]) if "update" in raw else None
     uncollected = _list_from_json(raw.get("notCollected", []), _uncollected_from_json)
-    return EditForecast(tuple(map(_change_from_json, require_list(raw["changes"]))), update, uncollected)
+    lacks = _list_from_json(raw.get("lacks", []), require_text)
+    return EditForecast(tuple(map(_change_from_json, require_list(raw["changes"]))), update, uncollected, lacks)
 
 
 def _change_as_json(change: ManifestChange) -> Json:

@@ -205,11 +205,13 @@ class EditForecast:
         changes: the fields that change (ED-001).
         update: None where the forecast would rest on objects that were not collected.
         uncollected: what the plan lacks of the edit, by kind (ED-012).
+        lacks: the kinds without which the update is not known (ED-018); empty where it is.
     """
 
     changes: tuple[ManifestChange, ...]
     update: UpdateForecast | None
     uncollected: tuple[UncollectedObjects, ...] = ()
+    lacks: tuple[str, ...] = ()
 
 
 def pods_of_new_set(spec: SetSpec) -> PodsAndGpus:
