@@ -193,7 +193,8 @@ def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) 
         for forecast in document.forecasts:
             if forecast.edit is not None and forecast.edit.uncollected:
                 _uncollected_of_edit(page, forecast.root, forecast.edit.uncollected)
-        if loaded.lacks_kinds and not loaded.not_listed:
+        lacks_gangs = any(one.startswith("PodGang") for one in document.not_collected)
+        if (loaded.lacks_kinds or lacks_gangs) and not loaded.not_listed:
             has_groups = any(one.startswith(POD_GROUP_KIND) for one in document.not_collected)
             kinds = f"pcs,pcsg,pclq,pods,podgangs{_GROUPS if has_groups else ''}"
             page.add_line(f"  all that is needed: kubectl get {kinds} -o json")

@@ -98,6 +98,18 @@ def test_ed012_as_if_the_kinds_were_collected(seed: int, rules: str) -> None:
 
 
 @RULES
+def test_ed012_podgangs_that_an_edit_adds_and_removes(rules: str) -> None:
+    chosen, groups = rule_set(rules), ({"name": "g", "cliqueNames": ["b"], "replicas": 3, "minAvailable": 1},)
+    small, large = (set_raw(*CLIQUES, groups=groups, replicas=replicas) for replicas in (1, 2))
+    for before, after, numbers in ((small, large, (3, 0, 0)), (large, small, (0, 0, 3)), (small, small, None)):
+        start = ready_set(before, chosen)
+        edited = applied(start, with_image(after), chosen)
+        lacking = replace(edited, gangs=(), complete=edited.complete - {"PodGang"})
+        found = uncollected_objects_of_edit(lacking, start.root, chosen)
+        assert found == (() if numbers is None else (UncollectedObjects("PodGang", *numbers),))
+
+
+@RULES
 def test_ed012_an_edit_of_pods_alone_needs_no_other_kind(rules: str) -> None:
     chosen = rule_set(rules)
     manifest = set_raw(clique_raw("a", 2, 2, autoScalingConfig=SCALED))
