@@ -1,6 +1,6 @@
 """The classes of ``--fail-on`` that forecasts contain (CL-002)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 
@@ -8,6 +8,7 @@ from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.explain import ReplicaUrgency, explanation_of_forecast, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
+from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate
 
@@ -20,14 +21,14 @@ def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
 
 
 def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
-    """Return the classes that are met because a plan leaves something out: CL-130, ED-011, ED-012, IN-086.
+    """Return the classes that are met because a plan leaves something out: CL-130, ED-011, ED-012, IN-086, WL-235.
 
     They do not make the number of pods that an edit restarts unknown.
     """
     classes: set[str] = set()
     for one in planned:
         uncollected = one.edit.uncollected if one.edit is not None else ()
-        if uncollected or one.same_name is not None or not one.complete:
+        if uncollected or one.same_name is not None or not one.complete or any(_undecided_steps(one)):
             classes.add("unknown")
         if one.removed is not None or any(kind.deleted for kind in uncollected):
             classes.add("delete")
@@ -66,7 +67,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
             "wait": ReplicaUrgency.WAITS in urgencies,
             "unknown": ReplicaUrgency.UNKNOWN in urgencies
             or bool(story.unpredicted)
-            or any(map(is_withheld_as_undecided, withheld)),
+            or any(_undecided_steps(forecast, of_gates=False)),
             "withheld": bool(withheld),
             "restart": forecast.edit is not None and (update is None or bool(update.restarted.pods)),
             "defect": bool(story.defects),
@@ -75,3 +76,15 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
         }
         classes |= {name for name, present in found.items() if present}
     return classes
+
+
+def _undecided_steps(forecast: Forecast, *, of_gates: bool = True) -> Iterator[Withheld]:
+    """Yield the steps that are withheld because something was not collected.
+
+    Args:
+        of_gates: whether to yield gates of pods that the forecast itself creates; their pods and terminations are known.
+    """
+    for number, round_ in enumerate(forecast.rounds):
+        for held in filter(is_withheld_as_undecided, round_.withheld):
+            if of_gates or not number or held.obstacle is not StepObstacle.GANGS_NOT_COLLECTED:
+                yield held
