@@ -213,6 +213,8 @@ def check_operator_preflight(source: InputSource) -> int:
         raise
     if inputs.note:
         print_error(inputs.note)
+    if source.config is None:
+        print_error("note: an operator with the default configuration is checked; give that of yours with --config")
     cluster, page = inputs.loaded.cluster, taken_crd_names_page([*installed, *inputs.loaded.definitions])
     settings, served = cluster.configuration, cluster.served
     objections = preflight_objections(settings, served)
