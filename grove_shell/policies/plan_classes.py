@@ -82,7 +82,7 @@ def _undecided_steps(forecast: Forecast, *, of_gates: bool = True) -> Iterator[W
     """Yield the steps that are withheld because something was not collected.
 
     Args:
-        of_gates: whether to yield gates of pods that the forecast itself creates; their pods and terminations are known.
+        of_gates: whether to yield the gates of pods that the forecast creates; the pods themselves are known.
     """
     for number, round_ in enumerate(forecast.rounds):
         for held in filter(is_withheld_as_undecided, round_.withheld):

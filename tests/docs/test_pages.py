@@ -21,22 +21,8 @@ OWN_RULES: Final = "how-to/write-your-own-rules.md"
 WRITE: Final = "how-to/write-a-podcliqueset.md"
 SETS: Final = ROOT / "examples" / "write-a-set"
 SHELL: Final = re.compile(r"```sh\n(.*?)```", re.DOTALL)
-READ_AT_ONCE: Final = frozenset(
-    {
-        "apply",
-        "compare",
-        "explain",
-        "plan",
-        "replay",
-        "simulate",
-        "snapshot",
-        "tree",
-        "upgrade-check",
-        "validate",
-        "why",
-    }
-)
-"""Commands that end where their files or the cluster are not there."""
+GO_ON: Final = frozenset({"converge", "daemon", "operator", "watch"})
+"""Commands that do not end at once where their files or the cluster are not there."""
 AFTER: Final = re.compile(r" \| | \|\| | && | >+ ")
 LOG: Final = "plans.jsonl"
 """The decision log of the how-to; a reader has one of an operator, we have one of a scenario."""
@@ -76,16 +62,16 @@ def test_commands_that_need_a_cluster_have_options_that_are_there(page: str) -> 
 def test_no_command_on_a_page_is_wrong_usage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Options may be there and exclude each other. Without files and a cluster the others end at once, with another code."""
+    """Options may be there and exclude each other; without files and a cluster every other command ends at once."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
     lines = [line for page in WRITTEN for line in shell_commands_on(page)]
     tried = [shlex.split(line, comments=True)[1:] for line in lines]
     for words in tried:
-        if words[0] in READ_AT_ONCE and "--watch" not in words:
+        if words[0] not in GO_ON and "--watch" not in words:
             code = run_command_line(words, "grove")
             assert code != USAGE, f"grove {shlex.join(words)}: {capsys.readouterr().err}"
-    assert READ_AT_ONCE <= {words[0] for words in tried}
+    assert {"plan", "validate", "snapshot", "why"} <= {words[0] for words in tried}
 
 
 def shell_commands_on(page: str) -> list[str]:
