@@ -130,7 +130,7 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
 
 
 async def _lacks_group_of_claims(api: ApiSession) -> bool:
-    """Return whether a server does not serve claims in any version, so that it has none (OP-051)."""
+    """Return whether a server does not serve claims in any version, so that it has none (CL-108)."""
     return (await api.request("GET", f"/apis/{KINDS[CLAIM_KIND].group}")).status == NOT_FOUND
 
 

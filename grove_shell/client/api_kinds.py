@@ -107,7 +107,7 @@ def kinds_in_served_versions(configuration: Configuration, served: ServedApis) -
 
 
 def kinds_with_served_claims(served: ServedApis) -> Mapping[str, ApiKind]:
-    """Return the kinds, with claims and their templates in the newest version that is served (OP-051)."""
+    """Return the kinds, with claims and their templates in the newest version that is served (CL-108)."""
     claims = {kind: replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version) for kind in CLAIM_KINDS}
     return MappingProxyType({**KINDS, **claims})
 

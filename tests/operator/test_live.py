@@ -98,7 +98,7 @@ def test_op053_what_may_not_be_listed_is_not_asked_for_twice(
     ],
     ids=["1.34", "1.33", "no group", "alpha"],
 )
-def test_op051_claims_in_the_served_version(
+def test_cl108_claims_in_the_served_version(
     versions: tuple[str, ...],
     listed: str,
     *,
