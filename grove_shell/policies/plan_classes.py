@@ -28,7 +28,8 @@ def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
     classes: set[str] = set()
     for one in planned:
         uncollected = one.edit.uncollected if one.edit is not None else ()
-        if uncollected or one.same_name is not None or not one.complete or any(_undecided_steps(one)):
+        undecided = (is_withheld_as_undecided(held) for round_ in one.rounds for held in round_.withheld)
+        if uncollected or one.same_name is not None or not one.complete or any(undecided):
             classes.add("unknown")
         if one.removed is not None or any(kind.deleted for kind in uncollected):
             classes.add("delete")
@@ -53,7 +54,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
         story = explanation_of_forecast(forecast)
         urgencies = {entry.urgency for entry in story.entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
-        withheld = [held for round_ in forecast.rounds for held in round_.withheld]
+        withheld = [*_withheld_steps(forecast)]
         update = forecast.edit.update if forecast.edit is not None else None
         gone = tuple(pod for stage in update.stages for pod in stage.deleted) if update is not None else ()
         deletes = any(isinstance(step.action, Delete) for step in steps) or bool(gone)
@@ -67,7 +68,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
             "wait": ReplicaUrgency.WAITS in urgencies,
             "unknown": ReplicaUrgency.UNKNOWN in urgencies
             or bool(story.unpredicted)
-            or any(_undecided_steps(forecast, of_gates=False)),
+            or any(map(is_withheld_as_undecided, withheld)),
             "withheld": bool(withheld),
             "restart": forecast.edit is not None and (update is None or bool(update.restarted.pods)),
             "defect": bool(story.defects),
@@ -78,13 +79,9 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
     return classes
 
 
-def _undecided_steps(forecast: Forecast, *, of_gates: bool = True) -> Iterator[Withheld]:
-    """Yield the steps that are withheld because something was not collected.
-
-    Args:
-        of_gates: whether to yield the gates of pods that the forecast creates; the pods themselves are known.
-    """
+def _withheld_steps(forecast: Forecast) -> Iterator[Withheld]:
+    """Yield what is withheld, without gates of pods that the forecast itself creates where PodGangs are not known."""
     for number, round_ in enumerate(forecast.rounds):
-        for held in filter(is_withheld_as_undecided, round_.withheld):
-            if of_gates or not number or held.obstacle is not StepObstacle.GANGS_NOT_COLLECTED:
+        for held in round_.withheld:
+            if not number or held.obstacle is not StepObstacle.GANGS_NOT_COLLECTED:
                 yield held

@@ -193,12 +193,13 @@ def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) 
         for forecast in document.forecasts:
             if forecast.edit is not None and forecast.edit.uncollected:
                 _uncollected_of_edit(page, forecast.root, forecast.edit.uncollected)
-        lacks_gangs = any(one.startswith("PodGang") for one in document.not_collected)
-        if (loaded.lacks_kinds or lacks_gangs) and not loaded.not_listed:
+        if loaded.lacks_kinds and not loaded.not_listed:
             has_groups = any(one.startswith(POD_GROUP_KIND) for one in document.not_collected)
             kinds = f"pcs,pcsg,pclq,pods,podgangs{_GROUPS if has_groups else ''}"
             page.add_line(f"  all that is needed: kubectl get {kinds} -o json")
             page.add_line(f"  if the input is the output of that: --complete {kinds}")
+        elif any(one.startswith("PodGang") for one in document.not_collected) and not loaded.not_listed:
+            page.add_line("  the plan lacks writes of PodGangs and gates of new pods: collect podgangs too")
 
 
 def _uncollected_of_edit(page: StyledTextPage, root: Ref, touched: Sequence[UncollectedObjects]) -> None:
