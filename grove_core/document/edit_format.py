@@ -36,6 +36,8 @@ def edit_as_json(edit: EditForecast) -> Json:
         shown["notCollected"] = [one._asdict() for one in edit.uncollected]
     if edit.hidden:
         shown["notCompared"] = [_change_as_json(change) for change in edit.hidden]
+    if edit.lacks:
+        shown["lacks"] = list(edit.lacks)
     return shown if edit.update is None else {**shown, "update": _update_as_json(edit.update)}
 
 
@@ -43,9 +45,10 @@ def edit_from_json(raw: Json) -> EditForecast:
     """Read what an edit does; numbers that follow from the stages are not read."""
     update = _update_from_json(raw["update"]) if "update" in raw else None
     uncollected = _list_from_json(raw.get("notCollected", []), _uncollected_from_json)
+    lacks = _list_from_json(raw.get("lacks", []), require_text)
     changes = _list_from_json(raw["changes"], _change_from_json)
     hidden = _list_from_json(raw.get("notCompared", []), _change_from_json)
-    return EditForecast(changes, update, uncollected, hidden)
+    return EditForecast(changes, update, uncollected, lacks, hidden)
 
 
 def _change_as_json(change: ManifestChange) -> Json:

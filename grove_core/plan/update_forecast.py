@@ -205,12 +205,14 @@ class EditForecast:
         changes: the fields that change (ED-001).
         update: None where the forecast would rest on objects that were not collected.
         uncollected: what the plan lacks of the edit, by kind (ED-012).
+        lacks: the kinds without which the update is not known (ED-018); empty where it is.
         hidden: fields, without values, that a capture redacted and that count as unchanged (ED-015).
     """
 
     changes: tuple[ManifestChange, ...]
     update: UpdateForecast | None
     uncollected: tuple[UncollectedObjects, ...] = ()
+    lacks: tuple[str, ...] = ()
     hidden: tuple[ManifestChange, ...] = ()
 
     @property

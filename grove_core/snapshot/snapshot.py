@@ -107,6 +107,15 @@ class Snapshot:
         return {resource.ref: resource for resource in every}
 
 
+def uncollected_part_kinds(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return the kinds of parts that the set has and that were not collected (GT-024, GF-009)."""
+    if not snapshot.not_collected:
+        return ()
+    grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
+    parts = ("PodClique", "PodCliqueScalingGroup", "Pod") if grouped else ("PodClique", "Pod")
+    return tuple(kind for kind in parts if kind in snapshot.not_collected)
+
+
 def foreign_gang_names_in(snapshot: Snapshot) -> frozenset[str]:
     """Return the names of such PodGangs that a live pod or PodClique of the set refers to by label. Linear.
 

@@ -12,13 +12,14 @@ from grove_core.resources.api_names import CORE, GROVE
 from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.owned_object import GROUP_KINDS
+from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS
 from grove_core.resources.pod_fields import NO_SPEC, NO_STATUS, UnreadableFields, decode_pod
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.client.api_discovery import connection_error_advice, discover_optional_apis
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind
+from grove_shell.client.api_kinds import CLAIM_KINDS, KINDS, POD_CLIQUE_SET, ApiKind, kinds_with_served_claims
+from grove_shell.client.api_response import NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
 from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind, list_kind_by_page
@@ -90,18 +91,20 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
     connection = await read_connection_settings(live.kubeconfig, live.context)
     namespace = EVERYWHERE if live.everywhere else live.namespace or connection.namespace
     async with ApiSession(connection) as api:
-        kinds = [kind for kind in KINDS.values() if kind.kind != POD_CLIQUE_SET]
         try:
             sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
         except KindNotListed as fault:
             raise NoClusterAccess(f"{connection.server}: {connection_error_advice(fault)}") from fault
         served = await discover_optional_apis(api)
+        kinds = [kind for kind in kinds_with_served_claims(served).values() if kind.kind != POD_CLIQUE_SET]
+        without_claims = not served.claims and await _lacks_group_of_claims(api)
         listing = (_listed(api, kind, namespace, count, whole=kind.kind in GROUP_KINDS) for kind in kinds)
         lists = await asyncio.gather(*listing, return_exceptions=True)
         items, not_listed, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
         for kind, found in zip(kinds, lists, strict=True):
             where = EVERYWHERE if kind.clustered else namespace
-            if isinstance(found, KindNotListed) and found.is_absent and kind.optional:
+            is_absent = isinstance(found, KindNotListed) and found.is_absent
+            if is_absent and (kind.optional or (without_claims and kind.kind in CLAIM_KINDS)):
                 complete.add((kind.kind, where))
             elif (
                 isinstance(found, KindNotListed) and not kind.clustered
@@ -124,6 +127,11 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
     return CollectedObjects(
         origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, not_listed=not_listed
     )
+
+
+async def _lacks_group_of_claims(api: ApiSession) -> bool:
+    """Return whether a server does not serve claims in any version, so that it has none (CL-108)."""
+    return (await api.request("GET", f"/apis/{KINDS[CLAIM_KIND].group}")).status == NOT_FOUND
 
 
 async def _with_relisted(

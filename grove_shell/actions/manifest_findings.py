@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, RemovedManifest
 from grove_core.plan.update_forecast import PodsAndGpus
 from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
@@ -76,7 +77,8 @@ def uncollected_kind_names(gaps: frozenset[Gap], forecasts: Sequence[Forecast] =
 
     Args:
         gaps: of the input.
-        forecasts: of which the edits may touch objects of more kinds (ED-012).
+        forecasts: of which the edits may touch objects of more kinds (ED-012), and of which pods may wait for PodGangs
+            that were not collected (WL-235).
     """
     touched = {
         (one.kind, forecast.root.namespace)
@@ -84,9 +86,15 @@ def uncollected_kind_names(gaps: frozenset[Gap], forecasts: Sequence[Forecast] =
         if forecast.edit is not None
         for one in forecast.edit.uncollected
     }
+    touched |= {("PodGang", forecast.root.namespace) for forecast in forecasts if _lacks_gangs(forecast)}
     everywhere = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
     return tuple(
         kind if namespace == EVERYWHERE else f"{kind} in {namespace}"
         for kind, namespace in sorted(gaps | touched)
         if namespace == EVERYWHERE or kind not in everywhere
     )
+
+
+def _lacks_gangs(forecast: Forecast) -> bool:
+    held = (one.obstacle for round_ in forecast.rounds for one in round_.withheld)
+    return StepObstacle.GANGS_NOT_COLLECTED in held

@@ -199,6 +199,11 @@ def _without_derived(warnings: Iterable[AdmissionWarning], verdict: AdmissionVer
     return (one for one in warnings if not one.path.startswith(missing))
 
 
+_DEFAULT_CHECKED: Final = (
+    "note: an operator with the default configuration is checked; give that of yours with --config"
+)
+
+
 def check_operator_preflight(source: InputSource) -> int:
     """Check whether an operator with this configuration would start, and print; returns the exit code (CL-032)."""
     installed: list[CrdNames] = []
@@ -211,8 +216,8 @@ def check_operator_preflight(source: InputSource) -> int:
     except CommandFailed:
         print_page(taken_crd_names_page(installed))
         raise
-    if inputs.note:
-        print_error(inputs.note)
+    for note in filter(None, (inputs.note, _DEFAULT_CHECKED if source.config is None else "")):
+        print_error(note)
     cluster, page = inputs.loaded.cluster, taken_crd_names_page([*installed, *inputs.loaded.definitions])
     settings, served = cluster.configuration, cluster.served
     objections = preflight_objections(settings, served)

@@ -226,7 +226,7 @@ def compare_command(**options: Any) -> int:
 )
 @click.option("--old", "old", multiple=True, metavar="FILE|DIR", help="The stored manifests: check an update of them.")
 @config_option
-@click.option("--preflight", is_flag=True, help="Check instead whether an operator with that --config would start.")
+@click.option("--preflight", is_flag=True, help="Check instead whether an operator would start.")
 @click.option("--live", is_flag=True, help="With --preflight: check against the cluster.")
 @cluster_options
 @validation_output_option
@@ -243,6 +243,7 @@ def validate_command(**options: Any) -> int:
       grove validate -f manifests/ -o github             # annotations in a workflow of GitHub Actions
       grove validate -f manifests/ -o sarif > grove.sarif
       grove validate --preflight --config operator.yaml --live
+      grove validate --preflight --live                 # the same with the default configuration
 
     Unknown fields and pod templates are checked as strictly as kubectl apply has them checked; in stored objects (with
     a uid) they are not.  Two sets that would share the name of an object are both refused.
@@ -250,7 +251,8 @@ def validate_command(**options: Any) -> int:
     A HorizontalPodAutoscaler or ScaledObject in the input is warned of if it may scale a PodClique or scaling group
     below its minAvailable.
 
-    --preflight also reports names of Grove's CRDs that another CRD of the same API group has or asks for.
+    --preflight also reports names of Grove's CRDs that another CRD of the same API group has or asks for.  Without
+    --config it checks an operator with the default configuration.
 
     Warnings are printed and do not fail.
 
@@ -269,8 +271,8 @@ def validate_command(**options: Any) -> int:
         return validate_manifests(**options, rules=rules)
     if options["old"] or rules is not None or options["output"] != "human":
         raise click.UsageError("--old, --rules and -o do not work with --preflight, which checks a configuration")
-    if config is None or (not live and not filenames):
-        raise click.UsageError("--preflight needs --config, and -f FILE or --live")
+    if not live and not filenames:
+        raise click.UsageError("--preflight needs -f FILE or --live")
     from grove_shell.actions.command_input import InputSource, LiveClusterOptions
     from grove_shell.actions.validate import check_operator_preflight as judge
 

@@ -27,11 +27,11 @@ def tree_command(**options: Any) -> int:
       grove tree -f cluster.json
       grove tree --live -n ml llama                # one set
       grove tree --live -A -v | less
-      grove tree -f cluster.json -o json | jq '.sets[] | {name: .subject.name, state, endsAt}'
+      grove tree -f cluster.json -o json | jq '.. | select(.endsAt?) | {subject, state, endsAt}'
 
     A state is that of the object by the plan: will end, waiting (its delay runs), breached, withheld, being deleted, no
     node, not ready, gated, created (by the plan, not there yet), finished, ready, or unknown.  "waiting inside" is
-    the most urgent state of something inside.
+    the most urgent state of something inside; in JSON that is "state" with "stateIsFromBelow".
 
     Pods of a PodClique that are alike stand on one line, and replicas that are ready are counted from the ninth on; -v
     lists all.

@@ -69,6 +69,7 @@ class ApiKind:
         return "/".join(filter(None, (f"{root}{inside}/{self.plural}", name, part)))
 
 
+CLAIM_KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 POD_CLIQUE_SET: Final = "PodCliqueSet"
 KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
     {
@@ -100,13 +101,15 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
 
 def kinds_in_served_versions(configuration: Configuration, served: ServedApis) -> Mapping[str, ApiKind]:
     """Return the kinds, with ComputeDomain and ResourceClaim in the versions that are served (decisions D2, D14)."""
-    found = dict(KINDS)
-    found[DOMAIN_KIND] = replace(
-        KINDS[DOMAIN_KIND], api_version=compute_domain_format_to_write(configuration, served).api_version
-    )
-    for kind in ("ResourceClaim", "ResourceClaimTemplate"):
-        found[kind] = replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version)
-    return MappingProxyType(found)
+    domain_format = compute_domain_format_to_write(configuration, served)
+    domains = replace(KINDS[DOMAIN_KIND], api_version=domain_format.api_version)
+    return MappingProxyType({**kinds_with_served_claims(served), DOMAIN_KIND: domains})
+
+
+def kinds_with_served_claims(served: ServedApis) -> Mapping[str, ApiKind]:
+    """Return the kinds, with claims and their templates in the newest version that is served (CL-108)."""
+    claims = {kind: replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version) for kind in CLAIM_KINDS}
+    return MappingProxyType({**KINDS, **claims})
 
 
 def kinds_watched_by_operator(

@@ -14,12 +14,14 @@ from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.expected_replicas import expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_with_set_as_stored
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _TOUCHED: Final = frozenset({"HorizontalPodAutoscaler", CLAIM_KIND, "Service"})
 """The kinds that edits touch and that a set can be planned without; RBAC objects depend on its name alone."""
+_GANG: Final = "PodGang"
 _FEW_ROUNDS: Final = 4
 """Rounds until the claims of the PodCliques of a new replica are created."""
 
@@ -39,16 +41,30 @@ def uncollected_objects_of_edit(
     """
     start = snapshot_with_set_as_stored(given, rules)
     kinds = _TOUCHED - start.complete
-    if not kinds:
-        return ()
     found: dict[str, Counter[type]] = {kind: Counter() for kind in sorted(kinds)}
-    for step in _steps_of_edit(_with_every_object(start, before, rules, kinds), start.root, rules, kinds):
-        found[step.target.kind][type(step.action)] += 1
+    if _GANG not in start.complete:
+        found |= {_GANG: _numbers_of_gangs(start, before, rules)}
+    if kinds:
+        whole = _with_every_object(start, before, rules, kinds)
+        for step in _steps_of_edit(whole, start.root, rules, kinds):
+            found[step.target.kind][type(step.action)] += 1
     return tuple(
         UncollectedObjects(kind, counts[Create], counts[Apply], counts[Delete])
-        for kind, counts in found.items()
-        if counts.keys() & {Create, Apply, Delete}
+        for kind, counts in sorted(found.items())
+        if counts[Create] or counts[Apply] or counts[Delete]
     )
+
+
+def _numbers_of_gangs(start: Snapshot, before: PodCliqueSet, rules: RuleSet) -> Counter[type]:
+    """Return how many PodGangs an edit adds and removes; those that stay follow their pods."""
+    has, had = _gang_names(start, rules), _gang_names(replace(start, root=before), rules)
+    return Counter({Create: len(has - had), Delete: len(had - has)})
+
+
+def _gang_names(seen: Snapshot, rules: RuleSet) -> frozenset[str]:
+    backends = rules.gang_backends(seen)
+    gangs = (gang.name for replica in expected_set_of(seen).replicas for gang in replica.gangs)
+    return frozenset(name for name in gangs if not backends.has_groups(name))
 
 
 def _with_every_object(start: Snapshot, before: PodCliqueSet, rules: RuleSet, kinds: AbstractSet[str]) -> Snapshot:

@@ -22,10 +22,11 @@ from grove_core.plan.update_forecast import (
     pods_of_new_set,
 )
 from grove_core.resources.manifest_changes import ManifestChange
+from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_core.resources.pod import FINISHED_PHASES, Pod, active_pods
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, uncollected_part_kinds
 from grove_shell.in_memory.forecasts import (
     snapshot_of_newly_created_set,
     snapshot_with_set_as_stored,
@@ -43,7 +44,6 @@ from grove_shell.in_memory.update_stages import (
 MOST_WORK: Final = 250_000
 """Rounds, each times the pods of the set plus 20, after which a forecast of an update ends (ED-006)."""
 _DELAY: Final = "spec.template.terminationDelay"
-_NEEDED: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup"})
 
 
 def with_edit_forecast(
@@ -72,12 +72,21 @@ def with_edit_forecast(
         return forecast
     name = f"{root.ref.namespace}/{root.ref.name}"
     found = tuple(_changes_as_stored(changes.get(name, ()), rules))
-    followed = followed_update(snapshot, rules, cliques_with_changed_pods(found), work, progress, first)
     before = stored.get(name)
-    if followed is None or before is None or not before.status.updating:
-        return replace(forecast, edit=EditForecast(found, followed and followed.forecast))
+    lacks, changed = _uncollected_parts(snapshot, before), cliques_with_changed_pods(found)
+    followed = None if lacks else followed_update(snapshot, rules, changed, work, progress, first)
+    if followed is None:
+        return replace(forecast, edit=EditForecast(found, None, lacks=lacks or (POD_GROUP_KIND,)))
+    if before is None or not before.status.updating:
+        return replace(forecast, edit=EditForecast(found, followed.forecast))
     running = followed_update(replace(snapshot, root=before), rules, work=work, progress=progress)
     return replace(forecast, edit=EditForecast(found, _with_anyway(followed, running or followed)))
+
+
+def _uncollected_parts(snapshot: Snapshot, before: PodCliqueSet | None) -> tuple[str, ...]:
+    """Return the kinds of parts that were not collected and that the set has with the edit or without it, sorted."""
+    roots = (snapshot.root,) if before is None else (snapshot.root, before)
+    return tuple(sorted({kind for root in roots for kind in uncollected_part_kinds(replace(snapshot, root=root))}))
 
 
 def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Iterator[ManifestChange]:
@@ -128,10 +137,10 @@ def followed_update(
         first: the plan of the set as the operator stores it, where it is known already.
 
     Returns:
-        None where pods, PodCliques, scaling groups or PodGroups of the set were not collected.
+        None where the forecast rests on parts or PodGroups of the set that were not collected.
     """
     start = snapshot_with_set_as_stored(given, rules)
-    if start.not_collected & _NEEDED:
+    if uncollected_part_kinds(start):
         return None
     cluster, before, there = InMemoryCluster((start,)), serving_parts(start), pod_uids(start)
     stages: list[UpdateStage] = []

@@ -1,6 +1,6 @@
 """The classes of ``--fail-on`` that forecasts contain (CL-002)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 
@@ -8,6 +8,7 @@ from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.explain import ReplicaUrgency, explanation_of_forecast, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
+from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate
 
@@ -20,7 +21,9 @@ def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
 
 
 def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
-    """Return the classes that are met because a plan leaves something out: CL-130, ED-011, ED-012, ED-015, IN-086.
+    """Return the classes that are met because a plan leaves something out.
+
+    They are those of CL-130, ED-011, ED-012, ED-015, IN-086 and WL-235.
 
     They do not make the number of pods that an edit restarts unknown.
     """
@@ -28,7 +31,8 @@ def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
     for one in planned:
         uncollected = one.edit.uncollected if one.edit is not None else ()
         is_hidden = one.edit is not None and bool(one.edit.hidden)
-        if uncollected or is_hidden or one.same_name is not None or not one.complete:
+        undecided = any(is_withheld_as_undecided(held) for round_ in one.rounds for held in round_.withheld)
+        if uncollected or is_hidden or undecided or one.same_name is not None or not one.complete:
             classes.add("unknown")
         if one.removed is not None or any(kind.deleted for kind in uncollected):
             classes.add("delete")
@@ -59,7 +63,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
         story = explanation_of_forecast(forecast)
         urgencies = {entry.urgency for entry in story.entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
-        withheld = [held for round_ in forecast.rounds for held in round_.withheld]
+        withheld = [*_withheld_steps(forecast)]
         update = forecast.edit.update if forecast.edit is not None else None
         gone = tuple(pod for stage in update.stages for pod in stage.deleted) if update is not None else ()
         deletes = any(isinstance(step.action, Delete) for step in steps) or bool(gone)
@@ -82,3 +86,11 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
         }
         classes |= {name for name, present in found.items() if present}
     return classes
+
+
+def _withheld_steps(forecast: Forecast) -> Iterator[Withheld]:
+    """Yield what is withheld, without gates of pods that the forecast itself creates where PodGangs are not known."""
+    for number, round_ in enumerate(forecast.rounds):
+        for held in round_.withheld:
+            if not number or held.obstacle is not StepObstacle.GANGS_NOT_COLLECTED:
+                yield held

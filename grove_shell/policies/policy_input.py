@@ -90,6 +90,8 @@ def _set_for_policies(
     open_classes = fail_on_classes_of_open_plans([forecast]) - {"unknown"}  # which leave the set decided
     planned = {name: raw[name] for name in _PLANNED if name in raw}
     counts = {count: getattr(update, count)._asdict() if update is not None else _sum(()) for count in COUNTS}
+    if forecast.creates is not None:  # PO-007
+        counts["added"] = forecast.creates._asdict()
     return {**found, "classes": sorted(classes | open_classes), **counts, **planned}
 
 

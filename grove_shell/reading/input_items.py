@@ -90,6 +90,21 @@ def list_kind_problem(root: dict[str, Any]) -> Problem | None:
     return "kind", 'a kind that ends in "List" beside items', got
 
 
+def with_type_from_list(root: Mapping[str, Any], value: JsonValue) -> JsonValue:
+    """Return an element of a list, with the kind and version that an API server leaves out of typed lists (IN-090).
+
+    Args:
+        root: the fields of the list before its items, such as ``kind: PodList``.
+    """
+    kind, version = root.get("kind"), root.get("apiVersion")
+    if not isinstance(kind, str) or not isinstance(version, str) or not isinstance(value, dict):
+        return value
+    of_items = kind.removesuffix("List")
+    if of_items in {"", kind} or not value.keys().isdisjoint(("kind", "apiVersion", "items")):
+        return value
+    return {"apiVersion": version, "kind": of_items, **value}
+
+
 def may_be_cut_off(root: Mapping[str, Any]) -> bool:
     """Return whether a list lacks its kind, which kubectl writes after the items: some of them may be lost (IN-020)."""
     return "kind" not in root
@@ -117,7 +132,7 @@ def flatten_lists(item: InputItem, faults: list[InputFault], place: Place) -> It
                 prefix = f"{where}.items" if where else "items"
                 for position in range(len(inner) - 1, -1, -1):
                     outer = index if index >= 0 else position
-                    todo.append((f"{prefix}[{position}]", outer, inner[position]))
+                    todo.append((f"{prefix}[{position}]", outer, with_type_from_list(value, inner[position])))
             elif inner is not None:
                 faults.append(item_problem_as_fault(item, name, ("items", "a list", short_json(inner)), place))
 

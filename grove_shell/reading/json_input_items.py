@@ -5,7 +5,7 @@ becomes faults.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from grove_core.resources.pod_fields import UnreadableFields
@@ -22,6 +22,7 @@ from grove_shell.reading.input_items import (
     list_kind_problem,
     may_be_cut_off,
     object_name_in_faults,
+    with_type_from_list,
 )
 from grove_shell.reading.json_checks import HALF_PAIR, find_json_flaws, surrogate_problem
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE, JsonStreamReader
@@ -92,7 +93,7 @@ class _Reader:
             elif mark == "[":
                 self.content = True
                 window.at += 1
-                yield from self._elements()
+                yield from self._elements({})
             elif (value := window.read_value()) is not None or window.needs_check:
                 self.content = True
                 yield from self._checked(value, -1)
@@ -134,7 +135,7 @@ class _Reader:
                 window.at += 1
                 root[key] = None
                 streamed = True
-                yield from self._elements()
+                yield from self._elements(root)
             else:
                 root[key] = window.read_value()
                 sound = self._sound(root, -1, key) and sound
@@ -145,8 +146,8 @@ class _Reader:
         elif sound and not streamed:
             yield from flatten_lists(item, self._faults, begun)
 
-    def _elements(self) -> Iterator[InputItem]:
-        """Yield the elements of an array, and read its closing bracket.
+    def _elements(self, root: Mapping[str, Any]) -> Iterator[InputItem]:
+        """Yield the elements of an array, and read its closing bracket; ``root`` has the fields of the list before it.
 
         Stored objects that begin like the one before them are decoded many at once, without checks: there may be a
         hundred thousand, and no API server writes a key twice (IN-006).
@@ -175,7 +176,7 @@ class _Reader:
             self._index += 1
             value = window.read_value()
             prefix = self._prefix_in_run(value) or prefix
-            yield from self._checked(value, self._index)
+            yield from self._checked(with_type_from_list(root, value), self._index)
             comma = _COMMA.match(window.text, window.at)
             between = comma[0] if comma else ""
             if comma and comma.end() < window.complete_before:

@@ -4,7 +4,7 @@ Rules for this file: no more than one object is kept in memory, also within one 
 becomes faults.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import yaml
@@ -29,6 +29,7 @@ from grove_shell.reading.input_items import (
     list_kind_problem,
     may_be_cut_off,
     object_name_in_faults,
+    with_type_from_list,
 )
 from grove_shell.reading.kubectl_yaml_items import KubectlYamlItems
 from grove_shell.reading.pod_runs import TakePods
@@ -102,7 +103,7 @@ class _Reader:
                 yield from self._mapping(root)
             elif type(root) is SequenceStartEvent:
                 self.content = True
-                yield from self._elements(root)
+                yield from self._elements(root, {})
             else:
                 value = nodes.build_node(root, "")
                 if value is not None or nodes.flaws:
@@ -122,7 +123,7 @@ class _Reader:
                 own += nodes.take_flaws()
                 root[key] = None
                 streamed = True
-                yield from self._elements(event)
+                yield from self._elements(event, root)
             elif key == "items" and self.read_before and not streamed:
                 root[key] = nodes.build_node(event, key)
                 streamed, self.read_before = True, 0
@@ -138,13 +139,13 @@ class _Reader:
         if nodes.flaws or not streamed:
             yield from self._finished(root, -1, start)
 
-    def _elements(self, start: SequenceStartEvent) -> Iterator[InputItem]:
+    def _elements(self, start: SequenceStartEvent, root: Mapping[str, Any]) -> Iterator[InputItem]:
         nodes, index = self._nodes, self.read_before
         self.read_before = 0
         nodes.enter_collection(start)
         while type(event := nodes.get()) is not SequenceEndEvent:
             self.where = f"items[{index}]"
-            value = nodes.build_node(event, "")
+            value = with_type_from_list(root, nodes.build_node(event, ""))
             if type(value) is dict and "items" not in value and not nodes.flaws:
                 yield InputItem(self._file, self.number, index, value)
             else:

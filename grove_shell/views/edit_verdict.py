@@ -1,10 +1,10 @@
 """The verdict on the edits of a plan: how many pods restart, go and are created, and what serves meanwhile (ED)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.update_forecast import PartDuringUpdate, PodsAndGpus, UpdateForecast
+from grove_core.plan.update_forecast import EditForecast, PartDuringUpdate, PodsAndGpus, UpdateForecast
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.styled_text_page import Span
 from grove_shell.views.formatting import count_with_noun
@@ -18,8 +18,8 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     """Yield what all edits and new sets together do: pods that restart, go and are created, and what serves."""
     edits = [one.edit for one in forecasts if one.edit is not None]
     updates = [one.update for one in edits if one.update is not None]
-    if unknown := len(edits) - len(updates):
-        yield f"what {count_with_noun(unknown, 'edit')} restarts is unknown: pods were not collected", "bold magenta"
+    if unknown := [one for one in edits if one.update is None]:
+        yield f"what {count_with_noun(len(unknown), 'edit')} restarts is unknown: {lacks_text(unknown)}", "bold magenta"
     hidden = sum(one.update is not None and one.may_change_more for one in edits)
     yield from not_compared_verdict(hidden)
     if updates:
@@ -37,6 +37,12 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     if stopped := sum(bool(update.waits) for update in updates):
         stop = "stops" if stopped == 1 else "stop"
         yield f"{count_with_noun(stopped, 'update')} {stop} before the end", "bold magenta"
+
+
+def lacks_text(edits: Iterable[EditForecast]) -> str:
+    """Return why the updates of edits are not known: ``PodCliques, Pods were not collected``."""
+    kinds = sorted({kind for one in edits for kind in one.lacks})
+    return f"{', '.join(f'{kind}s' for kind in kinds) or 'objects of the set'} were not collected"
 
 
 def not_compared_verdict(count: int) -> Iterator[Span]:

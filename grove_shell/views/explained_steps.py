@@ -14,7 +14,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.edit_lines import ASSUMED, end_of_stages, lines_of_stage
-from grove_shell.views.edit_verdict import pods_with_gpus
+from grove_shell.views.edit_verdict import lacks_text, pods_with_gpus
 from grove_shell.views.formatting import (
     MAX_NAMES,
     clock_time,
@@ -61,7 +61,7 @@ def add_later_steps(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
         page.add_line(f"  and {count_with_noun(len(stages) - _STAGES, 'more stage')} (grove plan -v lists all)")
     edit = None if inquiry.forecast is None else inquiry.forecast.edit
     if edit is not None and edit.update is None:
-        page.add_line("  what the edit restarts is unknown: pods were not collected")
+        page.add_line(f"  what the edit restarts is unknown: {lacks_text((edit,))}")
     elif edit is not None and edit.update is not None and edit.update.unreached.pods:
         later = f"{pods_with_gpus(edit.update.unreached)} of the set restart later{end_of_stages(edit.update)}"
         page.add_line(f"  {later}")

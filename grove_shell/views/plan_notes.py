@@ -196,6 +196,8 @@ def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) 
             kinds = f"pcs,pcsg,pclq,pods,podgangs{_GROUPS if has_groups else ''}"
             page.add_line(f"  all that is needed: kubectl get {kinds} -o json")
             page.add_line(f"  if the input is the output of that: --complete {kinds}")
+        elif any(one.startswith("PodGang") for one in document.not_collected) and not loaded.not_listed:
+            page.add_line("  the plan lacks writes of PodGangs and gates of new pods: collect podgangs too")
 
 
 def _uncollected_of_edit(page: StyledTextPage, root: Ref, touched: Sequence[UncollectedObjects]) -> None:

@@ -143,7 +143,9 @@ def add_plan_rounds(page: StyledTextPage, forecast: Forecast, *, full: bool) -> 
     _add_withheld(page, late)
     if has_stages and forecast.rounds[-1].at == forecast.rounds[0].at:
         return
-    gates = filter(withholds_scheduling_gate_removal, late)
+    gates = [held for held in late if withholds_scheduling_gate_removal(held)]
+    if not full:  # above the plan stands that PodGangs are missing (WL-235)
+        gates = [held for held in gates if held.obstacle is not StepObstacle.GANGS_NOT_COLLECTED]
     add_gated_cliques(
         page, ((held.target, tuple((why.subject, why.sentence) for why in held.because)) for held in gates)
     )

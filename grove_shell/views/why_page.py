@@ -1,7 +1,7 @@
 """The page of ``grove why``: what went and why, then what happened when, then the holes of the record (CL-066)."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
@@ -33,6 +33,7 @@ _COUNTED: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod")
 _MOST_LINES: Final = 40
 _MOST_GROUPS: Final = 30
 _MOST_VERDICTS: Final = 4
+_MOST_CAUSES: Final = 8
 
 
 def why_page(story: Story, *, full: bool) -> StyledTextPage:
@@ -115,10 +116,15 @@ def _add_group(page: StyledTextPage, group: DeletionGroup, story: Story, *, full
     first, cause = group.first, group.first.cause
     label, style = _LABELS[cause.kind]
     expected = "EXPECTED, " if cause.expected and cause.kind not in UNEXPLAINED else ""
-    when = _when(first, story)
+    when = _when(group, story)
     page.add_line((f"{expected}{label}", style), "  ", (_subject(group), "bold"), f"  {when}")
-    for words, citation in _because(first):
+    lines = _lines_of_causes(group.deletions, None if full else MAX_NAMES)
+    for words, citation in lines if full else lines[:_MOST_CAUSES]:
         page.add_line("  ", words, *([citation] if citation is not None else []))
+    if not full and len(lines) > _MOST_CAUSES:
+        page.add_line((f"  {len(lines) - _MOST_CAUSES:,} more lines are left out (-v lists all)", "dim"))
+    if cause.reasons is not None and cause.expected:
+        page.add_line("  so the plan for the last state on record before; no request shows when it happened")
     for kind in _COUNTED:
         names = list(group.names_of_kind(kind))
         if names and not (len(names) == 1 and not group.followers and kind == first.key.kind and not _ends(first)):
@@ -130,13 +136,16 @@ def _ends(deletion: RecordedDeletion) -> bool:
     return deletion.cause.kind is CauseClass.TERMINATION
 
 
-def _when(deletion: RecordedDeletion, story: Story) -> str:
-    base = story.last or deletion.at
-    if deletion.since is not None:
-        return f"between {clock_time(deletion.since, base)} and {clock_time(deletion.at, base)}"
-    return (
-        f"at {clock_time(deletion.at, base)}" if deletion.writer is not None else f"by {clock_time(deletion.at, base)}"
-    )
+def _when(group: DeletionGroup, story: Story) -> str:
+    """Return the time of a deletion, or the first and the last of several (AF-015)."""
+    first, last = group.first, group.deletions[-1]
+    base = story.last or last.at
+    begin, end = clock_time(first.at, base), clock_time(last.at, base)
+    if first.since is not None:
+        return f"between {clock_time(first.since, base)} and {end}"
+    if first.writer is None:
+        return f"by {end}"
+    return f"at {begin}" if begin == end else f"from {begin} to {end}"
 
 
 def _subject(group: DeletionGroup) -> str:
@@ -150,32 +159,38 @@ def _subject(group: DeletionGroup) -> str:
     return f"{first.key.kind} {first.key.namespace}/{first.key.name}"
 
 
-def _because(deletion: RecordedDeletion) -> Iterator[tuple[str, Span | None]]:
-    """Yield why, as lines with the citation of a rule."""
+def _lines_of_causes(deletions: Sequence[RecordedDeletion], most: int | None) -> list[tuple[str, Span | None]]:
+    """Return why deletions of one cause happened, each reason once with its subjects and its rule (AF-015)."""
+    subjects: dict[tuple[str, Span | None], dict[str, bool]] = {}
+    for deletion in deletions:
+        for subject, words, citation in _because(deletion):
+            of_reason = subjects.setdefault((words, citation), {})
+            if subject is not None:
+                of_reason[subject.short] = (subject.kind, subject.name) == (deletion.key.kind, deletion.key.name)
+    found = []
+    for (words, citation), named in subjects.items():
+        is_own = all(named.values()) and len(named) == len(deletions)  # their names are listed anyway
+        names = "" if is_own or not named else f"{comma_separated_names(list(named), most)}: "
+        found.append((f"{names}{words}", citation))
+    return found
+
+
+def _because(deletion: RecordedDeletion) -> Iterator[tuple[Ref | None, str, Span | None]]:
+    """Yield why: the subject of each reason, its words, and the citation of a rule."""
     cause = deletion.cause
     if cause.reasons is not None:
         delays = [end.delay for end in cause.reasons.terminates if end.delay is not None]
-        for reason in delays or cause.reasons.because:
-            yield f"{_named(reason.subject, deletion)}{reason.sentence}", rule_citation(reason)
-        for finding in cause.reasons.breaches:
-            for reason in finding.because:
-                yield f"{_named(reason.subject, deletion)}{reason.sentence}", rule_citation(reason)
-        if cause.expected:
-            yield "so the plan for the last state on record before; no request shows when it happened", None
+        breaches = (reason for finding in cause.reasons.breaches for reason in finding.because)
+        for reason in (*(delays or cause.reasons.because), *breaches):
+            yield reason.subject, reason.sentence, rule_citation(reason)
         return
-    yield _words_of(deletion), None
+    yield None, _words_of(deletion), None
     for kind, why in cause.gaps:
-        yield f"not known: {kind}s: {why}" if kind in _COUNTED else f"not known: {why}", None
+        yield None, f"not known: {kind}s: {why}" if kind in _COUNTED else f"not known: {why}", None
     for finding in cause.verdicts[:_MOST_VERDICTS]:
         reason = finding.because[0]
-        yield (
-            f"{finding.question} of {finding.subject.short}: {finding.verdict}: {reason.sentence}",
-            rule_citation(reason),
-        )
-
-
-def _named(subject: Ref, deletion: RecordedDeletion) -> str:
-    return "" if (subject.kind, subject.name) == (deletion.key.kind, deletion.key.name) else f"{subject.short}: "
+        words = f"{finding.question} of {finding.subject.short}: {finding.verdict}: {reason.sentence}"
+        yield None, words, rule_citation(reason)
 
 
 def _words_of(deletion: RecordedDeletion) -> str:
@@ -206,7 +221,7 @@ def _add_timeline(page: StyledTextPage, story: Story, *, full: bool) -> None:
         return
     lines = [
         *((one.at, _happened_line(one)) for one in story.happenings if full or one.is_notable),
-        *((group.first.at, _deleted_line(group)) for group in story.groups),
+        *((group.first.at, _deleted_line(group, base)) for group in story.groups),
         *((event.last, _event_line(event, base)) for event in story.events if full or event.is_warning),
     ]
     lines.sort(key=lambda line: line[0])
@@ -224,9 +239,10 @@ def _happened_line(happening: Happening) -> str:
     return f"{happening.key.kind} {happening.key.name}: {happening.text}{by}"
 
 
-def _deleted_line(group: DeletionGroup) -> str:
+def _deleted_line(group: DeletionGroup, base: datetime) -> str:
     label = _LABELS[group.first.cause.kind][0]
-    return f"{label} {_subject(group)}"
+    first, last = (clock_time(one.at, base) for one in (group.first, group.deletions[-1]))
+    return f"{label} {_subject(group)}{'' if first == last else f', the last at {last}'}"
 
 
 def _event_line(event: ReportedEvent, base: datetime) -> str:

@@ -215,16 +215,18 @@ def test_ed010_checks_for_ci(
     assert capsys.readouterr().err == message
 
 
+@pytest.mark.parametrize("kind", ["Pod", "PodClique"])
 @pytest.mark.parametrize("options", [("--fail-on", "restart"), ("--max-restarted-gpus", "100")])
+@pytest.mark.req("ED-018")
 def test_ed010_what_is_unknown_fails(
-    options: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Any
+    options: tuple[str, ...], kind: str, capsys: pytest.CaptureFixture[str], tmp_path: Any
 ) -> None:
-    items = [item for item in _items("ed002_one_pod_at_a_time") if item["kind"] != "Pod"]
-    path = tmp_path / "without-pods.json"
+    items = [item for item in _items("ed002_one_pod_at_a_time") if item["kind"] != kind]
+    path = tmp_path / "without-a-kind.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     assert run_command_line(["plan", "-f", str(path), *FIELD, *options], "grove") == 3
     shown = capsys.readouterr()
-    assert shown.out.startswith("what 1 edit restarts is unknown: pods were not collected; ")
+    assert shown.out.startswith(f"what 1 edit restarts is unknown: {kind}s were not collected; ")
 
 
 def test_ed010_a_plan_without_an_edit_restarts_nothing(capsys: pytest.CaptureFixture[str]) -> None:

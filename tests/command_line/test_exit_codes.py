@@ -22,17 +22,19 @@ NOW: Final = ["--now", "2026-11-20T09:00:00Z"]
 EDITS: Final = ROOT / "tests/golden/workload_field"
 ONE_BY_ONE: Final = EDITS / "wf023_replicas_of_a_group_one_by_one/given.yaml"
 PLAN: Final = ["plan", "-f", DEGRADED, *NOW]
+OF_REAL: Final = ["plan", "-f", REAL, "--now", "2026-11-21T09:40:15Z"]
 
 
 @pytest.mark.parametrize(
     ("words", "code"),
     [
         (PLAN, 0),
-        ([*PLAN, "-o", "json"], 0),
+        ([*OF_REAL, "-o", "json"], 0),
         ([*PLAN, "--detailed-exitcode"], 2),
         ([*PLAN, "--fail-on", "terminate"], 3),
         ([*PLAN, "--fail-on", "wait", "--detailed-exitcode"], 3),
-        ([*PLAN, "--fail-on", "unknown"], 0),
+        ([*PLAN, "--fail-on", "unknown"], 3),  # it has no PodGangs, and the plan creates pods (WL-235)
+        ([*OF_REAL, "--fail-on", "unknown"], 0),
         ([*PLAN, "--fail-on", "withheld"], 0),
         ([*PLAN, "--fail-on", "defect"], 0),
         (["plan", "-f", str(EDITS / "wf170_defects_of_an_update/given.yaml"), *NOW, "--fail-on", "defect"], 3),
@@ -147,7 +149,7 @@ def test_cl002_a_set_that_could_not_be_decided_fails_any_check(
 def test_cl002_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*PLAN, "qwen", "--fail-on", "delete", "--fail-on", "change", "--fail-on", "unknown"]
     assert run_command_line([*words, "--until", "6h"], "grove") == 3
-    assert capsys.readouterr().err == "failed by --fail-on: change, delete\n"
+    assert capsys.readouterr().err == "failed by --fail-on: change, delete, unknown\n"
     assert run_command_line([*PLAN, "gemma", "--fail-on", "terminate"], "grove") == 0
     assert capsys.readouterr().err == ""
 

@@ -116,7 +116,7 @@ class TestCL090:
         assert names.count("details") == names.count("summary") >= 2
         assert not found.unbalanced
         page = run("plan", *DEGRADED, "--until", "24h").out
-        assert [line for line in page.splitlines()[3:] if line.strip() and line not in found.text] == []
+        assert [line for line in page.splitlines()[4:] if line.strip() and line not in found.text] == []
 
     def test_restarts_of_an_edit(self) -> None:
         text = markdown_of("plan", *EDIT, "--rules", "design", "llm-serving/qwen")

@@ -85,10 +85,18 @@ def test_cl032_a_configuration_that_does_not_read_is_reported_in_full(capsys: py
 
 
 @pytest.mark.usefixtures("files")
+def test_cl032_without_a_configuration_the_default_one_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["validate", "--preflight", "-f", "with.json"], "grove") == 0
+    reported = capsys.readouterr()
+    assert reported.out.startswith("would start\n")
+    assert reported.err.startswith("note: an operator with the default configuration is checked; ")
+
+
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     "words",
     [
-        ["--preflight", "-f", "with.json"],
+        ["--preflight"],
         ["--preflight", "-f", "with.json", "--config", "on.yaml", "--old", "nothere.yaml"],
         ["--preflight", "-f", "with.json", "--config", "on.yaml", "-o", "json"],
         ["--preflight", "-f", "with.json", "--config", "on.yaml", "--rules", "field"],

@@ -1,12 +1,14 @@
 """`grove plan --policy`: where violations are shown, and what they return (CL-061, PO)."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 
 from docs.generator.plan_format import schema
@@ -131,6 +133,31 @@ def test_po003_fields_of_a_set_that_is_decided_and_of_one_that_is_not(
         policy_object(one_rule("plan.unknown && !has(plan.restarted) && !has(plan.classes)"), name="a", forEach="plan"),
     )
     shown(capsys, "plan", "-f", without_pods(tmp_path), *DEGRADED[3:], "--policy", path, "inference/llama-70b", code=0)
+
+
+def test_po007_a_budget_sees_the_pods_of_new_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One set is scaled out, another is new; the first line has the sum."""
+    old: Any = yaml.safe_load(Path(MANIFEST[2]).read_text())
+    for clique in old["spec"]["template"]["cliques"]:
+        clique["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "2"}}
+    scaled, new = json.loads(json.dumps([old, old]))
+    scaled["spec"]["replicas"] += 1
+    new["metadata"]["name"] = "another"
+    before, after = (written(tmp_path, *items, name=name) for name, items in (("o", [old]), ("n", [scaled, new])))
+    words = ("plan", "--old", before, "-f", after, "--now", "2026-11-20T09:00:00Z")
+    (first, *_), _ = shown(capsys, *words, code=0)
+    found = re.search(r"creates ([0-9]+) pods with ([0-9]+) GPUs", first)
+    assert found is not None
+    pods, gpus = map(int, found.groups())
+    whole = f"plan.added.pods == {pods} && plan.added.gpus == {gpus}"
+    of_new = "set.isNew ? set.added == set.creates : set.added.pods > 0"
+    path = written(
+        tmp_path,
+        policy_object(one_rule(whole), name="whole", forEach="plan"),
+        policy_object(one_rule(of_new), name="of-new"),
+    )
+    lines, _ = shown(capsys, *words, "--policy", path, code=0)
+    assert lines[0] == "2 policies checked, 2 without a violation"
 
 
 def test_a_plan_without_policies_does_not_load_the_library() -> None:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +12,7 @@ import pytest
 import yaml
 
 from grove_core.kernel.refs import Ref
+from grove_shell.cli.main import run_command_line
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.object_states import ObjectState
 from grove_shell.views.tree_nodes import PodRow, TreeNode
@@ -32,6 +35,19 @@ inference/qwen                         waiting inside  0 of 1 replica available
          └─ qwen-0-pool-0-pf           ready          ends 10:15:00Z, in 1h15m; 1 of 1 ready, 1 needed
             └─ qwen-0-pool-0-pf-mjcxl  ready          1 GPU on gpu-05
 """
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="the example in --help is for jq")
+def test_cl096_the_example_for_json_shows_every_deadline(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["tree", "--help"], "grove") == 0
+    (query,) = re.findall(r"jq '([^']+)'", capsys.readouterr().out)
+    assert run_command_line(["tree", *DEGRADED, "inference/qwen", "-o", "json"], "grove") == 0
+    document = capsys.readouterr().out
+    found = subprocess.run(["jq", "-c", query], input=document, capture_output=True, text=True, check=True)
+    ends = [json.loads(line) for line in found.stdout.splitlines()]
+    assert {one["endsAt"] for one in ends} == {"2026-11-20T10:15:00Z"}
+    assert len(ends) == QWEN.count("ends 10:15:00Z")
+    assert (ends[0]["subject"]["replica"], ends[0]["state"]) == (0, "waiting")
 
 
 def node(level: str, name: str, *children: TreeNode, **more: Any) -> TreeNode:

@@ -10,6 +10,7 @@ import pytest
 
 from docs.generator.commands import every_command
 from grove_shell.cli.main import run_command_line
+from grove_shell.exit_codes import USAGE
 from tests.console_blocks import BLOCK, check_console_blocks
 from tests.docs.site import DOCS, ROOT, WRITTEN, anchors_of, in_nav, links_of, pages
 from tests.library.installed_packages import EXAMPLE, install_example
@@ -20,6 +21,9 @@ OWN_RULES: Final = "how-to/write-your-own-rules.md"
 WRITE: Final = "how-to/write-a-podcliqueset.md"
 SETS: Final = ROOT / "examples" / "write-a-set"
 SHELL: Final = re.compile(r"```sh\n(.*?)```", re.DOTALL)
+GO_ON: Final = frozenset({"converge", "daemon", "operator", "watch"})
+"""Commands that do not end at once where their files or the cluster are not there."""
+AFTER: Final = re.compile(r" \| | \|\| | && | >+ ")
 LOG: Final = "plans.jsonl"
 """The decision log of the how-to; a reader has one of an operator, we have one of a scenario."""
 
@@ -51,10 +55,30 @@ def test_the_site_has_commands_that_are_run() -> None:
 @pytest.mark.parametrize("page", WRITTEN)
 def test_commands_that_need_a_cluster_have_options_that_are_there(page: str) -> None:
     known = {context.command_path: context for context in every_command()}
-    for block in SHELL.findall((DOCS / page).read_text(encoding="utf-8")):
-        for line in block.splitlines():
-            if line.startswith("grove "):
-                assert_is_understood(line.partition(" | ")[0].partition(" || ")[0], known)
+    for line in shell_commands_on(page):
+        assert_is_understood(line, known)
+
+
+def test_no_command_on_a_page_is_wrong_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Options may be there and exclude each other; without files and a cluster every other command ends at once."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
+    lines = [line for page in WRITTEN for line in shell_commands_on(page)]
+    tried = [shlex.split(line, comments=True)[1:] for line in lines]
+    for words in tried:
+        if words[0] not in GO_ON and "--watch" not in words:
+            code = run_command_line(words, "grove")
+            assert code != USAGE, f"grove {shlex.join(words)}: {capsys.readouterr().err}"
+    assert {"plan", "validate", "snapshot", "why"} <= {words[0] for words in tried}
+
+
+def shell_commands_on(page: str) -> list[str]:
+    """Return the commands of the program in the shell blocks of a page, without what the shell does with them."""
+    blocks = SHELL.findall((DOCS / page).read_text(encoding="utf-8"))
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    return [AFTER.split(line)[0] for line in lines if line.startswith("grove ")]
 
 
 def assert_is_understood(line: str, known: dict[str, click.Context]) -> None:

@@ -12,6 +12,8 @@ from aiohttp import web
 from grove_shell.client.api_kinds import KINDS
 
 Json = dict[str, Any]
+_GROUP = "resource.k8s.io"
+_CLAIMS = f"/apis/{_GROUP}"
 
 
 class ListingServer:
@@ -24,6 +26,7 @@ class ListingServer:
     def __init__(self, items: list[Json]) -> None:
         self.items = items
         self.refused: set[str] = set()  # in the plural
+        self.claims: tuple[str, ...] | None = None  # served versions of claims; None for any that is asked for
         self.asked: list[str] = []
         self.writes: list[str] = []
         self.written_as: dict[str, str] = {}  # a text -> JSON in its place that Python cannot write
@@ -77,6 +80,12 @@ class ListingServer:
         self.asked.append(f"{request.path}?{selector}")
         key, _, text = selector.partition("=")
         *_, namespace, plural = request.path.split("/")
+        if self.claims is not None and request.path.startswith(_CLAIMS):
+            version = request.path.removeprefix(f"{_CLAIMS}/").partition("/")[0]
+            if self.claims and request.path == _CLAIMS:
+                return web.json_response({"versions": [{"groupVersion": f"{_GROUP}/{one}"} for one in self.claims]})
+            if version not in self.claims:
+                return web.json_response({"kind": "Status", "message": "not served", "code": 404}, status=404)
         verb = "watch of " if "watch" in request.query else ""
         if plural in self.refused or verb:
             words = {"kind": "Status", "reason": "Forbidden", "message": f"{verb}{plural} is forbidden", "code": 403}

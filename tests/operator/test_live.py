@@ -88,6 +88,33 @@ def test_op053_what_may_not_be_listed_is_not_asked_for_twice(
     assert sum("/podcliques?" in one for one in server.asked) == 2
 
 
+@pytest.mark.parametrize(
+    ("versions", "listed", "lacks"),
+    [
+        (("v1", "v1beta1"), "v1", False),
+        (("v1beta2", "v1beta1"), "v1beta2", False),
+        ((), "v1", False),
+        (("v1alpha3",), "v1", True),
+    ],
+    ids=["1.34", "1.33", "no group", "alpha"],
+)
+def test_cl108_claims_in_the_served_version(
+    versions: tuple[str, ...],
+    listed: str,
+    *,
+    lacks: bool,
+    server: ListingServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server.claims = versions
+    found = planned(server, tmp_path, capsys)["notCollected"]
+    kinds = ["ResourceClaim in inference", "ResourceClaimTemplate in inference"]
+    assert [kind for kind in found if kind in kinds] == (kinds if lacks else [])
+    asked = {one.partition("?")[0] for one in server.asked}
+    assert f"/apis/resource.k8s.io/{listed}/namespaces/inference/resourceclaims" in asked
+
+
 def saved(server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
     """A plan that was reviewed, and ends gangs."""
     path = tmp_path / "plan.json"

@@ -338,6 +338,28 @@ def test_in020_lists_in_lists(size: int) -> None:
     assert [fault.object for fault in faults] == ["items[0].items[1]"]
 
 
+UNTYPED: Final[list[Any]] = [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}, "kind": "Pod"}, 7]
+
+
+@SIZES
+@pytest.mark.parametrize("nested", [False, True])
+def test_in090_items_of_a_typed_list(size: int, *, nested: bool) -> None:
+    typed = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": UNTYPED}
+    items, faults = read(json.dumps([typed] if nested else typed), size)
+    assert [item.value for item in items] == [{"apiVersion": "v1", "kind": "Pod", **UNTYPED[0]}, UNTYPED[1]]
+    assert [fault.object for fault in faults] == ["items[0].items[2]" if nested else "items[2]"]
+    text = Utf8Stream(io.BytesIO(json.dumps(typed).encode()))
+    assert [item.value for item in input_items_from_yaml(text, "f.yaml", [])] == [item.value for item in items]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"kind": "List", "apiVersion": "v1"}, {"kind": "PodList"}, {"kind": "PodList", "apiVersion": 1}]
+)
+def test_in090_a_list_without_a_type_gives_none(fields: dict[str, Any]) -> None:
+    (item,), _ = read(json.dumps({**fields, "items": UNTYPED[:1]}))
+    assert item.value == UNTYPED[0]
+
+
 @pytest.mark.parametrize("text", ["", " \n", "null", "null null", "---", "\ufeff"])
 def test_in020_a_file_of_nothing(text: str) -> None:
     items, faults = read(text)

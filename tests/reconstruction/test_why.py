@@ -86,6 +86,26 @@ class TestOutput:
         _, page, _ = why(*STORIES["metadata"])
         assert page.startswith("UNKNOWN: the cause of ")
 
+    @pytest.mark.parametrize("story", ["all", "metadata"])
+    def test_af015_several_deletions_show_their_times_and_podcliques(self, story: str, why: Why) -> None:
+        """One paragraph has pods of three PodCliques, which went within nine seconds."""
+        _, page, _ = why(*STORIES[story])
+        paragraphs = {part.partition("\n")[0]: part for part in page.split("\n\n")}
+        several = 0
+        for cause in json.loads(why(*STORIES[story], "-o", "json")[1])["causes"]:
+            times = sorted({f"{one['at'][11:19]}Z" for one in cause["deletions"]})
+            head = f"from {times[0]} to {times[-1]}"
+            if len(times) == 1:
+                continue
+            several += 1
+            (paragraph,) = (part for first, part in paragraphs.items() if first.endswith(head))
+            assert f", the last at {times[-1]}\n" in paragraphs["what happened"]
+            pods = [one["object"]["name"] for one in cause["deletions"]]
+            assert all(pod in paragraph for pod in pods)
+            if cause["cause"] == "rules":
+                assert all(f"PodClique/{pod.rpartition('-')[0]}" in paragraph for pod in pods)
+        assert several
+
     def test_cl066_yaml_is_the_same_document(self, why: Why) -> None:
         import yaml  # noqa: PLC0415 - of this test alone
 

@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, uncollected_part_kinds
 
 
 class TerminationResult(NamedTuple):
@@ -85,8 +85,4 @@ def reasons_for_uncollected_kinds(snapshot: Snapshot, rule: Rule) -> tuple[Reaso
     Args:
         rule: the rule of the reasons; its fact is the ``kind``.
     """
-    if not snapshot.not_collected:
-        return ()
-    grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
-    needed = ("PodClique", "PodCliqueScalingGroup", "Pod") if grouped else ("PodClique", "Pod")
-    return tuple(rule.because(snapshot.root.ref, kind=kind) for kind in needed if kind in snapshot.not_collected)
+    return tuple(rule.because(snapshot.root.ref, kind=kind) for kind in uncollected_part_kinds(snapshot))

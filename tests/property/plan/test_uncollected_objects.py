@@ -17,12 +17,15 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Apply, Create, Delete
 from grove_core.plan.forecast import RemovedManifest, SetsOfSameName
 from grove_core.plan.update_forecast import EditForecast, PodsAndGpus, UncollectedObjects
+from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.in_memory.uncollected_objects import uncollected_objects_of_edit
+from grove_shell.in_memory.update_forecasts import with_edit_forecast
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.plan.ready_sets import ready_set, with_image
 from tests.property.workload.sets import Json
@@ -33,6 +36,8 @@ HIDDEN = frozenset({"HorizontalPodAutoscaler", "ResourceClaim", "Service"})
 SCALED = {"minReplicas": 4, "maxReplicas": 8}
 SHARED = {"name": "gpu", "scope": "AllReplicas"}
 RULES = pytest.mark.parametrize("rules", RULE_SETS)
+CLIQUES = (clique_raw("a", 2, 1), clique_raw("b", 1, 1))
+GROUPS = ({"name": "g", "cliqueNames": ["b"]},)
 
 
 def with_objects(manifest: Json, dice: Random) -> Json:
@@ -93,12 +98,57 @@ def test_ed012_as_if_the_kinds_were_collected(seed: int, rules: str) -> None:
 
 
 @RULES
+def test_ed012_podgangs_that_an_edit_adds_and_removes(rules: str) -> None:
+    chosen, groups = rule_set(rules), ({"name": "g", "cliqueNames": ["b"], "replicas": 3, "minAvailable": 1},)
+    small, large = (set_raw(*CLIQUES, groups=groups, replicas=replicas) for replicas in (1, 2))
+    for before, after, numbers in ((small, large, (3, 0, 0)), (large, small, (0, 0, 3)), (small, small, None)):
+        start = ready_set(before, chosen)
+        edited = applied(start, with_image(after), chosen)
+        lacking = replace(edited, gangs=(), complete=edited.complete - {"PodGang"})
+        found = uncollected_objects_of_edit(lacking, start.root, chosen)
+        assert found == (() if numbers is None else (UncollectedObjects("PodGang", *numbers),))
+
+
+@RULES
 def test_ed012_an_edit_of_pods_alone_needs_no_other_kind(rules: str) -> None:
     chosen = rule_set(rules)
     manifest = set_raw(clique_raw("a", 2, 2, autoScalingConfig=SCALED))
     start = ready_set(manifest, chosen)
     edited = applied(start, with_image(manifest), chosen)
     assert uncollected_objects_of_edit(without_kinds(edited), start.root, chosen) == ()
+
+
+def edit_of(seen: Snapshot, stored: PodCliqueSet, rules: RuleSet) -> EditForecast | None:
+    """Return what the edit of a set does."""
+    (forecast,) = forecasts_of_snapshots((seen,), rules, limit=None, until=None)
+    return with_edit_forecast(forecast, seen, rules, {}, {"ml/llm": stored}).edit
+
+
+@RULES
+@pytest.mark.parametrize(
+    ("had", "has", "gap"),
+    [(True, False, GROUP_KIND), (False, True, GROUP_KIND), (False, False, "Pod"), (False, False, "PodClique")],
+)
+def test_ed018_the_kinds_without_which_an_update_is_not_known(*, had: bool, has: bool, gap: str, rules: str) -> None:
+    chosen = rule_set(rules)
+    before, after = (set_raw(*CLIQUES, groups=GROUPS if some else ()) for some in (had, has))
+    start = ready_set(before, chosen)
+    edited = applied(replace(start, not_collected=frozenset({gap})), with_image(after), chosen)
+    edit = EditForecast((), None, lacks=(gap,))
+    assert edit_of(edited, start.root, chosen) == edit
+    assert edit_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
+
+
+@RULES
+def test_ed018_a_set_without_scaling_groups_is_decided_without_them(rules: str) -> None:
+    chosen, manifest = rule_set(rules), set_raw(*CLIQUES)
+    start = ready_set(manifest, chosen)
+    seen = applied(start, with_image(manifest), chosen)
+    lacking = replace(seen, not_collected=frozenset({GROUP_KIND}), complete=seen.complete - {GROUP_KIND})
+    known = edit_of(seen, start.root, chosen)
+    assert known is not None
+    assert known.update is not None
+    assert edit_of(lacking, start.root, chosen) == known
 
 
 @pytest.mark.req("CL-011", "ED-011", "IN-086")

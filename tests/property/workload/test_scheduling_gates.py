@@ -119,10 +119,11 @@ def test_wl095_a_missing_base_gang_is_waited_for() -> None:
 
 @pytest.mark.req("WL-235")
 def test_wl091_no_gang_is_there_though_all_were_looked_for() -> None:
-    """A snapshot with gangs knows it; one without gangs says nothing."""
+    """A snapshot of which PodGangs are complete knows it; of every other one that is not known."""
     bare = replace(gated(), gangs=())
     assert {why for _, why in verdicts(bare).values()} == {WorkloadReason.NOT_IN_GANG_YET}
-    assert not verdicts(replace(bare, complete=bare.complete - {"PodGang"}))
+    lacking = verdicts(replace(bare, complete=bare.complete - {"PodGang"}))
+    assert {why for _, why in lacking.values()} == {WorkloadReason.GANGS_NOT_COLLECTED}
 
 
 def test_wl091_a_pod_that_its_gang_does_not_name_waits() -> None:
@@ -159,12 +160,9 @@ def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
     )
 
 
-def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:
-    assert verdicts(replace(gated(), gangs=(), complete=frozenset())) == {}
-
-
-def test_wl235_where_gangs_were_not_collected_no_gate_opens_and_it_is_said() -> None:
-    missing = replace(gated(), gangs=(), complete=frozenset(), not_collected=frozenset({"PodGang"}))
+@pytest.mark.parametrize("gaps", [frozenset({"PodGang"}), frozenset()])
+def test_wl235_where_gangs_were_not_collected_no_gate_opens_and_it_is_said(gaps: frozenset[str]) -> None:
+    missing = replace(gated(), gangs=(), complete=frozenset(), not_collected=gaps)
     assert set(verdicts(missing).values()) == {("Hold", WorkloadReason.GANGS_NOT_COLLECTED)}
     assert verdicts(missing).keys() == verdicts(gated()).keys()
     assert opened(missing) == set()

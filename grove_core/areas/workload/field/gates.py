@@ -22,7 +22,7 @@ from grove_core.snapshot.snapshot import Snapshot
 def judge_gates_by_go_operator(snapshot: Snapshot) -> tuple[SchedulingGateJudgement, ...]:
     """Judge every pod of a set that has Grove's gate. Linear.
 
-    Where the input has no PodGangs but may have left them out, nothing is judged, as under ``design``.
+    Where the input has no PodGangs but may have left them out, each pod keeps its gate, as under ``design``.
     """
     unknown = gates_without_gangs(snapshot)
     if unknown is not None:

@@ -40,8 +40,7 @@ def judge_scheduling_gates(
     """Judge every pod of a set that has Grove's gate. Linear.
 
     Returns:
-        Nothing where the input has no PodGangs but may have left them out. Where it is known to have left them out,
-        each pod keeps its gate for that reason (WL-235).
+        Where the input has no PodGangs but may have left them out, each pod keeps its gate for that reason (WL-235).
     """
     unknown = gates_without_gangs(snapshot)
     if unknown is not None:
@@ -75,7 +74,6 @@ def gates_without_gangs(snapshot: Snapshot) -> tuple[SchedulingGateJudgement, ..
     """Return the judgement of gates where no PodGang is in the input; None where there are PodGangs, or surely none."""
     if "PodGang" in snapshot.complete or snapshot.gangs:
         return None
-    unknown = gated_pods(snapshot) if "PodGang" in snapshot.not_collected else ()
     return tuple(
         SchedulingGateJudgement(
             clique,
@@ -83,7 +81,7 @@ def gates_without_gangs(snapshot: Snapshot) -> tuple[SchedulingGateJudgement, ..
             _gate_stays(WorkloadReason.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)),
             StepObstacle.GANGS_NOT_COLLECTED,
         )
-        for clique, pod in unknown
+        for clique, pod in gated_pods(snapshot)
     )
 
 
