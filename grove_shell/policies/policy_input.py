@@ -24,7 +24,7 @@ _KNOWN: Final = ("namespace", "name", "labels", "annotations", "spec", "isNew", 
 """Fields of a set that need nothing but its manifest."""
 _PLANNED: Final = (
     *("rounds", "complete", "wakeAt", "averted", "defects"),
-    *("lateStarts", "lostNodes", "misplaced", "creates", "again"),
+    *("lateStarts", "lostNodes", "leavingPods", "misplaced", "creates", "again"),
     *("hints", "scaled", "failedWrites", "sameName", "ifDeleted"),
 )
 """Fields of the plan document; a set with ``notPredicted`` is not decided."""

@@ -251,7 +251,7 @@ def test_an_edit_reads_back_to_an_equal_value(seed: int, rules: str) -> None:
     _, before, after, update = drawn_update(seed, rule_set(rules))
     edit = EditForecast(manifest_changes(before, after), update)
     assert edit_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
-    unknown = EditForecast(edit.changes, None)
+    unknown = EditForecast(edit.changes, None, hidden=edit.changes)
     assert edit_from_json(json.loads(json.dumps(edit_as_json(unknown)))) == unknown
 
 
