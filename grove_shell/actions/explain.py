@@ -256,9 +256,7 @@ class _Plans:
         return self._played[ref]
 
     def _with_findings(self, plan: Plan, snapshot: Snapshot) -> Plan:
-        found = with_input_findings(
-            plan.findings, snapshot, self._nodes, self._rules, self._shown, failed=(), steps=plan.steps
-        )
+        found = with_input_findings(plan.findings, snapshot, self._nodes, self._rules, self._shown)
         return replace(plan, findings=found)
 
 

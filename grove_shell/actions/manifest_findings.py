@@ -55,8 +55,7 @@ def manifests_not_planned(loaded: LoadedInput, snapshots: Iterable[Snapshot]) ->
 
 def edited_objects(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[str, ...]:
     """Return the topologies and the sets of some snapshots that are planned with a manifest of the input, by name."""
-    topologies = (edit.before.ref.short for edit in loaded.topology_edits)
-    return (*topologies, *sorted(_names_of(snapshots).intersection(loaded.edited)))
+    return loaded.edited_objects(_names_of(snapshots))
 
 
 def hidden_fields(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> dict[str, tuple[ManifestChange, ...]]:

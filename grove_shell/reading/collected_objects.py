@@ -1,6 +1,7 @@
 """What is known of an input: objects listed from a cluster or named by a snapshot header (IN-047), and the result."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -210,6 +211,15 @@ class LoadedInput:
     def lacks_objects(self) -> bool:
         """Whether other objects show that some are missing (IN-083)."""
         return bool(self.cliques_without_pods or self.sets_without_cliques or self.pods_without_their_clique)
+
+    def edited_objects(self, planned: AbstractSet[str]) -> tuple[str, ...]:
+        """Return the topologies, and the planned sets, that a manifest in the input changes, by name.
+
+        Args:
+            planned: ``namespace/name`` of sets.
+        """
+        topologies = (edit.before.ref.short for edit in self.topology_edits)
+        return (*topologies, *sorted(planned & frozenset(self.edited)))
 
     @property
     def edited(self) -> tuple[str, ...]:

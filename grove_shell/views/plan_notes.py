@@ -113,9 +113,8 @@ def _manifest_notes(page: StyledTextPage, document: PlanDocument, context: PlanP
     """Add what the manifests of the input are planned as: edits, or new sets beside ``--old``; and what they leave."""
     loaded = context.loaded
     planned = {f"{one.root.namespace}/{one.root.name}" for one in document.forecasts}
-    edited = [*(edit.before.ref.short for edit in loaded.topology_edits), *sorted(planned.intersection(loaded.edited))]
     of_old = ", as --old has it and with every pod ready (pod names are examples)" if context.has_old_manifests else ""
-    add_edited_objects(page, edited, of_old)
+    add_edited_objects(page, loaded.edited_objects(planned), of_old)
     add_manifests_not_planned(page, document.not_planned)
     if loaded.topology_edits and not loaded.cluster.configuration.topology.enabled:
         page.add_line("  Topology-aware scheduling is off, so the levels of topologies have no effect: give --config.")
