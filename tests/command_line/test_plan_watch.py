@@ -48,7 +48,7 @@ class TestCL098:
         dump = tmp_path / "dump.yaml"
         dump.write_text(TEXT, encoding="utf-8")
         with watching("-f", str(dump), *FIXED, "inference/qwen") as found:
-            found.until("WAIT", "now: 5 status updates\n")
+            found.until("WAIT", "now: 6 status updates\n")
             os.utime(dump)  # written, and the same
             dump.write_text(TEXT.replace("minAvailable: 2", "minAvailable: 1"), encoding="utf-8")
             found.until("WAIT", "---", "nothing to terminate in 1 PodCliqueSet")
@@ -58,7 +58,7 @@ class TestCL098:
             time.sleep(2)
             assert found.text.count("cannot be read") == 1
             dump.write_text(TEXT, encoding="utf-8")
-            text = found.until("expected valid YAML", "---", "now: 5 status updates\n")
+            text = found.until("expected valid YAML", "---", "now: 6 status updates\n")
             check_documentation(_SEPARATOR.sub("--- 2026-11-20T09:00:07Z ---", text), bless=bless)
             assert text.count("WAIT") == 2
             assert text.count("nothing to terminate") == 1

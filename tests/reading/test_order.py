@@ -149,7 +149,8 @@ def test_pl001_the_order_of_objects_changes_nothing(items: list[Json], data: st.
 
 def test_in033_each_orphan_is_reported() -> None:
     """Two cliques of groups that are not there: that the first was found says nothing of the second."""
-    cliques = [item for item in OBJECTS if item["metadata"]["name"].startswith("phi-0-pool-") and item["kind"] != "Pod"]
+    of_groups = [item for item in OBJECTS if item["metadata"]["name"].startswith("phi-0-pool-")]
+    cliques = [item for item in of_groups if item["kind"] == "PodClique"]
     rest = [item for item in OBJECTS if item not in cliques]
     orphans = [one for number, item in enumerate(cliques) for one in orphan(item, number)]
     names = {item["metadata"]["name"] for item in cliques}
