@@ -1,16 +1,23 @@
-"""How long an update of a set takes with a preview, beside many sets: through the API server, one after the other.
+"""How long an update of a set takes with a preview, beside many sets, one after the other.
+
+Through the API server, which is what a user waits for; and asked by us over TLS, which is the answer of the webhook.
 
 The edited set is that of the recorded cluster in ``examples``: 16 pods with 80 GPUs, made by the Go operator.
 """
 
 import asyncio
+import base64
 import copy
+import io
+import json
 import os
+import ssl
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import aiohttp
 import yaml
 
 from benchmarks.cluster.admission import Latency
@@ -59,8 +66,10 @@ def previews(plane: ControlPlane, folder: Path, sets: int, namespaces: int, many
         edit = _edits(scene)
         wait_until(lambda: _warned(preview, edit), bool, "it is called")
         before = _processor_seconds(process.pid)
-        taken = asyncio.run(_taken(plane, edit, many, f"{sets:,} sets in {namespaces:,} namespaces"))
-        return taken, (_processor_seconds(process.pid) - before) / many
+        beside = f"{sets:,} sets in {namespaces:,} namespaces"
+        taken = asyncio.run(_taken(plane, edit, many, beside))
+        spent = (_processor_seconds(process.pid) - before) / many
+        return [*taken, asyncio.run(_answered(preview, edit, many, beside))], spent
 
 
 def _processor_seconds(pid: int) -> float:
@@ -148,3 +157,32 @@ async def _taken(plane: ControlPlane, edit: Json, many: int, beside: str) -> lis
             name = f"update of 16 pods beside {beside}, {what}"
             found.append(Latency(what=name, way="API server", taken=taken, whole=whole))
     return found
+
+
+async def _answered(preview: Preview, edit: Json, many: int, beside: str) -> Latency:
+    """How long the webhook takes to answer an update, with all that it lists meanwhile."""
+    (registered,) = (one for one in preview.objects if "webhooks" in one)
+    client = preview.scene.get("validatingwebhookconfigurations", registered["metadata"]["name"])["webhooks"][0]
+    tls = ssl.create_default_context(cadata=base64.b64decode(client["clientConfig"]["caBundle"]).decode())
+    url, body = client["clientConfig"]["url"], json.dumps(_review(preview.scene, edit)).encode()
+    taken = []
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as session:
+        begun = time.perf_counter()
+        for _ in range(many):
+            start = time.perf_counter()
+            async with session.post(url, data=io.BytesIO(body)) as answer:
+                said: Json = await answer.json()
+            taken.append(time.perf_counter() - start)
+            if "restarts" not in said["response"]["warnings"][0]:
+                raise RuntimeError(said["response"])
+        whole = time.perf_counter() - begun
+    return Latency(what=f"update of 16 pods beside {beside}, previewed", way="webhook", taken=taken, whole=whole)
+
+
+def _review(scene: Scene, edit: Json) -> Json:
+    old = scene.get("podcliquesets", _EDITED)
+    new = {**old, "spec": {**old["spec"], "template": old["spec"]["template"] | edit["spec"]["template"]}}
+    group, _, version = new["apiVersion"].partition("/")
+    kind = {"group": group, "version": version, "kind": new["kind"]}
+    asked = {"uid": "u", "kind": kind, "namespace": NAMESPACE, "operation": "UPDATE", "object": new, "oldObject": old}
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
