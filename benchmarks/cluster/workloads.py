@@ -63,7 +63,8 @@ WORKLOADS: Final[Mapping[str, Callable[[int], list[Json]]]] = MappingProxyType(
 
 def bare_pod(number: int) -> Json:
     """A pod of the floor: as those of the workloads, without an owner."""
-    metadata = {"name": f"floor-{number}", "namespace": NAMESPACE, "labels": {"app.kubernetes.io/part-of": "floor"}}
+    labels = {"app.kubernetes.io/part-of": "floor", "app.kubernetes.io/managed-by": "grove-operator"}
+    metadata = {"name": f"floor-{number}", "namespace": NAMESPACE, "labels": labels}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [_CONTAINER]}}
 
 
