@@ -30,7 +30,7 @@ from grove_shell.actions.manifest_findings import (
     manifests_not_planned,
     uncollected_kind_names,
 )
-from grove_shell.actions.plan import time_after
+from grove_shell.actions.planned_input import time_after
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE

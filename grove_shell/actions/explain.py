@@ -22,8 +22,8 @@ from grove_shell.actions.command_input import CommandInput, InputSource, read_in
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.input_findings import nodes_in_input, with_input_findings
 from grove_shell.actions.manifest_findings import edited_objects, hidden_fields
-from grove_shell.actions.plan import PlanOptions, forecasts_of_sets, operator_rule_set_note, plan_input
-from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
+from grove_shell.actions.planned_input import PlanOptions, forecasts_of_sets, plan_input
+from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, operator_rule_set_note
 from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.kind_names import kind_named, shortest_name_of

@@ -1,162 +1,36 @@
-"""``grove plan``: reads the input, forecasts the rounds, prints the plan and returns the exit code."""
+"""``grove plan``: reads the input and plans it, prints the plan, saves it, and returns the exit code."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from grove_core.areas.gang_termination.termination_findings import averted_by_predicted_steps
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import Json, PlanDocument
-from grove_core.operator_recognition import RecognisedOperator
-from grove_core.plan.forecast import Forecast
-from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_core.snapshot.snapshot import Snapshot
-from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_html_file
 from grove_shell.actions.input_findings import (
-    InputNodes,
-    forecasts_with_input_findings,
-    nodes_in_input,
     nothing_decided_message,
     sets_with_unknown_nodes,
 )
-from grove_shell.actions.manifest_findings import (
-    manifests_not_planned,
-    uncollected_kind_names,
-    with_manifest_findings,
-)
 from grove_shell.actions.plan_checks import plan_objections
-from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
+from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
+from grove_shell.actions.rule_set_choice import operator_rule_set_note
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE, CommandFailed
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
-from grove_shell.in_memory.update_forecasts import with_edit_forecast
 from grove_shell.policies.plan_classes import fail_on_class_of_undecided_manifests
 from grove_shell.policies.policy_results import PolicyResult, policy_results_as_json
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.plan_notes import PlanPageContext, plan_notes_page
 from grove_shell.views.plan_page import plan_page
-from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS, format_json_document
 
 if TYPE_CHECKING:
     from grove_shell.policies.policy import Policy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOptions:
-    """Options of ``grove plan`` besides the source; see its ``--help``."""
-
-    sets: tuple[str, ...] = ()
-    output: str = "human"
-    rules: GivenRules | None = None
-    rounds: int | None = None
-    until: timedelta | None = None
-    decisions: bool = False
-    detailed_exitcode: bool = False
-    fail_on: tuple[str, ...] = ()
-    max_restarted_gpus: int | None = None
-    policies: tuple[str, ...] = ()
-    max_terminated_gpus: int | None = None
-    verbose: bool = False
-    out: str | None = None
-    html: str | None = None
-    picture: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedInput:
-    """The plan of an input.
-
-    Attributes:
-        snapshots: of the planned sets.
-        recognition: the operator that the cluster shows.
-        until: the end of the forecast time; None without one.
-    """
-
-    document: PlanDocument
-    snapshots: tuple[Snapshot, ...]
-    recognition: RecognisedOperator | None
-    until: datetime | None
-
-    def for_policies(self) -> Mapping[str, Any]:
-        """Return the plan as policies see it."""
-        from grove_shell.policies.policy_input import policy_input  # noqa: PLC0415 - few plans have policies (P11)
-
-        return policy_input(self.document, (snapshot.root for snapshot in self.snapshots), self.until)
-
-
-def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) -> PlannedInput:
-    """Return the plan of an input that was read."""
-    snapshots = tuple(inputs.snapshots_of_selected_sets(source.namespace, options.sets))
-    until = time_after(inputs.now, options.until)
-    rules, rules_from, recognition = choose_rule_set(
-        options.rules, inputs.rules, inputs.recognised_by, inputs.loaded.newer
-    )
-    planned = forecasts_of_sets(inputs, snapshots, rules, recognition, limit=options.rounds, until=until)
-    has_old = bool(source.old) and not inputs.problems
-    planned = tuple(
-        with_manifest_findings(forecast, snapshot, rules, inputs.loaded, has_old=has_old)
-        for forecast, snapshot in zip(planned, snapshots, strict=True)
-    )
-    if rules.keeps_topologies and source.namespace is None and not options.sets:
-        planned += forecasts_of_topologies(inputs.loaded.cluster, inputs.now, inputs.attempts)
-    document = PlanDocument(
-        rules=rules.name,
-        as_of=inputs.now,
-        not_collected=uncollected_kind_names(inputs.loaded.cluster.gaps, planned),
-        forecasts=planned,
-        configuration=inputs.loaded.cluster.configuration,
-        rules_from=rules_from,
-        as_of_from=inputs.time.source,
-        not_planned=manifests_not_planned(inputs.loaded, snapshots),
-    )
-    return PlannedInput(document=document, snapshots=snapshots, recognition=recognition, until=until)
-
-
-def forecasts_of_sets(
-    inputs: CommandInput,
-    snapshots: Sequence[Snapshot],
-    rules: RuleSet,
-    recognition: RecognisedOperator | None,
-    *,
-    limit: int | None = None,
-    until: datetime | None = None,
-) -> tuple[Forecast, ...]:
-    """Return the forecast of each set as a plan shows it: with input findings, its edit, and what averts terminations.
-
-    Args:
-        recognition: the operator that the cluster shows.
-        limit: the most rounds with steps; None for no limit.
-        until: the end of the forecast time; None without one.
-    """
-    nodes = nodes_in_input(inputs.loaded)
-    planned = forecasts_with_input_findings(
-        snapshots,
-        forecasts_of_snapshots(snapshots, rules, limit=limit, until=until, nodes=nodes.readiness),
-        nodes,
-        rules,
-        recognition,
-        inputs.loaded.failed_writes,
-    )
-    with progress_counter("planning updates", "stage", every=1) as count:
-        return tuple(
-            with_termination_hints(
-                with_edit_forecast(
-                    forecast, snapshot, rules, inputs.loaded.changes, inputs.loaded.before, progress=count
-                ),
-                snapshot,
-                rules,
-                nodes,
-            )
-            for forecast, snapshot in zip(planned, snapshots, strict=True)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,16 +148,6 @@ def _document_as_json(document: PlanDocument, context: PlanPageContext, options:
     return {**first, "policies": policy_results_as_json(context.policies), **written}
 
 
-def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSet, nodes: InputNodes) -> Forecast:
-    """Return a forecast with what averts each termination of its first round that its steps leave as it is (PL-040)."""
-    changed = {(one.subject, one.question) for one in averted_by_predicted_steps(forecast.findings, forecast.averted)}
-    findings = tuple(one for one in forecast.findings if (one.subject, one.question) not in changed)
-    hints = termination_hints(
-        snapshot_with_set_as_stored(snapshot, rules), findings, rules, nodes.readiness, nodes.capacity
-    )
-    return replace(forecast, hints=hints) if hints else forecast
-
-
 def _print(document: PlanDocument, context: PlanPageContext, options: PlanOptions) -> None:
     if options.out is not None:
         saved = format_json_document(_document_as_json(document, context, options))
@@ -304,34 +168,12 @@ def _markdown(document: PlanDocument, context: PlanPageContext) -> str:
     return plan_markdown(document, context)
 
 
-def operator_rule_set_note(recognition: RecognisedOperator | None, rules: str) -> str:
-    """Return which operator runs the cluster and which rule set predicts it; empty where that one is used (GF-111)."""
-    go = recognition.go_operator if recognition is not None else None
-    if recognition is None or go is None:
-        return ""
-    from grove_core.areas.gang_termination.field.go_operator_rule_generations import (  # noqa: PLC0415 - of such clusters alone
-        newest_release_up_to,
-    )
-
-    if newest_release_up_to(rules.partition("@")[2]) in go.fitting:
-        return ""
-    nearest = "predicts it" if go.has_known_release else "is the nearest"
-    return f"{recognition.because}; --rules {recognition.rules} {nearest}"
-
-
 def newest_condition_transition_time(cluster: IndexedCluster) -> datetime | None:
     """Return the newest transition time of the conditions in a cluster; None where there is none."""
     cliques = (clique.status.conditions for owned in cluster.cliques_of.values() for clique in owned)
     groups = (group.status.conditions for owned in cluster.groups_of.values() for group in owned)
     times = (condition.last_transition_time for conditions in chain(cliques, groups) for condition in conditions)
     return max(times, default=None)
-
-
-def time_after(now: datetime, span: timedelta | None) -> datetime | None:
-    """Return the time a span after ``now``, at most the end of the calendar; None without a span."""
-    if span is None:
-        return None
-    return now + min(span, datetime.max.replace(tzinfo=now.tzinfo) - now)
 
 
 def _exit_code(inputs: CommandInput, options: PlanOptions, plan: PlannedInput, results: Sequence[PolicyResult]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from grove_core.kernel.time_formats import parse_duration, parse_time
 from grove_shell.actions.command_input import InputSource, read_command_input
-from grove_shell.actions.plan import PlanOptions, plan_input
+from grove_shell.actions.planned_input import PlanOptions, plan_input
 from grove_shell.exit_codes import DONE, FAIL_ON, CommandFailed
 from grove_shell.policies.policy import Policy, PolicyExample
 from grove_shell.policies.policy_examples import run_policy_examples

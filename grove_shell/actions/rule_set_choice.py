@@ -70,3 +70,18 @@ def cluster_for_operator_recognition(sets: Iterable[Mapping[str, Any]], cliques:
         with suppress(MalformedObject):
             found.append(podcliqueset_from_json(raw))
     return index_cluster(sets=found, cliques=cliques)
+
+
+def operator_rule_set_note(recognition: RecognisedOperator | None, rules: str) -> str:
+    """Return which operator runs the cluster and which rule set predicts it; empty where that one is used (GF-111)."""
+    go = recognition.go_operator if recognition is not None else None
+    if recognition is None or go is None:
+        return ""
+    from grove_core.areas.gang_termination.field.go_operator_rule_generations import (  # noqa: PLC0415 - of such clusters alone
+        newest_release_up_to,
+    )
+
+    if newest_release_up_to(rules.partition("@")[2]) in go.fitting:
+        return ""
+    nearest = "predicts it" if go.has_known_release else "is the nearest"
+    return f"{recognition.because}; --rules {recognition.rules} {nearest}"

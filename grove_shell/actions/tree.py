@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from grove_core.explain import explanation_of_forecast
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
-from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input, plan_page_context
+from grove_shell.actions.plan import plan_page_context
+from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
 from grove_shell.actions.rule_set_choice import GivenRules
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE

@@ -120,7 +120,8 @@ def plan_command(**options: Any) -> int:
     64 usage.
     """
     source = input_source_from_options(options)
-    from grove_shell.actions.plan import PlanOptions, plan_and_print
+    from grove_shell.actions.plan import plan_and_print
+    from grove_shell.actions.planned_input import PlanOptions
 
     if not options.pop("watch"):
         return plan_and_print(source, PlanOptions(**options))

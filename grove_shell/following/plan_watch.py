@@ -14,7 +14,8 @@ from grove_core.explain import explanation_of_forecast
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.picture_files import require_matplotlib
-from grove_shell.actions.plan import PlanOptions, ReadPlan, SetsNotInInput, read_plan, show_plan
+from grove_shell.actions.plan import ReadPlan, SetsNotInInput, read_plan, show_plan
+from grove_shell.actions.planned_input import PlanOptions
 from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.following.background_thread import BackgroundThread
 from grove_shell.following.deadlines import next_deadline

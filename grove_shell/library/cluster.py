@@ -11,8 +11,7 @@ from grove_core.operator_recognition import RecognisedOperator
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource
-from grove_shell.actions.plan import operator_rule_set_note
-from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
+from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, operator_rule_set_note
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
 from grove_shell.library.arguments import set_names
 from grove_shell.library.html import html_page, html_table

@@ -12,7 +12,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast
 from grove_shell.actions.input_findings import nothing_decided_message
-from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input
+from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
 from grove_shell.library.arguments import Sets, time_span
 from grove_shell.library.cluster import Cluster, checked_cluster
 from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit, edits_of, new_sets_of

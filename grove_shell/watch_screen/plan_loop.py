@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Final, Protocol
 
 from grove_shell.actions.command_input import InputSource
-from grove_shell.actions.plan import PlanOptions
+from grove_shell.actions.planned_input import PlanOptions
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.following.background_thread import BackgroundThread
 from grove_shell.following.followed_input import FollowedInput

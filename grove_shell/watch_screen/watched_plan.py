@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from grove_core.explain import ForecastExplanation, explanation_of_forecast
 from grove_core.kernel.refs import Ref
 from grove_shell.actions.command_input import CommandInput, InputSource, read_command_input
-from grove_shell.actions.plan import PlannedInput, PlanOptions, plan_input, plan_page_context
+from grove_shell.actions.plan import plan_page_context
+from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.following.deadlines import next_deadline

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from grove_core.kernel.time_formats import parse_time
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.decision_time import Now
-from grove_shell.actions.plan import PlanOptions
+from grove_shell.actions.planned_input import PlanOptions
 from grove_shell.following.followed_files import FollowedFiles
 from grove_shell.watch_screen.page_view import PageView
 from grove_shell.watch_screen.plan_loop import WatchOptions

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from grove_shell.actions.command_input import InputSource
-from grove_shell.actions.plan import PlanOptions, plan_and_print
+from grove_shell.actions.plan import plan_and_print
+from grove_shell.actions.planned_input import PlanOptions
 from grove_shell.webhooks.admission_review import AdmissionRequest
 from tests.webhooks.preview_server import PreviewServer
 from tests.webhooks.previewing import (
