@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import (
@@ -14,9 +13,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     findings_with_averted,
 )
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, TERMINATES, WAITS
-from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
-from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
@@ -24,100 +21,28 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Make, SetStatus, Step
 from grove_core.kernel.wants import Withheld
+from grove_core.object_lookup import (
+    KINDS_WITHOUT_PODS,
+    address_by_kind,
+    domain_address,
+    podcliques_of_object,
+    replica_of_domain,
+)
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.plan.plan import Plan
 from grove_core.plan.update_forecast import UpdateStage
 from grove_core.resources.api_names import (
-    AUTOSCALING,
-    CLAIMS,
-    COMPOSITES,
-    CORE,
     GROVE,
-    POD_GANG,
-    RBAC,
-    SCHEDULER,
-    WORKLOADS,
 )
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.mnnvl_groups import required_group_domains
-from grove_core.resources.naming_rules import composite_pod_group_names, replica_index_of_compute_domain
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.owned_object import CLAIM_KIND, COMPOSITE_KIND, OWNED_KINDS, POD_GROUP_KIND, WORKLOAD_KIND
+from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
-_VERSIONS: Final = MappingProxyType(
-    {
-        **dict.fromkeys(("Pod", "Secret", "Service", "ServiceAccount"), CORE),
-        **dict.fromkeys(("Role", "RoleBinding"), RBAC),
-        **dict.fromkeys((WORKLOAD_KIND, POD_GROUP_KIND), WORKLOADS),
-        "HorizontalPodAutoscaler": AUTOSCALING,
-        "PodGang": SCHEDULER,
-        CLAIM_KIND: CLAIMS,
-        COMPOSITE_KIND: COMPOSITES,
-    }
-)
-KINDS_WITHOUT_PODS: Final = frozenset({*OWNED_KINDS} - {POD_GROUP_KIND, COMPOSITE_KIND})
-"""Kinds of objects of a set that consist of no PodCliques: Services, Roles, autoscalers, claims and the like."""
 _TRUE: Final = ConditionStatus.TRUE.value
 _ENDS: Final = frozenset({WAITS, TERMINATES})
-
-
-def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
-    """Return the PodCliques that an object of a root consists of or belongs to; empty if there is no such object."""
-    if kind == "PodCliqueSet":
-        return snapshot.cliques if snapshot.root.ref.name == name else ()
-    if kind == "Pod":
-        return tuple(clique for clique, pod in snapshot.pods() if pod.name == name)
-    if kind == GROUP_KIND:
-        uids = {group.uid for group in snapshot.groups if group.ref.name == name}
-        return tuple(clique for clique in snapshot.cliques if clique.owner_uid in uids)
-    if kind in KINDS_WITHOUT_PODS:
-        return ()
-    named = {name}
-    if kind == "PodGang":
-        named = {group.name for gang in snapshot.gangs if gang.ref.name == name for group in gang.groups}
-        return tuple(one for one in snapshot.cliques if one.ref.name in named or one.labels.get(POD_GANG) == name)
-    if kind == COMPOSITE_KIND:
-        return tuple(clique for clique in snapshot.cliques if name in _composites_above(clique))
-    return tuple(clique for clique in snapshot.cliques if clique.ref.name in named)
-
-
-def _composites_above(clique: PodClique) -> tuple[str, ...]:
-    """The CompositePodGroups that a PodClique in groups is below: that of its gang, and that of its group replica."""
-    group = clique.owner_name if clique.owner_kind == GROUP_KIND else ""
-    gang, is_scaled = str(clique.labels.get(POD_GANG, "")), bool(clique.base_gang)
-    return composite_pod_group_names(gang, group, clique.group_replica_index, is_scaled=is_scaled)
-
-
-def root_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
-    """Whether a root has an object of that kind and name."""
-    every = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
-    if kind == DOMAIN_KIND:
-        return _domain_ref(snapshot, name) is not None
-    return bool(podcliques_of_object(snapshot, kind, name)) or any(
-        (one.ref.kind, one.ref.name) == (kind, name) for one in every
-    )
-
-
-def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
-    """The replica of the root that a ComputeDomain belongs to, whether it exists or should exist."""
-    root = snapshot.root.ref.name
-    there = any(domain.ref.name == name for domain in snapshot.domains)
-    index = replica_index_of_compute_domain(root, name)
-    return index if index is not None and (there or index < snapshot.root.spec.replicas) else None
-
-
-def _domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
-    """The address of a ComputeDomain that the root needs or has, by any operator's names; None where there is none."""
-    root, replica = snapshot.root, _replica_of_domain(snapshot, name)
-    shared = shared_domain_ref(snapshot, name)
-    if shared is not None or replica is not None:
-        return shared or compute_domain_ref_of_replica(snapshot, replica or 0)
-    required = required_group_domains(root.annotations, root.spec.template, root.spec.replicas)
-    refs = (*(one.ref_in(root.ref) for one in required), *(domain.ref for domain in snapshot.domains))
-    return next((ref for ref in refs if ref.name == name), None)
 
 
 @dataclass(frozen=True)
@@ -126,7 +51,7 @@ class ObjectExplanation:
 
     Attributes:
         kind: PodCliqueSet, or a kind that a plan for one creates (``EVERY_KIND``).
-        name: of an object of that kind that the root has (:func:`root_has_object`).
+        name: of an object of that kind that the root has (:func:`~grove_core.object_lookup.root_has_object`).
         forecast: what follows the plan: its rounds, the terminations that its steps avert, the update of an edit;
             None for the plan alone.
     """
@@ -140,11 +65,8 @@ class ObjectExplanation:
     @cached_property
     def ref(self) -> Ref:
         """The address of the object."""
-        found = _domain_ref(self.snapshot, self.name) if self.kind == DOMAIN_KIND else self._ref_without_pods()
-        if found is not None:
-            return found
-        version = _VERSIONS.get(self.kind, GROVE)
-        return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
+        found = domain_address(self.snapshot, self.name) if self.kind == DOMAIN_KIND else self._ref_without_pods()
+        return found or address_by_kind(self.snapshot, self.kind, self.name)
 
     def _ref_without_pods(self) -> Ref | None:
         """The address of an object of a kind without pods, in the version that is stored or planned."""
@@ -246,7 +168,7 @@ class ObjectExplanation:
         """Yield the findings on the object in the order of the plan."""
         if self.kind == DOMAIN_KIND:
             found, root = [one for one in self._findings if one.question == FABRIC], self.snapshot.root.ref
-            replica = _replica_of_domain(self.snapshot, self.name)
+            replica = replica_of_domain(self.snapshot, self.name)
             sharers = {one.subject.name for one in found if self.ref in one.causes}
             subjects = {root, self.ref, *(() if replica is None else (root.at_replica(replica),))}
             yield from (one for one in found if one.subject in subjects or one.subject.name in sharers)

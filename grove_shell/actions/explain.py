@@ -11,7 +11,8 @@ from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
-from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation, root_has_object
+from grove_core.object_explanation import ObjectExplanation
+from grove_core.object_lookup import KINDS_WITHOUT_PODS, root_has_object
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile

@@ -29,7 +29,8 @@ from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_ques
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Step
 from grove_core.kernel.time_formats import format_time
-from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation
+from grove_core.object_explanation import ObjectExplanation
+from grove_core.object_lookup import KINDS_WITHOUT_PODS
 from grove_core.plan.forecast import ForecastRound
 from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
 from grove_core.resources.manifest_changes import ManifestChange

@@ -6,7 +6,7 @@ from typing import Final
 from grove_core.document.plan_document import step_action_name
 from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, list_at, object_at
 from grove_core.kernel.steps import Make, Step
-from grove_core.object_explanation import KINDS_WITHOUT_PODS
+from grove_core.object_lookup import KINDS_WITHOUT_PODS
 from grove_core.plan.forecast import ForecastRound
 from grove_core.resources.api_names import GATE
 from grove_core.resources.pod_spec_gpus import containers_in, gpu_count_of_pod_spec

@@ -14,7 +14,8 @@ from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
 from grove_core.kernel.wants import Withheld
-from grove_core.object_explanation import KINDS_WITHOUT_PODS, ObjectExplanation, podcliques_of_object, root_has_object
+from grove_core.object_explanation import ObjectExplanation
+from grove_core.object_lookup import KINDS_WITHOUT_PODS, podcliques_of_object, root_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import compute_domain_from_json
@@ -147,7 +148,7 @@ def test_cl015_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.Mo
         walks.append(name)
         return shared_domain_ref(snapshot, name)
 
-    monkeypatch.setattr("grove_core.object_explanation.shared_domain_ref", counted)
+    monkeypatch.setattr("grove_core.object_lookup.shared_domain_ref", counted)
     assert list(ObjectExplanation(snapshot, plan, "ComputeDomain", "llm-4-cd").findings())
     assert len(walks) <= 2
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, StepStage
 from grove_core.kernel.wants import StepObstacle
-from grove_core.object_explanation import ObjectExplanation, root_has_object
+from grove_core.object_explanation import ObjectExplanation
+from grove_core.object_lookup import root_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import apply_merge_patch
 from grove_core.resources.podcliqueset import PlannedManifestChange

@@ -16,7 +16,8 @@ from grove_core.kernel.admission import AdmitWithChanges, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage
-from grove_core.object_explanation import ObjectExplanation, root_has_object
+from grove_core.object_explanation import ObjectExplanation
+from grove_core.object_lookup import root_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, ServedApis
 from grove_core.resources.domain_and_claim_formats import refs_across_api_versions

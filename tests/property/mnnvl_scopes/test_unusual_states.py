@@ -15,7 +15,7 @@ from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, StepStage
-from grove_core.object_explanation import root_has_object
+from grove_core.object_lookup import root_has_object
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED, MNNVL_SCOPE

@@ -7,7 +7,8 @@ import pytest
 from grove_core.areas.scheduling.findings import PLACEMENT
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.errors import MalformedObject
-from grove_core.object_explanation import ObjectExplanation, root_has_object
+from grove_core.object_explanation import ObjectExplanation
+from grove_core.object_lookup import root_has_object
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.owned_object import owned_object_from_json
