@@ -1,6 +1,7 @@
 """Names of rule sets that users write, in full or in short (GF-100, LB-030)."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import MAIN, RELEASES
@@ -8,6 +9,8 @@ from grove_core.rule_sets.go_operator import BY_NAME, FIELD
 from grove_core.rule_sets.rule_set import DESIGN
 
 _VERSION: Final = "v0.1.0-"
+_OLDEST: Final = next(iter(RELEASES))
+_NEWEST: Final = list(RELEASES)[-1]
 
 
 def full_rule_set_name(name: str) -> str:
@@ -26,19 +29,24 @@ def full_rule_set_name(name: str) -> str:
     found = known.get(whole if at else kind)
     if found is not None:
         return found.name
-    oldest, newest = next(iter(RELEASES)), list(RELEASES)[-1]
-    with_dot = re.sub(r"alpha-?(?=\d)", "alpha.", whole)
-    meant = [one for one in known if one.startswith(with_dot)] if at and with_dot != whole else []
+    hint = _hint(kind, whole if at else kind, known)
+    raise ValueError(f"design, field, or field@RELEASE from {_OLDEST} to {_NEWEST}, field@main{hint}")
+
+
+def _hint(kind: str, wanted: str, known: Iterable[str]) -> str:
+    """Return why a release cannot be named, or the name that was meant; empty where neither is known."""
+    _, at, release = wanted.partition("@")
+    with_dot = re.sub(r"alpha-?(?=\d)", "alpha.", wanted)
+    meant = [one for one in known if one.startswith(with_dot)] if at and with_dot != wanted else []
     if at and kind == FIELD and not meant:
-        if _alpha_of(release) >= _alpha_of(newest):
-            raise ValueError(f"what is known: the newest release is {newest}; plain field has its rules")
-        if 0 < _alpha_of(release) < _alpha_of(oldest):
-            raise ValueError(f"what is known: field@RELEASE from {oldest} to {newest}; older ones are not predicted")
+        if _alpha_of(release) >= _alpha_of(_NEWEST):
+            return "; a newer one is not predicted yet, and plain field has the rules of the newest one"
+        if 0 < _alpha_of(release) < _alpha_of(_OLDEST):
+            return "; older ones are not predicted"
     from difflib import get_close_matches  # noqa: PLC0415 - no right name needs it (P10)
 
-    near = meant or get_close_matches(whole if at else kind, known, n=1, cutoff=0.5)
-    hint = f'; did you mean "{near[0]}"?' if near else ""
-    raise ValueError(f"design, field, or field@RELEASE from {oldest} to {newest}, field@main{hint}")
+    near = meant or get_close_matches(wanted, known, n=1, cutoff=0.5)
+    return f'; did you mean "{near[0]}"?' if near else ""
 
 
 def _alpha_of(release: str) -> float:

@@ -40,9 +40,7 @@ def rule_set(name: str) -> RuleSet:
     try:
         return rule_sets()[full_rule_set_name(name)]
     except ValueError as fault:
-        words = str(fault)
-        expected = words if words.startswith("what is known") else f"expected {words}"
-        raise ValueError(f"there is no rule set {name!r}; {expected}") from None
+        raise ValueError(f"there is no rule set {name!r}; expected {fault}") from None
 
 
 def rule_set_names() -> tuple[str, ...]:

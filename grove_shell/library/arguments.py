@@ -172,9 +172,7 @@ def given_rules(given: object, name: str = "rules") -> GivenRules:
     try:
         return known_rule_set_name(given)
     except ValueError as fault:
-        what, found, why = str(fault).partition("what is known: ")
-        known = f"not known: {why}" if found and not what else f"not one of auto, {fault}"
-        raise ValueError(f"{name} {given!r} is {known}") from None
+        raise ValueError(f"{name} {given!r} is not one of auto, {fault}") from None
 
 
 def optional_text(given: object, name: str) -> str | None:
