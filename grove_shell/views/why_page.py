@@ -113,8 +113,7 @@ def _whole(moment: datetime) -> str:
 
 
 def _add_group(page: StyledTextPage, group: DeletionGroup, story: Story, *, full: bool) -> None:
-    first, cause = group.first, group.first.cause
-    label, style = _LABELS[cause.kind]
+    first, cause, (label, style) = group.first, group.first.cause, _LABELS[group.first.cause.kind]
     expected = "EXPECTED, " if cause.expected and cause.kind not in UNEXPLAINED else ""
     when = _when(group, story)
     page.add_line((f"{expected}{label}", style), "  ", (_subject(group), "bold"), f"  {when}")
@@ -224,8 +223,9 @@ def _add_timeline(page: StyledTextPage, story: Story, *, full: bool) -> None:
         *((group.first.at, _deleted_line(group, base)) for group in story.groups),
         *((event.last, _event_line(event, base)) for event in story.events if full or event.is_warning),
     ]
-    lines.sort(key=lambda line: line[0])
-    shown = lines if full else lines[-_MOST_LINES:]
+    if not lines:
+        return
+    shown = sorted(lines, key=lambda line: line[0])[0 if full else -_MOST_LINES :]
     page.add_line()
     page.add_line(("what happened", "bold"))
     if len(shown) < len(lines):

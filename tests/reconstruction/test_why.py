@@ -1,5 +1,7 @@
 """``grove why`` on the recording: the page, the document, exit codes, and what it says of holes."""
 
+import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -249,10 +251,49 @@ class TestHoles:
         assert page.startswith(f"UNKNOWN: PodCliqueSet {SETS[1]}/llama: what went is not on record")
         assert code == FAIL_ON
 
+    def test_af005_times_outside_the_record(self, why: Why) -> None:
+        """A log that was rotated away since does not show that nothing was deleted."""
+        words = ("pcs/llama", *SETS, "--audit", "audit.log")
+        asked = ("--since", "2026-11-29T02:00:00Z", "--until", "2026-11-29T03:24:20Z")
+        code, page, _ = why(*words, *asked)
+        assert (code, "what happened" in page) == (DONE, False)  # a title without lines says nothing
+        begins = "the record begins at 2026-11-29T03:24:15Z, after 2026-11-29T02:00:00Z"
+        assert self.holes(why, *words, *asked) == [begins]
+        assert begins in page
+        ends = "the record ends at 2026-11-29T03:25:22Z, before 2026-11-29T09:00:00Z"
+        assert self.holes(why, *words, "--since", "2026-11-29T03:24:15Z", "--until", "2026-11-29T09:00:00Z") == [ends]
+
     def test_af005_a_dump_without_a_time_of_its_own(self, why: Why) -> None:
         items = json.loads(Path("before.json").read_text(encoding="utf-8"))["items"][1:]
         Path("plain.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), "utf-8")
         assert any("no time of its own" in what for what in self.holes(why, "pcs/llama", *SETS, "-f", "plain.json"))
+
+
+@pytest.mark.req("IN-026")
+def test_a_log_on_standard_input(why: Why, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = why("pcs/llama", *SETS, "--audit", "audit.log")
+    for log in (text_of("audit.log"), gzip.compress(text_of("audit.log"))):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(log)))
+        assert why("pcs/llama", *SETS, "--audit", "-") == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}\n")))
+    code, _, errors = why("pcs/llama", *SETS, "--audit", "-")
+    assert (code, "stdin:1:1: " in errors) == (ERROR, True)
+
+
+@pytest.mark.req("IN-026")
+def test_a_folder_of_dumps_may_hold_other_files(why: Why) -> None:
+    """As for other commands: other suffixes are skipped, and a copy of a manifest is a fault."""
+    expected = why("pcs/llama", *SETS, "-f", "before.json", "-f", "after.json")
+    folder = Path("dumps")
+    folder.mkdir()
+    for name in ("before.json", "after.json"):
+        (folder / name).write_bytes(Path(name).read_bytes())
+    (folder / "README.md").write_text("not: a: dump\n", encoding="utf-8")
+    assert why("pcs/llama", *SETS, "-f", "dumps") == expected
+    for name in ("before.json", "after.json"):
+        (folder / name).rename(folder / f"{name}.bak")
+    code, _, errors = why("pcs/llama", *SETS, "-f", "dumps")
+    assert (code, errors.count("expected a name that ends in")) == (ERROR, 2)
 
 
 class TestEvents:
