@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
+from typing import Final
 
 from grove_core.deletion_reasons import DeletionReasons
 from grove_core.kernel.decisions import Finding
@@ -51,6 +52,23 @@ class Cause:
     verdicts: tuple[Finding, ...] = ()
     gaps: tuple[tuple[str, str], ...] = ()
     expected: bool = False
+
+
+ENDED_BY_KUBELET: Final = Cause(
+    kind=CauseClass.NOT_KNOWN,
+    gaps=(("request", "the request that deleted it; the record has only its end, by the kubelet of its node"),),
+)
+"""The cause of a pod of which only the end is on record: a kubelet ends what something else deleted (AF-016)."""
+
+
+def cause_without_deletion_of_owner(owner: ObjectKey | None) -> Cause:
+    """Return the cause of an object that the garbage collector deleted, where the deletion of its owner is not known.
+
+    Args:
+        owner: None where the record does not show it either (AF-016).
+    """
+    which = f"{owner.kind} {owner.name}" if owner is not None else "which the record does not show"
+    return Cause(kind=CauseClass.NOT_KNOWN, owner=owner, gaps=(("request", f"the deletion of its owner, {which}"),))
 
 
 @dataclass(slots=True, kw_only=True)

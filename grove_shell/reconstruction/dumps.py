@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from grove_core.resources.configuration import Configuration
-from grove_core.snapshot.cluster import Gap
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import input_items_in_path, is_input_file
@@ -34,6 +34,10 @@ class Dump(NamedTuple):
     is_redacted: bool
     items: Sequence[Mapping[str, Any]]
     complete: frozenset[Gap]
+
+    def lists(self, kind: str, namespace: str) -> bool:
+        """Return whether the dump has every object of a kind in a namespace."""
+        return bool({(kind, namespace), (kind, EVERYWHERE)} & self.complete)
 
 
 def read_dumps(

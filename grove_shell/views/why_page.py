@@ -196,19 +196,14 @@ def _words_of(deletion: RecordedDeletion) -> str:
     cause, writer = deletion.cause, deletion.writer
     by = f"user {writer.user} ({program_of(writer) or 'no user agent'})" if writer is not None else ""
     match cause.kind:
-        case CauseClass.OWNER:
-            if cause.owner is None:
-                return (
-                    f"{WriterRole.GARBAGE_COLLECTOR.words}: its owner was deleted, and the record does not show which"
-                )
-            return f"its owner {cause.owner.kind} {cause.owner.name} was deleted; that deletion is not on record"
         case CauseClass.WRITER:
             role = deletion.role or WriterRole.CLIENT
             return f"by {by}, which is not the operator" if role is WriterRole.CLIENT else f"{role.words}: {by}"
         case CauseClass.NOT_EXPLAINED:
             return f"by the operator, {by}; the rules '{cause.rules}' do not delete it in any state of the last 10 s"
-        case CauseClass.NOT_KNOWN | CauseClass.TERMINATION | CauseClass.RULES:
-            return f"by the operator, {by}; the record does not show why" if by else "the record does not show why"
+        case CauseClass.NOT_KNOWN | CauseClass.TERMINATION | CauseClass.RULES | CauseClass.OWNER:
+            is_by_operator = by and deletion.role in {None, WriterRole.OPERATOR}
+            return f"{f'by the operator, {by}; ' if is_by_operator else ''}the record does not show why"
         case _:
             assert_never(cause.kind)
 

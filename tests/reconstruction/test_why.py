@@ -251,6 +251,23 @@ class TestHoles:
         assert page.startswith(f"UNKNOWN: PodCliqueSet {SETS[1]}/llama: what went is not on record")
         assert code == FAIL_ON
 
+    @pytest.mark.req("AF-016", "AF-017")
+    def test_af005_a_log_of_one_of_several_api_servers(self, why: Why) -> None:
+        """Kubelets ended the pods of a gang that the operator terminated by another API server."""
+        for name, user in (("kubelets.log", "operator"), ("no-users.log", "admin")):
+            kept = [line for line in lines() if json.loads(line)["user"]["username"] != user]
+            Path(name).write_bytes(b"".join(kept))
+        code, page, _ = why("pcs/llama", *SETS, "--audit", "kubelets.log", "--fail-on", "unknown")
+        assert (code, page.partition("\n")[0]) == (
+            FAIL_ON,
+            f"UNKNOWN: the cause of 8 deletions of PodCliqueSet {SETS[1]}/llama",
+        )
+        assert "the log lacks 8 requests that deleted or edited objects" in page
+        _, page, _ = why("pcs/llama", *SETS, "--audit", "no-users.log")
+        assert "spec.replicas 2 -> 1; that request is not on record" in page
+        assert "spec.replicas 2 -> 1 by" not in page
+        assert "the log lacks 2 requests that deleted or edited objects" in page
+
     def test_af005_times_outside_the_record(self, why: Why) -> None:
         """A log that was rotated away since does not show that nothing was deleted."""
         words = ("pcs/llama", *SETS, "--audit", "audit.log")
