@@ -8,13 +8,10 @@ from grove_core.kernel.time_formats import format_time, short_duration_text, tru
 from grove_core.operator_recognition import unpredicted_set_finding
 from grove_core.resources.api_names import GROVE
 from grove_shell.reading.audit_log import AuditFlaws
-from grove_shell.reconstruction.causes import CauseClass
 from grove_shell.reconstruction.dumps import Dump
-from grove_shell.reconstruction.happenings import HappeningKind
 from grove_shell.reconstruction.record import Record
 from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, SetKey
 from grove_shell.reconstruction.story import Hole
-from grove_shell.reconstruction.writers import WriterRole
 
 _UNWRITTEN = "parts that the record never writes are not known, nor breaches that depend on them"
 
@@ -91,20 +88,11 @@ def _of_logs(record: Record, roots: Sequence[SetKey], flaws: AuditFlaws, dumps: 
     elif older:
         names = ", ".join(older)
         yield Hole(f"no dump from before {begin}, where the log begins, and {names} existed before", _UNWRITTEN)
-    if lacking := _requests_not_on_record(record, roots):
+    if lacking := sum(record.missing.get(root, 0) for root in roots):
         what = (
             f"the log lacks {'1 request' if lacking == 1 else f'{lacking:,} requests'} that deleted or edited objects"
         )
         yield Hole(f"{what}: add rotated logs, and those of all API servers", "what else is not on record")
-
-
-def _requests_not_on_record(record: Record, roots: Sequence[SetKey]) -> int:
-    """Return how many deletions and edits are known only by what followed from them (AF-016, AF-017)."""
-    ends = {WriterRole.KUBELET, WriterRole.GARBAGE_COLLECTOR}
-    gone = [one for one in record.deletions if one.role in ends and one.cause.kind is CauseClass.NOT_KNOWN]
-    deleted = {one.cause.owner or one.key for one in gone if one.root in roots}
-    edits = [one for one in record.happenings if one.kind is HappeningKind.EDITED and not one.writer]
-    return len(deleted) + sum(one.root in roots for one in edits)
 
 
 def _in_seconds(span: timedelta) -> timedelta:

@@ -11,11 +11,12 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.reading.audited_write import AuditedWrite
 from grove_shell.reconstruction.cause_search import CauseSearch
 from grove_shell.reconstruction.causes import (
-    ENDED_BY_KUBELET,
     Cause,
     CauseClass,
     RecordedDeletion,
+    cause_by_component,
     cause_without_deletion_of_owner,
+    note_missing_requests,
 )
 from grove_shell.reconstruction.dumps import Dump
 from grove_shell.reconstruction.happenings import Happening, Happenings
@@ -46,6 +47,7 @@ class Record:
         writes_without_content: kind -> how many of its objects have writes without content.
         sets: the rebuilt sets, with the rule set and the operator that they show.
         objects: as the record shows them last.
+        missing: set -> how many of its requests are not on record, of those that left a trace.
         unlisted: file of a dump -> sets and kinds of which objects were known before and that it does not list.
     """
 
@@ -56,6 +58,7 @@ class Record:
     happenings: list[Happening] = field(default_factory=list)
     writes_without_content: dict[str, int] = field(default_factory=dict)
     unlisted: dict[str, set[tuple[SetKey, str]]] = field(default_factory=dict)
+    missing: Mapping[SetKey, int] = field(default_factory=dict)
 
 
 def read_record(
@@ -150,6 +153,7 @@ class _RecordReading:
                 deletion.role = WriterRole.OPERATOR if writer in operators else WriterRole.CLIENT
                 if deletion.role is WriterRole.CLIENT:
                     deletion.cause = Cause(kind=CauseClass.WRITER)
+        self._record.missing = note_missing_requests(self._record.deletions, self._record.happenings)
         self._record.deletions.sort(key=lambda one: (one.at, one.key))
         self._record.happenings.sort(key=lambda one: one.at)
         return self._record
@@ -170,10 +174,8 @@ class _RecordReading:
         elif role is WriterRole.GARBAGE_COLLECTOR:
             cause, owner = self._owner_cause(change.before or change.after, change.key, change.root)
             cause = cause if owner is not None else cause_without_deletion_of_owner(cause.owner)
-        elif role is WriterRole.KUBELET:
-            cause = ENDED_BY_KUBELET
         else:
-            cause = Cause(kind=CauseClass.WRITER)
+            cause = cause_by_component(role)
         return RecordedDeletion(
             key=change.key,
             root=change.root,

@@ -268,6 +268,16 @@ class TestHoles:
         assert "spec.replicas 2 -> 1 by" not in page
         assert "the log lacks 2 requests that deleted or edited objects" in page
 
+    @pytest.mark.req("AF-008", "AF-017")
+    def test_af005_a_rotated_log_that_is_not_given(self, why: Why) -> None:
+        """What the rules do not explain may be explained by the missing requests: it is not known."""
+        third = len(lines()) // 3
+        Path("first-and-last.log").write_bytes(b"".join([*lines()[:third], *lines()[2 * third :]]))
+        code, page, _ = why("pcs/llama", *SETS, "--audit", "first-and-last.log", "--fail-on", "unknown")
+        assert code == FAIL_ON
+        assert "NOT EXPLAINED" not in page
+        assert "not known: requests that edited or deleted objects of the set, which the log lacks" in page
+
     def test_af005_times_outside_the_record(self, why: Why) -> None:
         """A log that was rotated away since does not show that nothing was deleted."""
         words = ("pcs/llama", *SETS, "--audit", "audit.log")
