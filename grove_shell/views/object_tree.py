@@ -63,18 +63,21 @@ class _TreeBuilder:
         judged = {ref.replica for ref in self._urgencies if ref.kind == self._root.kind and ref.replica is not None}
         indices = sorted({*cliques, *groups, *judged})
         replicas = tuple(self._replica(index, groups[index], cliques[index]) for index in indices)
+        deleted = ObjectState.DELETED if self._snapshot.root.deleting else ObjectState.READY
+        own = most_urgent_state((self._undecided, deleted))
+        state = most_urgent_state((own, *(child.state for child in replicas)))
         share = f"{self._story.available:,} of {count_with_noun(self._story.replicas, 'replica')} available"
         counted = bool(self._story.replicas)
         return TreeNode(
             subject=self._root,
             level="set",
             name=self._root.name,
-            state=most_urgent_state((self._undecided, *(child.state for child in replicas))),
+            state=state,
             counts=share if counted else "",
             present=self._story.available if counted else None,
             wanted=self._story.replicas if counted else None,
             children=replicas,
-            state_is_from_below=not self._uncollected and any(one.state is not ObjectState.READY for one in replicas),
+            state_is_from_below=state is not own,
         )
 
     def _replica(self, index: int, groups: Iterable[ScalingGroup], cliques: Iterable[PodClique]) -> TreeNode:

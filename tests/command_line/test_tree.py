@@ -154,6 +154,22 @@ class TestCL096:
         found = json.loads(run("tree", "-f", str(path), "llm-serving/deepseek", "-o", "json").out)
         assert {one["state"] for one in found["sets"]} == {"unknown"}
 
+    @pytest.mark.req("WF-060")
+    def test_a_set_that_is_being_deleted(self, tmp_path: Path) -> None:
+        """Under the Go operator nothing is left but its finalizer: the garbage collector deletes all parts."""
+        found = json.loads((SNAPSHOTS / "s2-healthy.json").read_text(encoding="utf-8"))
+        for one in found["items"]:
+            if (one["kind"], one["metadata"]["name"]) == ("PodCliqueSet", "qwen"):
+                one["metadata"] |= {"deletionTimestamp": "2026-11-21T09:38:40Z", "deletionGracePeriodSeconds": 0}
+        path = tmp_path / "deleted.json"
+        path.write_text(json.dumps(found))
+        rows = run("tree", "-f", str(path)).out.partition("\n\n")[2]
+        assert re.search(r"^llm-serving/qwen +being deleted +2 of 2", rows, re.MULTILINE)
+        done = run("plan", "-f", str(path), "--fail-on", "delete")
+        assert done.code == 3
+        assert "DELETE     round 1: PodCliqueSet qwen: it is being deleted and goes at once" in done.out
+        assert "10 pods (10 ready) and 16 GPUs" in " ".join(done.out.split())
+
     def test_an_update_that_runs_is_not_unknown(self) -> None:
         done = run("tree", "-f", str(SNAPSHOTS / "s5a-rolling-update-early.yaml"), "llm-serving/qwen")
         assert "unknown" not in done.out
