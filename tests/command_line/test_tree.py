@@ -166,6 +166,7 @@ class TestCL096:
         rows = run("tree", "-f", str(path)).out.partition("\n\n")[2]
         assert re.search(r"^llm-serving/qwen +being deleted +2 of 2", rows, re.MULTILINE)
         done = run("plan", "-f", str(path), "--fail-on", "delete")
+        assert done.out.startswith("nothing to terminate in 3 PodCliqueSets; 1 object to delete\n")
         assert done.code == 3
         assert "DELETE     round 1: PodCliqueSet qwen: it is being deleted and goes at once" in done.out
         assert "10 pods (10 ready) and 16 GPUs" in " ".join(done.out.split())
