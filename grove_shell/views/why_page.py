@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from grove_core.kernel.refs import Ref
-from grove_shell.reading.kubernetes_events import ReportedEvent
 from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
 from grove_shell.reconstruction.happenings import Happening
 from grove_shell.reconstruction.story import UNEXPLAINED, DeletionGroup, Story
 from grove_shell.reconstruction.writers import WriterRole, program_of
 from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.event_lines import event_lines
 from grove_shell.views.formatting import (
     MAX_NAMES,
     clock_time,
@@ -216,7 +216,7 @@ def _add_timeline(page: StyledTextPage, story: Story, *, full: bool) -> None:
     lines = [
         *((one.at, _happened_line(one)) for one in story.happenings if full or one.is_notable),
         *((group.first.at, _deleted_line(group, base)) for group in story.groups),
-        *((event.last, _event_line(event, base)) for event in story.events if full or event.is_warning),
+        *event_lines(story.events, base, full=full),
     ]
     if not lines:
         return
@@ -238,8 +238,3 @@ def _deleted_line(group: DeletionGroup, base: datetime) -> str:
     label = _LABELS[group.first.cause.kind][0]
     first, last = (clock_time(one.at, base) for one in (group.first, group.deletions[-1]))
     return f"{label} {_subject(group)}{'' if first == last else f', the last at {last}'}"
-
-
-def _event_line(event: ReportedEvent, base: datetime) -> str:
-    times = f", {event.times:,} times since {clock_time(event.first, base)}" if event.times > 1 else ""
-    return f"Event {event.reason} on {event.kind} {event.name} from {event.component}{times}: {event.note}"

@@ -347,6 +347,32 @@ class TestEvents:
         assert shown["last"] == "2026-11-29T03:25:20Z"
         assert (shown["count"], shown["component"], shown["type"]) == (7, "kubelet", "Warning")
 
+    @pytest.mark.parametrize("count", [3, 50])
+    def test_af018_many_alike_events_are_one_line(self, count: int, why: Why) -> None:
+        """Pods of a gang that finds no room again must not push its termination out of the timeline."""
+
+        def event(number: int) -> dict[str, Any]:
+            about = {"kind": "Pod", "namespace": "three-replicas-0c70", "name": f"llama-2-worker-{number}"}
+            times = {"firstTimestamp": "2026-11-29T03:25:21Z", "lastTimestamp": "2026-11-29T03:25:22Z", "count": 2}
+            words = {"reason": "FailedScheduling", "message": f"{number} nodes", "type": "Warning"}
+            named = {"kind": "Event", "apiVersion": "v1", "involvedObject": about, "source": {"component": "scheduler"}}
+            return {**named, **words, **times}
+
+        items = [event(number) for number in range(count)]
+        Path("own.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), "utf-8")
+        words = ("pcs/llama", *SETS, "--audit", "audit.log", "--events", "own.json")
+        _, page, _ = why(*words)
+        shown = [line for line in page.splitlines() if "Event FailedScheduling" in line]
+        assert "TERMINATED replica 2" in page.partition("what happened")[2]
+        if count > 3:
+            what = "on 50 Pods from scheduler, 100 times since 03:25:21Z, the last on llama-2-worker-"
+            assert [what in line for line in shown] == [True]
+        else:
+            assert len(shown) == count
+            assert "on Pod llama-2-worker-0 from scheduler, 2 times since 03:25:21Z: 0 nodes" in shown[0]
+        _, full, _ = why(*words, "-v")
+        assert full.count("Event FailedScheduling") == count
+
     def test_af012_they_are_no_cause(self, why: Why) -> None:
         _, out, _ = why(*STORIES["events-alone"], "-o", "json")
         found = json.loads(out)
