@@ -78,7 +78,7 @@ class GangTopologyChange(Enum):
     MADE = "Made"
     """It does not exist yet, and is created by the new levels."""
     UNKNOWN = "Unknown"
-    """PodGangs were not collected, or there are too many."""
+    """PodGangs or PodCliques were not collected, or there are too many PodGangs."""
 
 
 class GangTopologyImpact(NamedTuple):
@@ -144,6 +144,8 @@ def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[
                 yield GangTopologyImpact(part.name, GangTopologyChange.STAYS, placing.waiting)
             elif not placing.topology or placing.constraints_of_gang(snapshot.root, part) == gang.placement:
                 yield GangTopologyImpact(part.name, GangTopologyChange.SAME, ())
+            elif placing.follows is not None and "PodClique" in snapshot.not_collected:
+                yield GangTopologyImpact(part.name, GangTopologyChange.UNKNOWN, ())  # pods of it may be placed
             elif placing.follows is not None:
                 yield GangTopologyImpact(part.name, GangTopologyChange.FOLLOWS, (placing.follows,))
             else:

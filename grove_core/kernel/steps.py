@@ -199,6 +199,11 @@ def is_gang_termination_deletion(step: Step) -> bool:
     return isinstance(step.action, Delete) and bool(step.action.rests_on)
 
 
+def is_set_release(step: Step) -> bool:
+    """Whether a step removes the finalizer of a PodCliqueSet, so that it goes, and its parts with it (WF-060)."""
+    return isinstance(step.action, DropFinalizer) and step.target.kind == "PodCliqueSet"
+
+
 def total_deletion_impact(steps: Iterable[Step]) -> DeletionImpact | None:
     """Return the sum of the impacts of the deletions among some steps; None where one impact is not known."""
     impacts = [step.action.takes for step in steps if isinstance(step.action, Delete)]

@@ -22,9 +22,14 @@ def print_example_names(output: str) -> int:
     return DONE
 
 
-def print_example(name: str) -> int:
-    """Print the file of an example (CL-118)."""
-    write_stdout(example_text(name))
+def print_example(name: str, output: str) -> int:
+    """Print the file of an example, or the same as JSON (CL-118)."""
+    text = example_text(name)
+    if output == "json":
+        import yaml  # noqa: PLC0415 - the file itself needs no parser
+
+        text = format_json_document(yaml.safe_load(text))
+    write_stdout(text)
     return DONE
 
 

@@ -19,6 +19,7 @@ from grove_shell.actions.rule_set_choice import rule_set_by_name
 from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
 from grove_shell.reading.gzip_stream import UnreadableGzip, unpacked_lines
 from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_sources import STDIN, STDIN_NAME, standard_input_stream
 from grove_shell.replay.decision_log_format import canonical_json, equals_recorded_plan, plan_as_decision_log_json
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
 from grove_shell.views.formatting import NOTHING_REPLAYED, input_problems_page
@@ -39,29 +40,30 @@ def replay_decision_log(
     log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool, html: str | None = None
 ) -> int:
     """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
+    name = STDIN_NAME if log == STDIN else log
     try:
         read = _reader(log)
         count = sum(1 for _ in recorded_decisions(read()))
         with progress_bar(count, "looks") as advance:
             replayed = _replayed(recorded_decisions(read()), rules, advance)
     except OSError as fault:
-        raise CommandFailed(f"{log}: {fault.strerror}") from fault
+        raise CommandFailed(f"{name}: {fault.strerror}") from fault
     except DamagedDecisionLog as flaw:
-        problem = InputFault(file=log, line=flaw.line or None, expected=flaw.expected, got=flaw.got)
+        problem = InputFault(file=name, line=flaw.line or None, expected=flaw.expected, got=flaw.got)
         raise CommandFailed(input_problems_page((problem,), NOTHING_REPLAYED)) from flaw
     page = partial(replay_page, replayed, full=verbose)
     RENDERERS[output].print_result(page=page, document=lambda: _as_json(replayed))
     save_report(html, "replay", page)
-    if replayed.changed:
+    if replayed.changed or not replayed.decisions:
         return FAIL_ON
     return CHANGES if detailed_exitcode and replayed.rule_differences else DONE
 
 
 def _reader(path: str) -> Callable[[], Iterable[bytes]]:
-    """The lines of a log, as often as they are asked for; a pipe gives them once, so its bytes are kept."""
-    if Path(path).is_file():
+    """The lines of a log, as often as they are asked for; a pipe gives them once, so its bytes are kept (IN-026)."""
+    if path != STDIN and Path(path).is_file():
         return lambda: _lines_of(lambda: Path(path).open("rb"))
-    kept = Path(path).read_bytes()
+    kept = standard_input_stream().read() if path == STDIN else Path(path).read_bytes()
     return lambda: _lines_of(lambda: BufferedReader(BytesIO(kept)))
 
 

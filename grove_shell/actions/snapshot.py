@@ -1,6 +1,7 @@
 """``grove snapshot``: writes the objects of a cluster into one file."""
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ def write_snapshot_file(live: LiveClusterOptions, out: str | None, output: str, 
     else:
         _write(Path(out), text)
     print_error(_summary(items, found.origin, out))
+    if not any(one.get("kind") == "PodCliqueSet" for one in items):
+        print_error(f"no PodCliqueSet is among them{'' if live.everywhere else '; -n names another namespace, -A all'}")
     for one in found.items:
         for field in fields_below_nesting_limit(one):
             print_error(f"not read whole: {object_name_in_faults(one)}: {field}: {TOO_DEEP}")
@@ -41,13 +44,26 @@ def write_snapshot_file(live: LiveClusterOptions, out: str | None, output: str, 
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a temporary file and rename it, so that an interruption keeps the old file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a temporary file and rename it, so that an interruption keeps the old file.
+
+    A device or a pipe, such as ``/dev/stdout``, is written to and never replaced; of a link, what it leads to.
+
+    Raises:
+        OSError: with the path as it was given.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    place = path.resolve()
+    temporary = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        temporary.replace(place)
+    except OSError as fault:
+        raise OSError(fault.errno, fault.strerror, str(path)) from fault
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _summary(items: list[dict[str, Any]], origin: str, out: str | None) -> str:

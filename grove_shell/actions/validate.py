@@ -29,6 +29,7 @@ from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_sources import STDIN, STDIN_NAME
 from grove_shell.reading.validation_input import (
     conflicting_manifest_faults,
     read_validation_input,
@@ -133,7 +134,8 @@ def validate_manifests(
     for name in found.new:
         print_error(f"no earlier version of {name} in --old: judged as new")
     if output in ANNOTATION_FORMATS:
-        _print_annotations([*found.judged, *found.warned], found.faults, output)
+        given = STDIN_NAME if filenames[0] == STDIN else filenames[0]
+        _print_annotations([*found.judged, *found.warned], found.faults, output, given)
     else:
         _print_verdicts(found.judged, found.warned, found.faults, found.others, output)
     refused = any(isinstance(decision.verdict, Deny) for _, decision in found.judged)
@@ -164,7 +166,7 @@ def _print_verdicts(
     )
 
 
-def _print_annotations(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], output: str) -> None:
+def _print_annotations(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], output: str, given: str) -> None:
     """Print annotations of GitHub or a SARIF log, which hold the problems of the input too (CL-086)."""
     from grove_shell.views.validation_annotations import (  # noqa: PLC0415 - code review alone
         github_annotations_text,
@@ -173,7 +175,8 @@ def _print_annotations(judged: Sequence[JudgedManifest], faults: Sequence[InputF
     )
 
     found = validation_annotations(judged, faults, FieldPositions())
-    write_stdout(github_annotations_text(found) if output == "github" else format_json_document(sarif_document(found)))
+    is_github = output == "github"
+    write_stdout(github_annotations_text(found) if is_github else format_json_document(sarif_document(found, given)))
 
 
 def _with_warnings(

@@ -20,7 +20,7 @@ from grove_shell.reading.input_sources import standard_input_stream
 from grove_shell.reading.kubernetes_events import ReportedEvent, read_events
 from grove_shell.reconstruction.causes import CauseClass
 from grove_shell.reconstruction.dumps import Dump, read_dumps
-from grove_shell.reconstruction.holes import holes_of_record, unlisted_kinds
+from grove_shell.reconstruction.holes import holes_of_record, holes_outside_record, unlisted_kinds
 from grove_shell.reconstruction.record import Record, read_record
 from grove_shell.reconstruction.recorded_objects import SetKey
 from grove_shell.reconstruction.sets_in_question import SetsInQuestion
@@ -152,14 +152,18 @@ def _story(
     groups = grouped_deletions((one for one in record.deletions if is_shown(one.at)), target)
     roots = tuple(root for root in record.objects.roots if target.namespace in {None, root.namespace})
     named = _roots_of(target, record, events)
-    holes = tuple(holes_of_record(record, roots, flaws if options.audit else None, dumps))
     moments = [*filter(None, (flaws.first, flaws.last)), *(dump.at for dump in dumps)]
     moments += [at for event in events for at in (event.first, event.last)]
+    first, last = min(moments, default=None), max(moments, default=None)
+    holes = (
+        *holes_of_record(record, roots, flaws if options.audit else None, dumps),
+        *holes_outside_record(first, last, options.since, options.until),
+    )
     sets, rules = record.sets, record.sets.rules
     return Story(
         target=target,
-        first=min(moments, default=None),
-        last=max(moments, default=None),
+        first=first,
+        last=last,
         groups=groups,
         happenings=happenings_of((one for one in record.happenings if is_shown(one.at)), target),
         events=tuple(one for one in events_about(events, target, (*roots, *named)) if is_shown(one.last)),

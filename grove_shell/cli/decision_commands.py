@@ -322,10 +322,13 @@ def replay_command(**options: Any) -> int:
       grove operator --decision-log plans.jsonl ...
       grove replay plans.jsonl
       grove replay plans.jsonl --rules field       # what the Go operator would have done
+      gzip -dc plans.jsonl.gz | grove replay -     # '-' is standard input
 
     Exit codes: 0 same decisions, 1 bad input, 2 terminations differ under --rules (--detailed-exitcode), 3 decisions
-    differ from the log, 64 usage.
+    differ from the log, or it has none, 64 usage.
     """
+    if options["detailed_exitcode"] and options["rules"] is None:
+        raise click.UsageError("--detailed-exitcode works only with --rules")
     from grove_shell.actions.replay import replay_decision_log
 
     return replay_decision_log(**options)

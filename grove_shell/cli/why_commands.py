@@ -26,7 +26,11 @@ def _paths(option: str, name: str, meaning: str) -> Callable[[F], F]:
 
 @click.command("why")
 @click.argument("target", required=False, metavar="[KIND/NAME]", shell_complete=complete_why_target)
-@_paths("--audit", "audit", "Audit log of the API server, plain or gzip; may be repeated, in any order.")
+@_paths(
+    "--audit",
+    "audit",
+    "Audit log of the API server, plain or gzip, '-' for standard input; may be repeated, in any order.",
+)
 @filename_option(
     "Dump from before or in between, as kubectl or grove snapshot prints it; may be repeated.", required=False
 )

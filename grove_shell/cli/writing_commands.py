@@ -22,7 +22,7 @@ def example_command(name: str | None, output: str) -> int:
     """
     from grove_shell.actions.examples import print_example, print_example_names
 
-    return print_example_names(output) if name is None else print_example(name)
+    return print_example_names(output) if name is None else print_example(name, output)
 
 
 @click.command("schema")

@@ -19,6 +19,7 @@ from grove_shell.exit_codes import CommandFailed
 _DEFAULT_CONFIG: Final = "~/.kube/config"
 _SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
 _IN_CLUSTER: Final = "KUBERNETES_SERVICE_HOST"
+_PEEKED: Final = 4096  # bytes of a file; one that begins with so many spaces counts as empty
 _OWN_NAMESPACE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 FILE_PAUSE_S = 60.0  # kubectl reads the file as often
 PLUGIN_PAUSE_S = 10.0  # a plugin with short-lived tokens would run before every request
@@ -148,23 +149,28 @@ def _config_path(kubeconfig: str | None) -> tuple[str, bool]:
 
 
 def _existing_files(path: str) -> str:
-    """Return those of several files that exist, as kubectl takes them (OP-044).
+    """Return those of several files that exist and are not empty, as kubectl takes them (OP-044).
 
     The library reports an unreadable file as an empty one.
 
     Raises:
-        NoClusterAccess: none of them exists, or one cannot be read.
+        NoClusterAccess: none of them exists, all are empty, or one cannot be read.
     """
     found: list[str] = []
     missing = NoClusterAccess(f"{path}: names no file; try --kubeconfig FILE")
     for part in filter(None, reversed(path.split(os.pathsep))):
         try:
-            with Path(part).expanduser().open("rb"):
-                found.insert(0, part)
+            with Path(part).expanduser().open("rb") as file:
+                is_empty = not file.read(_PEEKED).strip()
         except OSError as fault:
             missing = NoClusterAccess(f"{part}: {fault.strerror}; try --kubeconfig FILE")
             if not isinstance(fault, FileNotFoundError):
                 raise missing from fault
+            continue
+        if is_empty:
+            missing = NoClusterAccess(f"{part}: the file is empty; try --kubeconfig FILE")
+        else:
+            found.insert(0, part)
     if not found:
         raise missing
     return os.pathsep.join(found)

@@ -7,7 +7,7 @@ from itertools import chain
 from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.explain import ReplicaUrgency, explanation_of_forecast, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.steps import Delete, is_gang_termination_deletion
+from grove_core.kernel.steps import Delete, is_gang_termination_deletion, is_set_release
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate
@@ -66,7 +66,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
         withheld = [*_withheld_steps(forecast)]
         update = forecast.edit.update if forecast.edit is not None else None
         gone = tuple(pod for stage in update.stages for pod in stage.deleted) if update is not None else ()
-        deletes = any(isinstance(step.action, Delete) for step in steps) or bool(gone)
+        deletes = any(isinstance(step.action, Delete) or is_set_release(step) for step in steps) or bool(gone)
         waits = (entry.until for entry in story.entries_of_urgency(ReplicaUrgency.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {

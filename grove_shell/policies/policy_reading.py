@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from io import BytesIO
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -25,7 +24,7 @@ from grove_shell.policies.policy_results import PolicyAction
 from grove_shell.policies.ready_policies import ready_policy_names
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault, object_name_in_faults
-from grove_shell.reading.input_sources import input_items_in_path
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 from grove_shell.settings.shared_settings import field_names_at
 
 _FIELDS: Final[Mapping[PolicySubject, tuple[str, ...]]] = {
@@ -60,7 +59,7 @@ def read_policies(paths: Iterable[str]) -> tuple[tuple[Policy, ...], tuple[Input
     found: list[Policy] = []
     for path in dict.fromkeys(paths):
         before, count = len(faults), 0
-        for item in input_items_in_path(path, faults, BytesIO()):
+        for item in input_items_in_path(path, faults, standard_input_stream()):
             count += 1
             found.extend(_read_item(item, faults))
         if not count:

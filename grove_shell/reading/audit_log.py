@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
+from io import BufferedReader, BytesIO
 from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -20,6 +21,7 @@ from grove_shell.reading.audited_write import AuditedWrite, audited_write_in, ti
 from grove_shell.reading.gzip_stream import unpacked
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS
+from grove_shell.reading.input_sources import STDIN, STDIN_NAME, standard_input_stream
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE
 from grove_shell.reading.utf8_stream import file_error_reason
 
@@ -62,7 +64,7 @@ def audited_writes(
     """Yield the successful writes of kinds that sets consist of, in the order of their responses.
 
     Args:
-        paths: of logs, in any order; a request that two of them have is returned once (AF-003).
+        paths: of logs, in any order, or ``-`` for standard input; a request that two have is returned once (AF-003).
         concerns: whether a line may concern the objects in question; other lines are not parsed.
         flaws: gets everything that is wrong.
         progress: called for every line.
@@ -87,17 +89,21 @@ def _writes_in(
     stack: ExitStack,
 ) -> Iterator[AuditedWrite]:
     """Yield the writes of one log. Lines of an API server are nearly in order; they are put in order here."""
+    name = STDIN_NAME if path == STDIN else path
     try:
         lines = _opened(path, stack)
-        yield from _in_order(_parsed(lines, path, concerns, flaws, progress))
+        yield from _in_order(_parsed(lines, name, concerns, flaws, progress))
     except OSError as error:
         is_there = not isinstance(error, FileNotFoundError)
         expected, got = ("a file that can be read", file_error_reason(error)) if is_there else ("", NO_SUCH_FILE)
-        flaws.faults.append(InputFault(file=path, expected=expected, got=got))
+        flaws.faults.append(InputFault(file=name, expected=expected, got=got))
 
 
 def _opened(path: str, stack: ExitStack) -> BinaryIO:
-    """Return the bytes of a log, unpacked if need be (IN-084). Raises OSError."""
+    """Return the bytes of a log or of standard input, unpacked if need be (IN-026, IN-084). Raises OSError."""
+    if path == STDIN:
+        stdin = standard_input_stream()
+        return unpacked(stdin if isinstance(stdin, BufferedReader) else BufferedReader(BytesIO(stdin.read())))
     return unpacked(stack.enter_context(Path(path).open("rb")))
 
 

@@ -17,7 +17,7 @@ from grove_shell.reading.json_input_items import input_items_from_json
 from grove_shell.reading.pod_runs import TakePods
 from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
-__all__ = ["STDIN", "STDIN_NAME", "InputItem", "input_items_in_path", "standard_input_stream"]
+__all__ = ["STDIN", "STDIN_NAME", "InputItem", "input_items_in_path", "is_input_file", "standard_input_stream"]
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "stdin"
@@ -75,14 +75,21 @@ def _files(directory: str, faults: list[InputFault]) -> Iterator[str]:
     todo = [directory]
     while todo:
         path = todo.pop()
-        name = os.path.basename(path)  # noqa: PTH119 - paths stay as the user writes them
         if os.path.isdir(path):  # noqa: PTH112 - as above
             todo.extend(reversed(_entries(path, faults, entered)))
-        elif name.endswith(_SUFFIXES) or not os.path.exists(path):  # noqa: PTH110 - as above
-            yield path  # a link to nowhere cannot be read
-        elif _LIKE_A_MANIFEST.search(name):
-            expected = "a name that ends in .yaml, .yml or .json (also with .gz), or begins with a dot"
-            faults.append(InputFault(file=path, expected=expected, got=name, lost=False))
+        elif is_input_file(path, faults):
+            yield path
+
+
+def is_input_file(path: str, faults: list[InputFault]) -> bool:
+    """Return whether a file of a directory is read; one that is named almost like one is a fault (IN-026)."""
+    name = os.path.basename(path)  # noqa: PTH119 - paths stay as the user writes them
+    if name.endswith(_SUFFIXES) or not os.path.exists(path):  # noqa: PTH110 - as above
+        return True  # a link to nowhere cannot be read
+    if _LIKE_A_MANIFEST.search(name):
+        expected = "a name that ends in .yaml, .yml or .json (also with .gz), or begins with a dot"
+        faults.append(InputFault(file=path, expected=expected, got=name, lost=False))
+    return False
 
 
 def _entries(directory: str, faults: list[InputFault], entered: set[tuple[int, int]]) -> list[str]:

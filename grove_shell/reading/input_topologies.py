@@ -157,6 +157,11 @@ class NodeCollector:
         self.faults: list[InputFault] = []
         self._count = count
 
+    @property
+    def pods_on_listed_nodes(self) -> int:
+        """How many pods are on nodes of the input, whose free resources they lessen."""
+        return sum(pod.node in self.nodes for pod in self.pods_on_nodes)
+
     def collect(self, part: InputItem | PodRun) -> None:
         """Take one item, or a run of pods."""
         if self._count is not None:

@@ -1,14 +1,21 @@
 """Deletions of a record with their causes (AF-006 to AF-010)."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
+from typing import Final
 
 from grove_core.deletion_reasons import DeletionReasons
 from grove_core.kernel.decisions import Finding
 from grove_shell.reading.audited_write import Writer
+from grove_shell.reconstruction.happenings import Happening, HappeningKind
 from grove_shell.reconstruction.recorded_objects import ObjectKey, SetKey
 from grove_shell.reconstruction.writers import WriterRole
+
+_ENDED: Final = "the request that deleted it; the record has only its end, by the kubelet of its node"
+_MISSING: Final = "requests that edited or deleted objects of the set, which the log lacks"
 
 
 @unique
@@ -53,6 +60,26 @@ class Cause:
     expected: bool = False
 
 
+def cause_by_component(role: WriterRole) -> Cause:
+    """Return the cause of a deletion by a component of Kubernetes that is not the garbage collector.
+
+    It is the component itself; but a kubelet only ends what something else deleted before (AF-016).
+    """
+    if role is not WriterRole.KUBELET:
+        return Cause(kind=CauseClass.WRITER)
+    return Cause(kind=CauseClass.NOT_KNOWN, gaps=(("request", _ENDED),))
+
+
+def cause_without_deletion_of_owner(owner: ObjectKey | None) -> Cause:
+    """Return the cause of an object that the garbage collector deleted, where the deletion of its owner is not known.
+
+    Args:
+        owner: None where the record does not show it either (AF-016).
+    """
+    which = f"{owner.kind} {owner.name}" if owner is not None else "which the record does not show"
+    return Cause(kind=CauseClass.NOT_KNOWN, owner=owner, gaps=(("request", f"the deletion of its owner, {which}"),))
+
+
 @dataclass(slots=True, kw_only=True)
 class RecordedDeletion:
     """A deletion.
@@ -84,3 +111,22 @@ class RecordedDeletion:
         while found.owner is not None:
             found = found.owner
         return found
+
+
+def note_missing_requests(
+    deletions: Iterable[RecordedDeletion], happenings: Iterable[Happening]
+) -> Mapping[SetKey, int]:
+    """Return how many deletions and edits of each set are known only by what followed from them (AF-016, AF-017).
+
+    What the rules do not explain of such a set becomes not known: its states before it may have been others.
+    """
+    every, ends = list(deletions), {WriterRole.KUBELET, WriterRole.GARBAGE_COLLECTOR}
+    gone = (one for one in every if one.role in ends and one.cause.kind is CauseClass.NOT_KNOWN)
+    deleted = {(one.root, one.cause.owner or one.key) for one in gone}
+    edited = (one.root for one in happenings if one.kind is HappeningKind.EDITED and not one.writer)
+    missing = Counter((*(root for root, _ in deleted), *edited))
+    for one in every:
+        if one.root in missing and one.cause.kind is CauseClass.NOT_EXPLAINED:
+            gaps = (*one.cause.gaps, ("request", _MISSING))
+            one.cause = replace(one.cause, kind=CauseClass.NOT_KNOWN, gaps=gaps)
+    return missing

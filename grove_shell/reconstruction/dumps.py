@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from grove_core.resources.configuration import Configuration
-from grove_core.snapshot.cluster import Gap
+from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_sources import input_items_in_path
+from grove_shell.reading.input_sources import input_items_in_path, is_input_file
 from grove_shell.reading.newest_time import newest_timestamp_in_object
 from grove_shell.reading.objects import load
 from grove_shell.redaction import REDACTED
@@ -35,6 +35,10 @@ class Dump(NamedTuple):
     items: Sequence[Mapping[str, Any]]
     complete: frozenset[Gap]
 
+    def lists(self, kind: str, namespace: str) -> bool:
+        """Return whether the dump has every object of a kind in a namespace."""
+        return bool({(kind, namespace), (kind, EVERYWHERE)} & self.complete)
+
 
 def read_dumps(
     paths: Sequence[str],
@@ -52,19 +56,25 @@ def read_dumps(
         live: the cluster as it is, which is the last dump.
         now: when the live cluster was listed.
     """
-    found = [_dump_of(path, stdin, faults, configuration) for path in _files(paths)]
+    found = [_dump_of(path, stdin, faults, configuration) for path in _files(paths, faults)]
     if live is not None and now is not None:
         found.append(Dump(live.origin, now, True, False, live.items, live.complete))  # noqa: FBT003 - as the fields say
     return tuple(sorted((one for one in found if one is not None), key=lambda dump: (dump.at, dump.file)))
 
 
-def _files(paths: Sequence[str]) -> list[str]:
-    """Return the files, with those of a directory instead of the directory; a nested directory is one dump."""
+def _files(paths: Sequence[str], faults: list[InputFault]) -> list[str]:
+    """Return the files, with those of a directory instead of the directory; a nested directory is one dump.
+
+    As for other commands, files of a directory that have another suffix are skipped (IN-026).
+    """
     found: list[str] = []
     for path in paths:
         if os.path.isdir(path):  # noqa: PTH112 - unlike a Path it takes any text and never raises
             names = sorted(name for name in os.listdir(path) if not name.startswith("."))  # noqa: PTH208 - as above
-            found += [os.path.join(path, name) for name in names] or [path]  # noqa: PTH118 - keeps the name as typed
+            inner = [os.path.join(path, name) for name in names]  # noqa: PTH118 - keeps the name as typed
+            before = len(faults)
+            files = [one for one in inner if os.path.isdir(one) or is_input_file(one, faults)]  # noqa: PTH112 - as above
+            found += files or ([path] if len(faults) == before else [])
         else:
             found.append(path)
     return found

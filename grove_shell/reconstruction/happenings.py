@@ -69,7 +69,9 @@ class Happenings:
             yield Happening(at, key, root, HappeningKind.CREATED, "created", write.writer.user, False)  # noqa: FBT003 - as the field says
         elif key.kind in _EDITED and change.before is not None and change.after is not None:
             if paths := _edited_paths(change.before, change.after):
-                yield Happening(at, key, root, HappeningKind.EDITED, f"edited: {paths}", write.writer.user)
+                is_shown = _may_have_edited(write, change.before, change.after)
+                text = f"edited: {paths}{'' if is_shown else '; that request is not on record'}"
+                yield Happening(at, key, root, HappeningKind.EDITED, text, write.writer.user if is_shown else "")
             yield from _of_breach(change, at)
 
     def note(self, key: ObjectKey, item: Mapping[str, Any] | None) -> Pod | None:
@@ -113,6 +115,14 @@ def _pod_in(item: Mapping[str, Any] | None) -> Pod | None:
 def _clique_of(key: ObjectKey, item: Mapping[str, Any] | None) -> ObjectKey | None:
     owner = metadata_in(item or {}).controller
     return ObjectKey("PodClique", key.namespace, owner.name) if owner.kind == "PodClique" else None
+
+
+def _may_have_edited(write: AuditedWrite, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Return whether a write can have made an edit: no write of a status, nor one several edits later (AF-017)."""
+    if write.subresource == "status":
+        return False
+    old, new = (one.get("metadata", {}).get("generation") for one in (before, after))
+    return not isinstance(old, int) or not isinstance(new, int) or new <= old + 1
 
 
 def _edited_paths(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

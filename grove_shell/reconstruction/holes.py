@@ -54,6 +54,16 @@ def holes_of_record(
             yield Hole(finding.because[0].sentence, "whether the rules used here are those of the operator that ran")
 
 
+def holes_outside_record(
+    first: datetime | None, last: datetime | None, since: datetime | None, until: datetime | None
+) -> Iterator[Hole]:
+    """Yield the times that are asked for and that the record, from ``first`` to ``last``, does not span."""
+    if first is not None and since is not None and since < truncated_to_seconds(first):
+        yield Hole(f"the record begins at {_shown(first)}, after {format_time(since)}", "what went in between")
+    if last is not None and until is not None and until > last:
+        yield Hole(f"the record ends at {_shown(last)}, before {format_time(until)}", "what went in between")
+
+
 def unlisted_kinds(record: Record, roots: Sequence[SetKey]) -> Iterator[tuple[str, str, Sequence[str]]]:
     """Yield the file of a dump, a namespace and the kinds there that it lacks: only an audit log shows what went."""
     for file, pairs in record.unlisted.items():
@@ -78,6 +88,11 @@ def _of_logs(record: Record, roots: Sequence[SetKey], flaws: AuditFlaws, dumps: 
     elif older:
         names = ", ".join(older)
         yield Hole(f"no dump from before {begin}, where the log begins, and {names} existed before", _UNWRITTEN)
+    if lacking := sum(record.missing.get(root, 0) for root in roots):
+        what = (
+            f"the log lacks {'1 request' if lacking == 1 else f'{lacking:,} requests'} that deleted or edited objects"
+        )
+        yield Hole(f"{what}: add rotated logs, and those of all API servers", "what else is not on record")
 
 
 def _in_seconds(span: timedelta) -> timedelta:

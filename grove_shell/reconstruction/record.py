@@ -8,10 +8,16 @@ from typing import Any, Final
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.reading.audited_write import AuditedWrite
 from grove_shell.reconstruction.cause_search import CauseSearch
-from grove_shell.reconstruction.causes import Cause, CauseClass, RecordedDeletion
+from grove_shell.reconstruction.causes import (
+    Cause,
+    CauseClass,
+    RecordedDeletion,
+    cause_by_component,
+    cause_without_deletion_of_owner,
+    note_missing_requests,
+)
 from grove_shell.reconstruction.dumps import Dump
 from grove_shell.reconstruction.happenings import Happening, Happenings
 from grove_shell.reconstruction.object_after_request import EVICTION
@@ -41,6 +47,7 @@ class Record:
         writes_without_content: kind -> how many of its objects have writes without content.
         sets: the rebuilt sets, with the rule set and the operator that they show.
         objects: as the record shows them last.
+        missing: set -> how many of its requests are not on record, of those that left a trace.
         unlisted: file of a dump -> sets and kinds of which objects were known before and that it does not list.
     """
 
@@ -51,6 +58,7 @@ class Record:
     happenings: list[Happening] = field(default_factory=list)
     writes_without_content: dict[str, int] = field(default_factory=dict)
     unlisted: dict[str, set[tuple[SetKey, str]]] = field(default_factory=dict)
+    missing: Mapping[SetKey, int] = field(default_factory=dict)
 
 
 def read_record(
@@ -145,6 +153,7 @@ class _RecordReading:
                 deletion.role = WriterRole.OPERATOR if writer in operators else WriterRole.CLIENT
                 if deletion.role is WriterRole.CLIENT:
                     deletion.cause = Cause(kind=CauseClass.WRITER)
+        self._record.missing = note_missing_requests(self._record.deletions, self._record.happenings)
         self._record.deletions.sort(key=lambda one: (one.at, one.key))
         self._record.happenings.sort(key=lambda one: one.at)
         return self._record
@@ -164,8 +173,9 @@ class _RecordReading:
             cause = self._search.cause_by_rules(change.key, change.uid, change.root, (write.received, write.answered))
         elif role is WriterRole.GARBAGE_COLLECTOR:
             cause, owner = self._owner_cause(change.before or change.after, change.key, change.root)
+            cause = cause if owner is not None else cause_without_deletion_of_owner(cause.owner)
         else:
-            cause = Cause(kind=CauseClass.WRITER)
+            cause = cause_by_component(role)
         return RecordedDeletion(
             key=change.key,
             root=change.root,
@@ -187,7 +197,9 @@ class _RecordReading:
         reference = metadata_in(item or {}).controller
         if reference.uid:
             owner = ObjectKey(reference.kind, key.namespace, reference.name)
-            return Cause(kind=CauseClass.OWNER, owner=owner), self._by_uid.get(reference.uid)
+            named = self._by_key.get(owner)  # a request without content has no uid
+            found = self._by_uid.get(reference.uid) or (named if named is not None and not named.uid else None)
+            return Cause(kind=CauseClass.OWNER, owner=owner), found
         clique = ObjectKey("PodClique", key.namespace, key.name.rpartition("-")[0])
         above = [self._by_key.get(name) for name in (clique, ObjectKey(POD_CLIQUE_SET, *root))]
         deletion = next((one for one in above if one is not None), None)
@@ -195,11 +207,11 @@ class _RecordReading:
 
     def _note_unlisted(self, known: Iterable[tuple[ObjectKey, SetKey]], dump: Dump) -> None:
         for key, root in known:
-            if key.kind in EXPLAINED_KINDS and self._objects.newest(key) is not None and not _lists(dump, key):
+            if key.kind in EXPLAINED_KINDS and self._objects.newest(key) is not None and not dump.lists(*key[:2]):
                 self._record.unlisted.setdefault(dump.file, set()).add((root, key.kind))
 
     def _has_vanished(self, key: ObjectKey, found: Mapping[ObjectKey, str], dump: Dump) -> bool:
-        return _lists(dump, key) and key not in found and self._objects.newest(key) is not None
+        return dump.lists(*key[:2]) and key not in found and self._objects.newest(key) is not None
 
     def _vanished(self, keys: list[tuple[ObjectKey, SetKey]], dump: Dump) -> Iterator[RecordedDeletion]:
         """Yield the deletions of objects that were gone when a dump was taken, owners first (AF-010)."""
@@ -237,8 +249,3 @@ class _RecordReading:
         if rebuilt.reasons is not None:
             return replace(rebuilt, expected=True), None
         return Cause(kind=CauseClass.NOT_KNOWN, verdicts=rebuilt.verdicts, gaps=(*rebuilt.gaps, *_NO_REQUEST)), None
-
-
-def _lists(dump: Dump, key: ObjectKey) -> bool:
-    """Return whether a dump has every object of the kind in the namespace."""
-    return bool({(key.kind, key.namespace), (key.kind, EVERYWHERE)} & dump.complete)

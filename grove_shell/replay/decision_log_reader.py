@@ -121,8 +121,7 @@ class _Reader:
             raise flaw or DamagedDecisionLog(number, _HEADED, _shown(text))
         found = line_without_chain_digest(text, self._chain)
         if flaw is not None or found is None:  # half a line, if only such lines and then a head follow
-            got = "something else: it was changed, or lines before it are gone"
-            self._cut = self._cut or flaw or DamagedDecisionLog(number, "the line that was written here", got)
+            self._cut = self._cut or flaw or self._unexpected(number, text)
             return None
         if self._cut is not None and not text.startswith(HEAD):
             raise self._cut
@@ -138,6 +137,13 @@ class _Reader:
             raise DamagedDecisionLog(number, _OURS, _trouble(fault)) from fault
         content: Mapping[str, Any] = words
         return content
+
+    def _unexpected(self, number: int, text: str) -> DamagedDecisionLog:
+        """Return the flaw of a line that does not follow the chain; a file of another kind has no head at all."""
+        if self._head is None and not text.startswith(HEAD):
+            return DamagedDecisionLog(number, _HEADED, _shown(text))
+        got = "something else: it was changed, or lines before it are gone"
+        return DamagedDecisionLog(number, "the line that was written here", got)
 
     def _begin(self, number: int, words: Mapping[str, Any]) -> None:
         version = words["decisionLog"]

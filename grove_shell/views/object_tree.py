@@ -17,7 +17,7 @@ from grove_core.plan.serving_parts import serving_parts
 from grove_core.resources.pod import Pod, active_pods, ready_pod_count
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot import Snapshot, uncollected_part_kinds
 from grove_shell.views.created_parts import CreatedParts, created_parts
 from grove_shell.views.formatting import count_with_noun
 from grove_shell.views.object_states import STATE_OF_URGENCY, ObjectState, most_urgent_state, state_of_pod
@@ -38,7 +38,9 @@ class _TreeBuilder:
         self._snapshot = snapshot
         self._root = forecast.root
         self._story = story
-        self._urgencies = {entry.subject: STATE_OF_URGENCY[entry.urgency] for entry in story.entries}
+        self._uncollected = frozenset(uncollected_part_kinds(snapshot))
+        self._undecided = ObjectState.UNKNOWN if self._uncollected else ObjectState.READY
+        self._urgencies = {one.subject: STATE_OF_URGENCY[one.urgency] for one in reversed(story.entries)}  # most urgent
         self._untils = {entry.subject: entry.until for entry in story.entries if entry.until is not None}
         findings = findings_with_averted(forecast.findings, forecast.averted)  # as in the explanation of a forecast
         self._breaches = {one.subject: one for one in findings if one.question == BREACH}
@@ -61,18 +63,21 @@ class _TreeBuilder:
         judged = {ref.replica for ref in self._urgencies if ref.kind == self._root.kind and ref.replica is not None}
         indices = sorted({*cliques, *groups, *judged})
         replicas = tuple(self._replica(index, groups[index], cliques[index]) for index in indices)
+        deleted = ObjectState.DELETED if self._snapshot.root.deleting else ObjectState.READY
+        own = most_urgent_state((self._undecided, deleted))
+        state = most_urgent_state((own, *(child.state for child in replicas)))
         share = f"{self._story.available:,} of {count_with_noun(self._story.replicas, 'replica')} available"
         counted = bool(self._story.replicas)
         return TreeNode(
             subject=self._root,
             level="set",
             name=self._root.name,
-            state=most_urgent_state(child.state for child in replicas),
+            state=state,
             counts=share if counted else "",
             present=self._story.available if counted else None,
             wanted=self._story.replicas if counted else None,
             children=replicas,
-            state_is_from_below=any(child.state is not ObjectState.READY for child in replicas),
+            state_is_from_below=state is not own,
         )
 
     def _replica(self, index: int, groups: Iterable[ScalingGroup], cliques: Iterable[PodClique]) -> TreeNode:
@@ -98,12 +103,13 @@ class _TreeBuilder:
             children = tuple(self._clique(clique, (ref, within)) for clique in by_replica[index])
             replicas.append(self._inner_node("group replica", f"replica {index}", ref, children))
         available = self._available_replicas.get(group.ref, 0)  # a group that the plan creates has none yet
-        is_counted = "Pod" not in self._snapshot.not_collected
+        is_counted = self._uncollected.isdisjoint({"Pod", "PodClique"})
+        kinds = "PodCliques" if "PodClique" in self._uncollected else "pods"
         counts = f"{available:,} of {group.replicas:,} replicas available, at least {group.min_available:,} needed"
         node = self._inner_node("group", group.ref.name, group.ref, tuple(replicas))
         return replace(
             node,
-            counts=counts if is_counted else f"{group.replicas:,} replicas wanted; pods are not collected",
+            counts=counts if is_counted else _wanted(group.replicas, "replica", kinds),
             present=available if is_counted else None,
             wanted=group.replicas,
             needed=group.min_available,
@@ -111,7 +117,7 @@ class _TreeBuilder:
 
     def _inner_node(self, level: str, name: str, ref: Ref, children: tuple[TreeNode, ...]) -> TreeNode:
         breach = self._breaches.get(ref)
-        own = self._urgencies.get(ref, ObjectState.READY)
+        own = self._urgencies.get(ref, self._undecided)
         if breach is not None and breach.verdict == ConditionStatus.TRUE.value:
             own = most_urgent_state((own, ObjectState.BREACHED))
         state = most_urgent_state((own, *(child.state for child in children)))
@@ -136,7 +142,7 @@ class _TreeBuilder:
             *(self._pod(pod) for pod in pods),
             *(PodRow(ref, ref.name, ObjectState.CREATED) for ref in created),
         )
-        is_counted = "Pod" not in self._snapshot.not_collected
+        is_counted = "Pod" not in self._uncollected
         return TreeNode(
             subject=clique.ref,
             level="clique",
@@ -152,8 +158,8 @@ class _TreeBuilder:
         )
 
     def _counts(self, clique: PodClique, pods: Iterable[Pod]) -> str:
-        if "Pod" in self._snapshot.not_collected:
-            return f"{clique.replicas:,} pods wanted; pods are not collected"
+        if "Pod" in self._uncollected:
+            return _wanted(clique.replicas, "pod", "pods")
         ready = ready_pod_count(pods)
         return f"{ready:,} of {clique.replicas:,} pods ready, at least {clique.min_available:,} needed"
 
@@ -166,11 +172,11 @@ class _TreeBuilder:
             return ObjectState.ENDS
         if breach is not None and breach.verdict == ConditionStatus.TRUE.value:
             return ObjectState.BREACHED
-        if breach is not None and breach.verdict == ConditionStatus.UNKNOWN.value and _is_unwell(breach):
+        if "Pod" in self._uncollected:
             return ObjectState.UNKNOWN
         own = self._urgencies.get(clique.ref, ObjectState.READY)
         live = active_pods(pods)
-        if len(live) < clique.replicas and "Pod" not in self._snapshot.not_collected:
+        if len(live) < clique.replicas:
             own = most_urgent_state((own, ObjectState.STARTING))
         return most_urgent_state((own, *(state_of_pod(pod) for pod in live)))
 
@@ -196,6 +202,11 @@ class _TreeBuilder:
 
 def _is_unwell(finding: Finding) -> bool:
     return finding.verdict != ConditionStatus.FALSE.value or finding.health in _NOT_WELL
+
+
+def _wanted(count: int, noun: str, uncollected: str) -> str:
+    """Return how many parts a spec wants where the input does not show how many are ready."""
+    return f"{count_with_noun(count, noun)} wanted; {uncollected} are not collected"
 
 
 def _first_terminations(forecast: Forecast) -> Mapping[Ref, datetime]:

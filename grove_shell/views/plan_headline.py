@@ -8,7 +8,7 @@ from grove_core.areas.gang_termination.termination_findings import TerminationAs
 from grove_core.document.plan_document import NEWEST_IN_INPUT, PlanDocument, RuleSetSource
 from grove_core.explain import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.refs import is_placeholder_uid
-from grove_core.kernel.steps import Step, total_deletion_impact
+from grove_core.kernel.steps import Step, is_set_release, total_deletion_impact
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.edit_verdict import edit_verdicts
 from grove_shell.views.formatting import (
@@ -179,7 +179,7 @@ def _done(steps: Sequence[Step]) -> Iterator[str]:
     for word, count in (
         ("create", created_counts_by_kind(steps).total()),
         ("update", len(updates_shown_on_plan_page(steps))),
-        ("delete", len(deletions_besides_terminations(steps))),
+        ("delete", len(deletions_besides_terminations(steps)) + sum(map(is_set_release, steps))),
     ):
         if count:
             yield f"{count_with_noun(count, 'object')} to {word}"

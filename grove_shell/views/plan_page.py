@@ -15,7 +15,7 @@ from grove_core.explain import (
 )
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Delete, Step
+from grove_core.kernel.steps import Delete, Step, is_set_release
 from grove_core.plan.forecast import Forecast
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.edit_lines import add_edit
@@ -286,12 +286,12 @@ def _reasons(page: StyledTextPage, indent: str, reasons: Iterable[Reason]) -> No
 
 
 def _is_eventful(forecast: Forecast) -> bool:
-    """Whether the set is edited, or a round creates, updates or deletes an object; status updates do not count."""
+    """Whether the set is edited or goes, or a round creates, updates or deletes an object, besides status updates."""
     is_edited = forecast.edit is not None and bool(forecast.edit.changes)
     return is_edited or any(
         updates_shown_on_plan_page(round_.steps)
         or created_counts_by_kind(round_.steps)
-        or any(isinstance(step.action, Delete) for step in round_.steps)
+        or any(isinstance(step.action, Delete) or is_set_release(step) for step in round_.steps)
         for round_ in forecast.rounds
     )
 

@@ -17,17 +17,16 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Apply,
     Delete,
-    DropFinalizer,
     Make,
     Step,
     is_gang_termination_deletion,
+    is_set_release,
     total_deletion_impact,
 )
 from grove_core.kernel.time_formats import short_duration_text, truncated_to_seconds
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import TOPOLOGY_NAME
-from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
@@ -204,7 +203,7 @@ def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
             count = count_with_noun(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
             yield word, f"{count}, {names}: {_first_reason(alike)}"
     for step in round_.steps:
-        if isinstance(step.action, DropFinalizer) and step.target.kind == SET_KIND:
+        if is_set_release(step):
             yield "DELETE", f"{step.target.kind} {step.target.name}: {_first_reason([step])}"
     kinds = created_counts_by_kind(round_.steps)
     done = [count_with_noun(kinds[kind], kind) for kind in sorted(kinds)]

@@ -60,7 +60,7 @@ def replay_page(report: ReplayReport, *, full: bool) -> StyledTextPage:
     """Return the page: the counts, each decision that differs, then those at which the other rule set differs."""
     page = StyledTextPage()
     if report.first is None or report.last is None:
-        page.add_line(("the log is complete and has no decision", "bold"))
+        page.add_line(("nothing was decided: the log has no decision", "bold"))
         return page
     decisions, same = count_with_noun(report.decisions, "decision"), report.decisions - len(report.changed)
     if report.changed:

@@ -49,7 +49,9 @@ def _subtracted(collected: NodeCollector) -> str:
         return "taken as empty: the input has no pods"
     if not collected.pods_on_nodes:
         return "all empty: no pod in the input requests resources on a node"
-    return f"minus the requests of {count_with_noun(len(collected.pods_on_nodes), 'pod')} on them"
+    elsewhere = len(collected.pods_on_nodes) - collected.pods_on_listed_nodes
+    others = f"; {count_with_noun(elsewhere, 'pod')} on nodes that the input lacks" if elsewhere else ""
+    return f"minus the requests of {count_with_noun(collected.pods_on_listed_nodes, 'pod')} on them{others}"
 
 
 def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:

@@ -58,7 +58,7 @@ def topology_check_as_json(checks: Iterable[GangFitReport], collected: NodeColle
     """Return the document of ``grove topology check``."""
     return {
         "nodes": len(collected.nodes),
-        "podsOnNodes": len(collected.pods_on_nodes) if collected.with_pods else None,
+        "podsOnNodes": collected.pods_on_listed_nodes if collected.with_pods else None,
         "sets": [
             {
                 "namespace": check.root.namespace,

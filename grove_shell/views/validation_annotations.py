@@ -95,9 +95,15 @@ def _escaped(text: str, escapes: Mapping[str, str]) -> str:
     return "".join(escapes.get(char, char) for char in text)
 
 
-def sarif_document(found: Iterable[Annotation]) -> dict[str, Any]:
-    """Return the annotations as a SARIF 2.1.0 log with one run."""
-    every = list(found)
+def sarif_document(found: Iterable[Annotation], given: str) -> dict[str, Any]:
+    """Return the annotations as a SARIF 2.1.0 log with one run.
+
+    Args:
+        found: the annotations.
+        given: the file or folder that was checked, as the place of what is about no file: GitHub refuses a log with a
+            result that has no place.
+    """
+    every = [one if one.file else one._replace(file=given) for one in found]
     rules = {one.requirement: one.code for one in every}
     driver = {
         "name": "grove",
@@ -112,13 +118,15 @@ def sarif_document(found: Iterable[Annotation]) -> dict[str, Any]:
 
 
 def _result(one: Annotation) -> dict[str, Any]:
-    shown: dict[str, Any] = {"ruleId": one.requirement, "level": one.level.value, "message": {"text": one.text}}
-    if one.file:
-        physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(one.file)}}
-        if one.place is not None:
-            physical["region"] = {"startLine": one.place[0], "startColumn": one.place[1]}
-        shown["locations"] = [{"physicalLocation": physical}]
-    return shown
+    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(one.file)}}
+    if one.place is not None:
+        physical["region"] = {"startLine": one.place[0], "startColumn": one.place[1]}
+    return {
+        "ruleId": one.requirement,
+        "level": one.level.value,
+        "message": {"text": one.text},
+        "locations": [{"physicalLocation": physical}],
+    }
 
 
 def _uri(file: str) -> str:

@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from grove_core.kernel.refs import Ref
-from grove_shell.reading.kubernetes_events import ReportedEvent
 from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
 from grove_shell.reconstruction.happenings import Happening
 from grove_shell.reconstruction.story import UNEXPLAINED, DeletionGroup, Story
 from grove_shell.reconstruction.writers import WriterRole, program_of
 from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.event_lines import event_lines
 from grove_shell.views.formatting import (
     MAX_NAMES,
     clock_time,
@@ -113,8 +113,7 @@ def _whole(moment: datetime) -> str:
 
 
 def _add_group(page: StyledTextPage, group: DeletionGroup, story: Story, *, full: bool) -> None:
-    first, cause = group.first, group.first.cause
-    label, style = _LABELS[cause.kind]
+    first, cause, (label, style) = group.first, group.first.cause, _LABELS[group.first.cause.kind]
     expected = "EXPECTED, " if cause.expected and cause.kind not in UNEXPLAINED else ""
     when = _when(group, story)
     page.add_line((f"{expected}{label}", style), "  ", (_subject(group), "bold"), f"  {when}")
@@ -197,19 +196,14 @@ def _words_of(deletion: RecordedDeletion) -> str:
     cause, writer = deletion.cause, deletion.writer
     by = f"user {writer.user} ({program_of(writer) or 'no user agent'})" if writer is not None else ""
     match cause.kind:
-        case CauseClass.OWNER:
-            if cause.owner is None:
-                return (
-                    f"{WriterRole.GARBAGE_COLLECTOR.words}: its owner was deleted, and the record does not show which"
-                )
-            return f"its owner {cause.owner.kind} {cause.owner.name} was deleted; that deletion is not on record"
         case CauseClass.WRITER:
             role = deletion.role or WriterRole.CLIENT
             return f"by {by}, which is not the operator" if role is WriterRole.CLIENT else f"{role.words}: {by}"
         case CauseClass.NOT_EXPLAINED:
             return f"by the operator, {by}; the rules '{cause.rules}' do not delete it in any state of the last 10 s"
-        case CauseClass.NOT_KNOWN | CauseClass.TERMINATION | CauseClass.RULES:
-            return f"by the operator, {by}; the record does not show why" if by else "the record does not show why"
+        case CauseClass.NOT_KNOWN | CauseClass.TERMINATION | CauseClass.RULES | CauseClass.OWNER:
+            is_by_operator = by and deletion.role in {None, WriterRole.OPERATOR}
+            return f"{f'by the operator, {by}; ' if is_by_operator else ''}the record does not show why"
         case _:
             assert_never(cause.kind)
 
@@ -222,10 +216,11 @@ def _add_timeline(page: StyledTextPage, story: Story, *, full: bool) -> None:
     lines = [
         *((one.at, _happened_line(one)) for one in story.happenings if full or one.is_notable),
         *((group.first.at, _deleted_line(group, base)) for group in story.groups),
-        *((event.last, _event_line(event, base)) for event in story.events if full or event.is_warning),
+        *event_lines(story.events, base, full=full),
     ]
-    lines.sort(key=lambda line: line[0])
-    shown = lines if full else lines[-_MOST_LINES:]
+    if not lines:
+        return
+    shown = sorted(lines, key=lambda line: line[0])[0 if full else -_MOST_LINES :]
     page.add_line()
     page.add_line(("what happened", "bold"))
     if len(shown) < len(lines):
@@ -243,8 +238,3 @@ def _deleted_line(group: DeletionGroup, base: datetime) -> str:
     label = _LABELS[group.first.cause.kind][0]
     first, last = (clock_time(one.at, base) for one in (group.first, group.deletions[-1]))
     return f"{label} {_subject(group)}{'' if first == last else f', the last at {last}'}"
-
-
-def _event_line(event: ReportedEvent, base: datetime) -> str:
-    times = f", {event.times:,} times since {clock_time(event.first, base)}" if event.times > 1 else ""
-    return f"Event {event.reason} on {event.kind} {event.name} from {event.component}{times}: {event.note}"

@@ -42,7 +42,7 @@ def manifests() -> Iterator[tuple[str, dict[str, Any]]]:
 
 class TestCL118:
     """`grove example` MUST print the names and meanings of examples, and each example by its name, as the file of the
-    repository. Every manifest of them is admitted by `grove validate`.
+    repository, with `-o json` as JSON. Every manifest of them is admitted by `grove validate`.
     """
 
     def test_the_list(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,6 +55,7 @@ class TestCL118:
     def test_each_is_admitted(self, name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         text = printed(capsys, "example", name)
         assert text == (ROOT / "examples" / EXAMPLES[name].file).read_text("utf-8")
+        assert json.loads(printed(capsys, "example", name, "-o", "json")) == yaml.safe_load(text)
         (tmp_path / "set.yaml").write_text(text, encoding="utf-8")
         config = str(ROOT / "examples/write-a-set/operator.yaml")
         assert "admitted" in printed(capsys, "validate", "-f", str(tmp_path), "--config", config)

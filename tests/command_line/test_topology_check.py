@@ -210,6 +210,11 @@ def test_tp103_how_many_pods_take_something_in_words(tmp_path: Path, capsys: pyt
     bound = pod | {"spec": {"containers": [], "nodeName": "h100-0000"}}
     out = said(capsys, *words, written(tmp_path / "bound.yaml", bound))[1]
     assert out.startswith("84 nodes, minus the requests of 1 pod on them\n")
+    elsewhere = bound | {"metadata": {"name": "q"}, "spec": {"containers": [], "nodeName": "another-cluster-7"}}
+    both = (*words, str(tmp_path / "bound.yaml"), "-f", written(tmp_path / "elsewhere.yaml", elsewhere))
+    out = said(capsys, *both)[1]
+    assert out.startswith("84 nodes, minus the requests of 1 pod on them; 1 pod on nodes that the input lacks\n")
+    assert checked(capsys, *both[1:])[1]["podsOnNodes"] == 1
 
 
 @pytest.mark.req("TP-109")

@@ -21,6 +21,7 @@ from tests.command_line.process import ROOT, on_a_terminal
 from tests.html.reading import HOSTILE, parsed, run
 
 DEGRADED: Final = ("-f", str(ROOT / "examples/degraded.yaml"), "--now", "2026-11-20T09:00:00Z")
+SNAPSHOTS: Final = ROOT / "tests/snapshots"
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 QWEN: Final = """\
 inference/qwen                         waiting inside  0 of 1 replica available
@@ -137,6 +138,44 @@ class TestCL096:
         assert "pods are not collected" in done.out
         assert "not collected" in done.out.partition("\n\n")[0]
         assert not re.search(r"\d of \d ready", done.out)
+
+    @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup"])
+    def test_what_is_not_decided_is_unknown_and_never_ready(self, tmp_path: Path, kind: str) -> None:
+        items = json.loads((SNAPSHOTS / "s2-healthy.json").read_text(encoding="utf-8"))["items"]
+        path = tmp_path / "part.json"
+        path.write_text(json.dumps({"kind": "List", "items": [one for one in items if one["kind"] != kind]}))
+        done = run("tree", "-f", str(path), "llm-serving/deepseek")
+        assert "undecided" in done.out.partition("\n")[0]
+        rows = done.out.partition("\n\n")[2]
+        states = set(re.findall(r"^.*(?:deepseek|replica \d|group\)) +(\w+)", rows, re.MULTILINE))
+        assert states == {"unknown"}
+        assert not re.search(r"\d of \d available", rows)
+        assert (" ready " in rows) == (kind == "PodCliqueScalingGroup")  # a PodClique with all its pods ready
+        found = json.loads(run("tree", "-f", str(path), "llm-serving/deepseek", "-o", "json").out)
+        assert {one["state"] for one in found["sets"]} == {"unknown"}
+
+    @pytest.mark.req("WF-060")
+    def test_a_set_that_is_being_deleted(self, tmp_path: Path) -> None:
+        """Under the Go operator nothing is left but its finalizer: the garbage collector deletes all parts."""
+        found = json.loads((SNAPSHOTS / "s2-healthy.json").read_text(encoding="utf-8"))
+        for one in found["items"]:
+            if (one["kind"], one["metadata"]["name"]) == ("PodCliqueSet", "qwen"):
+                one["metadata"] |= {"deletionTimestamp": "2026-11-21T09:38:40Z", "deletionGracePeriodSeconds": 0}
+        path = tmp_path / "deleted.json"
+        path.write_text(json.dumps(found))
+        rows = run("tree", "-f", str(path)).out.partition("\n\n")[2]
+        assert re.search(r"^llm-serving/qwen +being deleted +2 of 2", rows, re.MULTILINE)
+        done = run("plan", "-f", str(path), "--fail-on", "delete")
+        assert done.out.startswith("nothing to terminate in 3 PodCliqueSets; 1 object to delete\n")
+        assert done.code == 3
+        assert "DELETE     round 1: PodCliqueSet qwen: it is being deleted and goes at once" in done.out
+        assert "10 pods (10 ready) and 16 GPUs" in " ".join(done.out.split())
+
+    def test_an_update_that_runs_is_not_unknown(self) -> None:
+        done = run("tree", "-f", str(SNAPSHOTS / "s5a-rolling-update-early.yaml"), "llm-serving/qwen")
+        assert "unknown" not in done.out
+        assert re.search(r"qwen-0-worker +withheld +3 of 4 ready, 3 needed", done.out)  # and not the gate of one pod
+        assert re.search(r"qwen-0-worker-szn7h +gated", done.out)
 
 
 class TestCL128:

@@ -1,5 +1,6 @@
 """`grove validate` for code review: lines, annotations of GitHub Actions, SARIF."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any, Final
@@ -101,6 +102,22 @@ def test_cl086_sarif(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "level": "error",
     }
     assert places["IN-030"]["artifactLocation"]["uri"] == (folder / "tab.yaml").as_uri()
+
+
+@pytest.mark.req("CL-086")
+@pytest.mark.parametrize(("given", "uri"), [("a, b.yaml", "a%2C%20b.yaml"), (".", "."), ("-", "stdin")])
+def test_cl086_every_result_of_sarif_has_a_place(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str, uri: str
+) -> None:
+    """GitHub's code scanning refuses the whole log for one result without a place."""
+    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    (folder / "tab.yaml").unlink()
+    (folder / "a, b.yaml").write_text(text, encoding="utf-8")
+    code, out, _ = validated(capsys, "-f", given, "-o", "sarif")
+    (result,) = json.loads(out)["runs"][0]["results"]
+    assert (code, result["ruleId"]) == (1, "CL-056")
+    assert result["locations"] == [{"physicalLocation": {"artifactLocation": {"uri": uri}}}]
 
 
 @pytest.mark.req("IN-074")

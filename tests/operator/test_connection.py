@@ -111,6 +111,8 @@ def config_of(server: str | None, user: object = SECRET, **more: object) -> str:
         (config_of("http://10.0.0.1", **{"proxy-url": "socks5://10.0.0.2"}), "proxy-url is no address"),
         (config_of("http://10.0.0.1", **{"tls-server-name": 5}), "tls-server-name is no text, but 5"),
         ("x: " + "[" * 600 + "]" * 600, "this is no kubeconfig"),
+        ("", "config: the file is empty; try --kubeconfig FILE"),
+        ("\n", "config: the file is empty; try --kubeconfig FILE"),
     ],
 )
 def test_what_leads_nowhere_is_said(tmp_path: Path, text: str, said: str) -> None:

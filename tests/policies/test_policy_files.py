@@ -1,11 +1,13 @@
 """What is wrong with a policy file is reported at once, with its place (PO-001); limits are kept (PO-006)."""
 
+import io
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from docs.generator.plan_format import schema
+from grove_shell.cli.main import run_command_line
 from grove_shell.policies.policy_input import SET_FIELDS
 from grove_shell.policies.policy_reading import read_policies
 from tests.policies.policy_files import one_rule, policy_object, problems, sound, written
@@ -122,3 +124,12 @@ def test_po001_a_file_of_nothing(tmp_path: Path) -> None:
 def test_po001_every_field_of_a_plan_is_a_field_of_a_set() -> None:
     of_plan = set(schema()["$defs"]["Plan"]["properties"])
     assert of_plan - set(SET_FIELDS) == {"root", "notPredicted", "decisions"}
+
+
+@pytest.mark.req("IN-026")
+def test_a_policy_on_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_command_line(["policy", "print", "complete-input"], "grove") == 0
+    printed = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(printed.encode())))
+    assert run_command_line(["policy", "test", "-"], "grove") == 0
+    assert capsys.readouterr().out.startswith("complete-input  stdin\n")

@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
+from grove_shell.reconstruction.happenings import HappeningKind
 from grove_shell.reconstruction.recorded_objects import ObjectKey
 from grove_shell.reconstruction.writers import WriterRole
 from tests.reconstruction.recordings import read, written
 from tests.reconstruction.requests import ALICE, COLLECTOR, KUBELET, OPERATOR, START, Json, Requests, deleted
 
 SPEC = {"replicas": 1, "template": {"cliques": [{"name": "a", "spec": {"roleName": "a", "replicas": 1}}]}}
+CLIQUE = {"roleName": "a", "replicas": 1}
 KEY = ObjectKey("Pod", "ml", "llama-0-a-x")
 
 
@@ -138,7 +140,6 @@ class TestWriters:
             (("kcm", "kube-controller-manager/v1 (x) kubernetes/a/taint-eviction-controller"), WriterRole.NODE),
             (("system:serviceaccount:kube-system:namespace-controller", ""), WriterRole.NAMESPACE),
             (("system:serviceaccount:kube-system:job-controller", "kube-controller-manager/v1"), WriterRole.CONTROLLER),
-            (KUBELET, WriterRole.KUBELET),
         ],
     )
     def test_af006_another_client_is_the_cause_itself(
@@ -201,6 +202,65 @@ class TestWriters:
         found = life.deletions(tmp_path)["llama-0-a"]
         assert found.cause.kind is kind
         assert found.cause.decided_on is None or found.cause.decided_on < found.at
+
+
+class TestOnlyTheEnd:
+    """A log of one of several API servers, or one that begins late, has the end of a deletion alone."""
+
+    def test_af016_a_kubelet_only_ends_a_deletion(self, tmp_path: Path) -> None:
+        life = Life()
+        life.requests.add("delete", deleted(life.pod), KUBELET)
+        (pod,) = life.deletions(tmp_path).values()
+        assert (pod.cause.kind, pod.role) == (CauseClass.NOT_KNOWN, WriterRole.KUBELET)
+        assert "by the kubelet of its node" in pod.cause.gaps[0][1]
+        assert pod.gone is not None
+
+    def test_af016_a_part_whose_owner_is_not_seen_to_go(self, tmp_path: Path) -> None:
+        life = Life()
+        life.requests.add("delete", deleted(life.pod, grace=30), COLLECTOR)
+        (pod,) = life.deletions(tmp_path).values()
+        assert (pod.cause.kind, pod.owner) == (CauseClass.NOT_KNOWN, None)
+        assert "PodClique llama-0-a" in pod.cause.gaps[0][1]
+
+    def test_af006_an_owner_whose_deletion_has_no_content(self, tmp_path: Path) -> None:
+        life = Life()
+        life.requests.add("delete", life.clique, ALICE, responseObject=None)
+        life.requests.add("delete", deleted(life.pod, grace=30), COLLECTOR)
+        found = life.deletions(tmp_path)
+        assert found["llama-0-a-x"].cause.kind is CauseClass.OWNER
+        assert found["llama-0-a-x"].owner is found["llama-0-a"]
+
+
+class TestEdits:
+    """An edit has the user of the request that made it, or none."""
+
+    @pytest.mark.parametrize(
+        ("part", "generations", "user"),
+        [("", 1, "alice"), ("scale", 1, "alice"), ("status", 1, ""), ("", 2, "")],
+        ids=["a write of the spec", "a scaling", "a write of the status", "after an edit that is not on record"],
+    )
+    def test_af017_a_request_that_can_have_made_it(
+        self, part: str, generations: int, user: str, tmp_path: Path
+    ) -> None:
+        life, edited = Life(), {"roleName": "a", "replicas": 2}
+        before = life.requests.item("PodClique", "llama-0-a", life.root, spec=CLIQUE, metadata={"generation": 3})
+        life.requests.add("patch", before, OPERATOR, "status")
+        metadata = {"generation": 3 + generations}
+        after = life.requests.item("PodClique", "llama-0-a", life.root, spec=edited, metadata=metadata)
+        life.requests.add("patch", after, ALICE, part, **_response(after, part))
+        record = read([written(tmp_path, "made.log", life.requests.log)])
+        (edit,) = [one for one in record.happenings if one.kind is HappeningKind.EDITED]
+        assert edit.writer == user
+        assert edit.text.startswith("edited: spec.replicas 1 -> 2")
+        assert ("; that request is not on record" in edit.text) == (not user)
+
+
+def _response(item: Json, part: str) -> Json:
+    """The response to a write: of a scaling it is a Scale."""
+    if part != "scale":
+        return {}
+    replicas = {"replicas": item["spec"]["replicas"]}
+    return {"responseObject": {"kind": "Scale", "metadata": item["metadata"], "spec": replicas}}
 
 
 class TestFirstDeletions:

@@ -1,5 +1,7 @@
 """``grove why`` on the recording: the page, the document, exit codes, and what it says of holes."""
 
+import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -249,10 +251,76 @@ class TestHoles:
         assert page.startswith(f"UNKNOWN: PodCliqueSet {SETS[1]}/llama: what went is not on record")
         assert code == FAIL_ON
 
+    @pytest.mark.req("AF-016", "AF-017")
+    def test_af005_a_log_of_one_of_several_api_servers(self, why: Why) -> None:
+        """Kubelets ended the pods of a gang that the operator terminated by another API server."""
+        for name, user in (("kubelets.log", "operator"), ("no-users.log", "admin")):
+            kept = [line for line in lines() if json.loads(line)["user"]["username"] != user]
+            Path(name).write_bytes(b"".join(kept))
+        code, page, _ = why("pcs/llama", *SETS, "--audit", "kubelets.log", "--fail-on", "unknown")
+        assert (code, page.partition("\n")[0]) == (
+            FAIL_ON,
+            f"UNKNOWN: the cause of 8 deletions of PodCliqueSet {SETS[1]}/llama",
+        )
+        assert "the log lacks 8 requests that deleted or edited objects" in page
+        _, page, _ = why("pcs/llama", *SETS, "--audit", "no-users.log")
+        assert "spec.replicas 2 -> 1; that request is not on record" in page
+        assert "spec.replicas 2 -> 1 by" not in page
+        assert "the log lacks 2 requests that deleted or edited objects" in page
+
+    @pytest.mark.req("AF-008", "AF-017")
+    def test_af005_a_rotated_log_that_is_not_given(self, why: Why) -> None:
+        """What the rules do not explain may be explained by the missing requests: it is not known."""
+        third = len(lines()) // 3
+        Path("first-and-last.log").write_bytes(b"".join([*lines()[:third], *lines()[2 * third :]]))
+        code, page, _ = why("pcs/llama", *SETS, "--audit", "first-and-last.log", "--fail-on", "unknown")
+        assert code == FAIL_ON
+        assert "NOT EXPLAINED" not in page
+        assert "not known: requests that edited or deleted objects of the set, which the log lacks" in page
+
+    def test_af005_times_outside_the_record(self, why: Why) -> None:
+        """A log that was rotated away since does not show that nothing was deleted."""
+        words = ("pcs/llama", *SETS, "--audit", "audit.log")
+        asked = ("--since", "2026-11-29T02:00:00Z", "--until", "2026-11-29T03:24:20Z")
+        code, page, _ = why(*words, *asked)
+        assert (code, "what happened" in page) == (DONE, False)  # a title without lines says nothing
+        begins = "the record begins at 2026-11-29T03:24:15Z, after 2026-11-29T02:00:00Z"
+        assert self.holes(why, *words, *asked) == [begins]
+        assert begins in page
+        ends = "the record ends at 2026-11-29T03:25:22Z, before 2026-11-29T09:00:00Z"
+        assert self.holes(why, *words, "--since", "2026-11-29T03:24:15Z", "--until", "2026-11-29T09:00:00Z") == [ends]
+
     def test_af005_a_dump_without_a_time_of_its_own(self, why: Why) -> None:
         items = json.loads(Path("before.json").read_text(encoding="utf-8"))["items"][1:]
         Path("plain.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), "utf-8")
         assert any("no time of its own" in what for what in self.holes(why, "pcs/llama", *SETS, "-f", "plain.json"))
+
+
+@pytest.mark.req("IN-026")
+def test_a_log_on_standard_input(why: Why, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = why("pcs/llama", *SETS, "--audit", "audit.log")
+    for log in (text_of("audit.log"), gzip.compress(text_of("audit.log"))):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(log)))
+        assert why("pcs/llama", *SETS, "--audit", "-") == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}\n")))
+    code, _, errors = why("pcs/llama", *SETS, "--audit", "-")
+    assert (code, "stdin:1:1: " in errors) == (ERROR, True)
+
+
+@pytest.mark.req("IN-026")
+def test_a_folder_of_dumps_may_hold_other_files(why: Why) -> None:
+    """As for other commands: other suffixes are skipped, and a copy of a manifest is a fault."""
+    expected = why("pcs/llama", *SETS, "-f", "before.json", "-f", "after.json")
+    folder = Path("dumps")
+    folder.mkdir()
+    for name in ("before.json", "after.json"):
+        (folder / name).write_bytes(Path(name).read_bytes())
+    (folder / "README.md").write_text("not: a: dump\n", encoding="utf-8")
+    assert why("pcs/llama", *SETS, "-f", "dumps") == expected
+    for name in ("before.json", "after.json"):
+        (folder / name).rename(folder / f"{name}.bak")
+    code, _, errors = why("pcs/llama", *SETS, "-f", "dumps")
+    assert (code, errors.count("expected a name that ends in")) == (ERROR, 2)
 
 
 class TestEvents:
@@ -278,6 +346,32 @@ class TestEvents:
         assert shown["first"] == "2026-11-29T03:25:00Z"
         assert shown["last"] == "2026-11-29T03:25:20Z"
         assert (shown["count"], shown["component"], shown["type"]) == (7, "kubelet", "Warning")
+
+    @pytest.mark.parametrize("count", [3, 50])
+    def test_af018_many_alike_events_are_one_line(self, count: int, why: Why) -> None:
+        """Pods of a gang that finds no room again must not push its termination out of the timeline."""
+
+        def event(number: int) -> dict[str, Any]:
+            about = {"kind": "Pod", "namespace": "three-replicas-0c70", "name": f"llama-2-worker-{number}"}
+            times = {"firstTimestamp": "2026-11-29T03:25:21Z", "lastTimestamp": "2026-11-29T03:25:22Z", "count": 2}
+            words = {"reason": "FailedScheduling", "message": f"{number} nodes", "type": "Warning"}
+            named = {"kind": "Event", "apiVersion": "v1", "involvedObject": about, "source": {"component": "scheduler"}}
+            return {**named, **words, **times}
+
+        items = [event(number) for number in range(count)]
+        Path("own.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), "utf-8")
+        words = ("pcs/llama", *SETS, "--audit", "audit.log", "--events", "own.json")
+        _, page, _ = why(*words)
+        shown = [line for line in page.splitlines() if "Event FailedScheduling" in line]
+        assert "TERMINATED replica 2" in page.partition("what happened")[2]
+        if count > 3:
+            what = "on 50 Pods from scheduler, 100 times since 03:25:21Z, the last on llama-2-worker-"
+            assert [what in line for line in shown] == [True]
+        else:
+            assert len(shown) == count
+            assert "on Pod llama-2-worker-0 from scheduler, 2 times since 03:25:21Z: 0 nodes" in shown[0]
+        _, full, _ = why(*words, "-v")
+        assert full.count("Event FailedScheduling") == count
 
     def test_af012_they_are_no_cause(self, why: Why) -> None:
         _, out, _ = why(*STORIES["events-alone"], "-o", "json")

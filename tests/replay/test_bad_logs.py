@@ -1,5 +1,6 @@
 """Logs that are damaged, forged or not logs at all."""
 
+import gzip
 import io
 import json
 import subprocess
@@ -79,8 +80,18 @@ class TestBadInput:
             (lambda lines: lines[1:], 1, "its head comes first"),
             (lambda _: [], 0, "its head comes first"),
             (lambda _: [b"hello\n"], 1, "its head comes first"),
+            (lambda _: [b"{\n", b'  "kind": "List"\n', b"}\n"], 1, "its head comes first, got {"),
+            (lambda _: [b"{\n", b'  "kind": "List"}'], 1, "its head comes first, got {"),
         ],
-        ids=["cut short", "another format", "no head", "empty", "something else"],
+        ids=[
+            "cut short",
+            "another format",
+            "no head",
+            "empty",
+            "something else",
+            "JSON",
+            "JSON without a last newline",
+        ],
     )
     def test_rp004_the_command_names_the_line(
         self,
@@ -188,6 +199,20 @@ class TestBadInput:
         with Path(path).open("rb") as log:
             ran = subprocess.run(words, input=log.read().decode(), check=False, capture_output=True, text=True)
         assert "each plan byte for byte the same" in ran.stdout, ran.stderr
+
+    @pytest.mark.req("IN-026")
+    def test_standard_input(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        log = b"".join(lines_of(LOG))
+        for given_bytes in (log, gzip.compress(log)):
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given_bytes)))
+            assert "each plan byte for byte the same" in spoken(capsys, "replay", "-")
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(log[:-5])))
+        assert f"stdin:{len(lines_of(LOG))}:1: " in spoken(capsys, "replay", "-", code=1)
+
+    @pytest.mark.req("CL-001")
+    def test_a_log_without_a_decision_decides_nothing(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        path = written(tmp_path / "log", lines_of(LOG)[:1])
+        assert spoken(capsys, "replay", path, code=3) == "nothing was decided: the log has no decision\n"
 
     def test_rp007_a_process_goes_on_in_the_same_log(self, tmp_path: Path) -> None:
         path = tmp_path / "log"

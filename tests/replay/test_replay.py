@@ -139,6 +139,7 @@ class TestReplay:
         assert "field@v0.1.0-alpha.12-rc1: not terminated" in shown
         spoken(capsys, "replay", path, "--rules", "field", "--detailed-exitcode", code=2)
         spoken(capsys, "replay", path, "--rules", "design", "--detailed-exitcode")
+        assert "works only with --rules" in spoken(capsys, "replay", path, "--detailed-exitcode", code=64)
         reported = json.loads(spoken(capsys, "replay", path, "--rules", "field", "-o", "json"))
         assert reported["parted"]
         assert reported["parted"][0]["differences"][0]["change"] == "spared"

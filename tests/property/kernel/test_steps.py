@@ -17,6 +17,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
+    is_set_release,
     termination_causes,
     total_deletion_impact,
 )
@@ -80,3 +81,19 @@ def test_pl019_what_some_deletions_take_along_is_known_if_it_is_of_each() -> Non
         [deleting(DeletionImpact(2, 1, 8)), status, deleting(DeletionImpact(1, 1, 0))]
     ) == DeletionImpact(3, 2, 8)
     assert total_deletion_impact([deleting(DeletionImpact(2, 1, 8)), deleting(None)]) is None
+
+
+@pytest.mark.req("WF-060")
+@pytest.mark.parametrize(
+    ("kind", "action", "expected"),
+    [
+        ("PodCliqueSet", DropFinalizer("grove.io/x", GUARD), True),
+        ("PodClique", DropFinalizer("grove.io/x", GUARD), False),
+        ("PodCliqueSet", Delete(GUARD), False),
+    ],
+)
+def test_only_a_set_without_its_finalizer_takes_its_parts_along(
+    kind: str, action: DropFinalizer | Delete, *, expected: bool
+) -> None:
+    step = Step(StepStage.CLEANUP, Ref("grove.io/v1alpha1", kind, "ml", "llm"), action, BECAUSE)
+    assert is_set_release(step) is expected

@@ -10,7 +10,7 @@ from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.areas.workload.rules import WorkloadReason as Workload
 from grove_core.gang_fit import check_gang_fit
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze
 from grove_core.reconcile_topology import GangTopologyChange, SetTopologyImpact, topology_impacts_on_sets
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
@@ -244,7 +244,12 @@ def test_tp106_a_runtime_class_may_ask_for_more() -> None:
     assert pod_demand_of({"runtimeClassName": "kata"}).unchecked == ("a class of runtimes",)
 
 
-def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()) -> SetTopologyImpact:
+def impacts(
+    snapshot: Snapshot,
+    *levels: tuple[str, str],
+    complete: frozenset[Gap] = frozenset(),
+    gaps: frozenset[Gap] = frozenset(),
+) -> SetTopologyImpact:
     """The impact of a change of the default topology in a cluster of one set."""
     known = frozenset({(TOPOLOGY_KIND, EVERYWHERE)}) | complete
     everything = index_cluster(
@@ -254,6 +259,7 @@ def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Ga
         gangs=snapshot.gangs,
         pods=[pod for _, pod in snapshot.pods()],
         complete=known,
+        gaps=gaps,
     )
     cluster = replace(everything, configuration=snapshot.configuration, topologies=snapshot.topologies)
     (found,) = topology_impacts_on_sets(cluster, topology(DEFAULT_TOPOLOGY, *levels), NOW)
@@ -279,6 +285,14 @@ class TestTheImpactByPodGang:
         assert self.changes(pending, *self.OTHER) == {GangTopologyChange.FOLLOWS}
         assert self.changes(with_bound_pod(pending), *self.OTHER) == {GangTopologyChange.STAYS}
         assert self.changes(pending, ("zone", ZONE)) == {GangTopologyChange.STAYS}
+
+    def test_pods_may_be_placed_where_podcliques_were_not_collected(self) -> None:
+        without = replace(unplaced_set(DEFAULT), cliques=(), pods_of=FrozenDict())
+        gaps: frozenset[Gap] = frozenset({("PodClique", EVERYWHERE)})
+        found = {one.change for one in impacts(without, *self.OTHER, gaps=gaps).gangs}
+        assert found == {GangTopologyChange.UNKNOWN}
+        same = {one.change for one in impacts(without, gaps=gaps).gangs}
+        assert same == {GangTopologyChange.SAME}
 
     def test_gangs_that_do_not_exist(self) -> None:
         fresh = replace(unplaced_set(DEFAULT), gangs=())
