@@ -103,7 +103,7 @@ def renewed_certificate_chain(
         authorities = (authority.certificate, *before)
     elif _is_due(chain.server.certificate, seconds, now) or not subject_alternative_names(
         chain.server.certificate
-    ) >= set(names):
+    ) >= {str(_general(name).value) for name in names}:
         authority, authorities = CertificateKeyPair(chain.authorities[0], chain.authority_key), chain.authorities
     else:
         return None
