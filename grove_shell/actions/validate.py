@@ -207,17 +207,25 @@ _DEFAULT_CHECKED: Final = (
 )
 
 
+_NONE_TAKEN: Final = "no name taken: no other CRD has a name of Grove's CRDs"
+
+
+def _installed_crd_names(source: InputSource) -> list[CrdNames]:
+    """Return the names of all definitions of the cluster; none without ``--live``."""
+    if source.live is None:
+        return []
+    from grove_shell.actions.live_cluster_lists import installed_crd_names  # noqa: PLC0415 - needs the client
+
+    return installed_crd_names(source.live)
+
+
 def check_operator_preflight(source: InputSource) -> int:
     """Check whether an operator with this configuration would start, and print; returns the exit code (CL-032)."""
-    installed: list[CrdNames] = []
+    installed = _installed_crd_names(source)
     try:
-        if source.live is not None:
-            from grove_shell.actions.live_cluster_lists import installed_crd_names  # noqa: PLC0415 - needs the client
-
-            installed = installed_crd_names(source.live)
         inputs = read_command_input(source)
-    except CommandFailed:
-        print_page(taken_crd_names_page(installed))
+    except CommandFailed:  # as before the first installation
+        print_page(taken_crd_names_page(installed, none_taken="" if source.live is None else _NONE_TAKEN))
         raise
     for note in filter(None, (inputs.note, _DEFAULT_CHECKED if source.config is None else "")):
         print_error(note)

@@ -75,6 +75,15 @@ class RepeatableChoice(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+def namespace_name(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the name; a name that no API server accepts for a namespace is a usage error."""
+    from grove_core.resources.naming_rules import is_dns_label
+
+    if value not in (None, param.default) and not is_dns_label(value or ""):
+        raise click.BadParameter(f"{value!r} is not a namespace name: lower case letters, digits and '-', at most 63")
+    return value
+
+
 def _stdin_once(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     if value.count("-") > 1:
         raise click.BadParameter("'-' (standard input) may be given once only")

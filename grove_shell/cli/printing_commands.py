@@ -5,7 +5,13 @@ from typing import Any, Final
 import click
 from click.shell_completion import get_completion_class
 
-from grove_shell.cli.options import config_option, connection_options, document_output_option, output_option
+from grove_shell.cli.options import (
+    config_option,
+    connection_options,
+    document_output_option,
+    namespace_name,
+    output_option,
+)
 
 
 @click.command("snapshot")
@@ -43,15 +49,6 @@ def snapshot_command(**options: Any) -> int:
         **{name: options.pop(name) for name in ("kubeconfig", "context", "namespace", "everywhere")}
     )
     return write_snapshot_file(live, **options)
-
-
-def _namespace(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """Return the name; a name that no API server accepts for a namespace is a usage error."""
-    from grove_core.resources.naming_rules import is_dns_label
-
-    if value is not None and not is_dns_label(value):
-        raise click.BadParameter(f"{value!r} is not a namespace name: lower case letters, digits and '-', at most 63")
-    return value
 
 
 def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
@@ -92,14 +89,14 @@ def _complete_alert_values(_ctx: click.Context, _param: click.Parameter, incompl
     "--namespace",
     "watched",
     metavar="NS",
-    callback=_namespace,
+    callback=namespace_name,
     help="Watch this namespace only, with Roles for it.",
 )
 @click.option(
     "--system-namespace",
     "home",
     metavar="NS",
-    callback=_namespace,
+    callback=namespace_name,
     help="Namespace to run in.  [default: grove-system; grove-preview for the preview alone; with -n that namespace]",
 )
 @click.option(

@@ -5,12 +5,18 @@ from typing import Any
 import click
 
 from grove_core.version import IMAGE
-from grove_shell.cli.options import IN_A_POD, DurationOption, connection_options, log_option
+from grove_shell.cli.options import IN_A_POD, DurationOption, connection_options, log_option, namespace_name
 
 
 @click.command("operator")
 @connection_options(IN_A_POD)
-@click.option("-n", "--namespace", default="", help="Watch this namespace only; Roles are enough for that.")
+@click.option(
+    "-n",
+    "--namespace",
+    default="",
+    callback=namespace_name,
+    help="Watch this namespace only; Roles are enough for that.",
+)
 @click.option(
     "--config", type=click.Path(dir_okay=False, allow_dash=True), help="Configuration file (OperatorConfiguration)."
 )
@@ -53,9 +59,16 @@ def operator_command(**options: Any) -> int:
 @click.option(
     "-n",
     "--namespace",
+    callback=namespace_name,
     help="Namespace of the Service and of the Secret with the certificate.  [default: that of the context or the pod]",
 )
-@click.option("--watch-namespace", default="", metavar="NS", help="Watch PodCliqueSets of this namespace only.")
+@click.option(
+    "--watch-namespace",
+    default="",
+    metavar="NS",
+    callback=namespace_name,
+    help="Watch PodCliqueSets of this namespace only.",
+)
 @click.option(
     "--config", type=click.Path(dir_okay=False, allow_dash=True), help="Configuration file (WebhookConfiguration)."
 )
@@ -155,7 +168,9 @@ def daemon_command(**options: Any) -> int:
 
 
 @click.command("domain-controller")
-@click.option("-n", "--namespace", default="", help="Namespace of the domains.  [default: all]")
+@click.option(
+    "-n", "--namespace", default="", callback=namespace_name, help="Namespace of the domains.  [default: all]"
+)
 @click.option(
     "--driver-namespace",
     "pods_namespace",

@@ -1,6 +1,8 @@
 """The HTTP server of a process: ``/healthz``, ``/readyz`` and ``/metrics``; none depends on leadership (OP-034)."""
 
 import asyncio
+import errno
+import socket
 from collections.abc import Callable, Iterable
 from ssl import SSLContext
 from typing import Final
@@ -15,6 +17,17 @@ _FINISH: Final = 2.5  # seconds; aiohttp waits twice as long (OP-033)
 
 class CannotListen(CommandFailed):
     """A port is taken, or must not be used; the message says which, and what to change."""
+
+
+def socket_of_every_address(port: int) -> socket.socket:
+    """Return a socket of every IPv4 and IPv6 address, of IPv4 alone where the machine has no IPv6 (OP-110)."""
+    if socket.has_dualstack_ipv6():
+        try:
+            return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+        except OSError as fault:
+            if fault.errno != errno.EADDRNOTAVAIL:
+                raise
+    return socket.create_server(("", port))
 
 
 class HttpServer:
@@ -33,7 +46,8 @@ class HttpServer:
 
         Args:
             application: what is served.
-            host, port: to listen on; port 0 for any free one.
+            host: to listen at; empty for every IPv4 and IPv6 address of the machine (OP-110).
+            port: to listen on; 0 for any free one.
             tls: with a certificate; None for HTTP.
             finish: seconds that requests in progress may still take when it is left.
         """
@@ -49,10 +63,14 @@ class HttpServer:
         host, port, tls = self._listens_at
         await self._runner.setup()
         try:
-            await web.TCPSite(self._runner, host, port, ssl_context=tls).start()
+            if host:
+                await web.TCPSite(self._runner, host, port, ssl_context=tls).start()
+            else:
+                await web.SockSite(self._runner, socket_of_every_address(port), ssl_context=tls).start()
         except OSError as fault:
             await self._runner.cleanup()
-            words = f"cannot listen at {host}:{port}: {fault.strerror or fault}; --config says where to"
+            where = f"{f'[{host}]' if ':' in host else host}:{port}" if host else f"port {port}"
+            words = f"cannot listen at {where}: {fault.strerror or fault}; --config says where to"
             raise CannotListen(words) from fault
         found: int = self._runner.addresses[0][1]
         return found
@@ -77,7 +95,7 @@ class HealthServer(HttpServer):
         """Listen on no port yet.
 
         Args:
-            host, port: to listen on; port 0 for any free one.
+            host, port: as of HttpServer.
             missing: returns what the process waits for before it is ready; empty when it is.
             metrics: returns the page of metrics.
             notes: returns further lines of ``/readyz``.

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.object_metadata import metadata_in
-from grove_shell.client.api_response import NOT_FOUND, ApiResponse
+from grove_shell.client.api_response import CONFLICT, NOT_FOUND, ApiResponse
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.response_check import response_shows_object
 from grove_shell.settings.operator_settings import LeaderElectionSettings
@@ -36,7 +36,7 @@ class LeaderElector:
         terms: LeaderElectionSettings,
         identity: str,
         on_change: Callable[[bool], None],
-        report: Callable[[str], None] = lambda _words: None,
+        report: Callable[[str, str, str], None] = lambda _level, _message, _why: None,
         *,
         release_within: float = _RELEASE_WITHIN,
     ) -> None:
@@ -47,7 +47,8 @@ class LeaderElector:
             terms: which Lease, with its namespace, and for how long.
             identity: of this process; unique.
             on_change: called with True when this process becomes leader, and with False when it stops to be.
-            report: called with the reason why it does not get the Lease, once for each reason (OP-030).
+            report: called once for each reason why it does not get or renew the Lease, with the level and the message
+                of a log line, and the reason (OP-030).
             release_within: seconds in which it tries to release the Lease when it stops; then the Lease expires.
         """
         self._api = api
@@ -114,10 +115,10 @@ class LeaderElector:
             self._renewed, self._trouble = begun, ""
         return held
 
-    def _fail(self, words: str) -> None:
+    def _fail(self, words: str, level: str = "warning") -> None:
         if words != self._trouble:
             self._trouble = words
-            self._report(words)
+            self._report(level, "the Lease is not renewed" if self.is_leader else "does not lead", words)
 
     async def release_lease(self) -> None:
         """Release the Lease, so that another process can lead at once; write nothing after that (OP-030, OP-033)."""
@@ -145,7 +146,7 @@ class LeaderElector:
         holder = str(spec.get("holderIdentity") or "")
         if holder not in {"", self._identity} and not self._ran_out(raw, spec):
             self.holder = holder
-            self._fail(f"{holder} holds it")
+            self._fail(f"{holder} holds it", "info")
             return False
         transitions = int(spec.get("leaseTransitions") or 0) + (holder != self._identity)
         return self._has(await self._request("PUT", self._lease(raw, transitions=transitions)))
@@ -162,8 +163,8 @@ class LeaderElector:
         is_held = self._is_held_in(response)
         if is_held:
             self.holder = self._identity
-        else:
-            self._fail(response.error_message)
+        else:  # a conflict: two processes tried at once
+            self._fail(response.error_message, "info" if response.status == CONFLICT else "warning")
         return is_held
 
     def _is_held_in(self, response: ApiResponse) -> bool:

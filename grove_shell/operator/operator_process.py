@@ -146,8 +146,12 @@ class _Running:
         if self._options.observe_only or not terms.enabled:
             return None
         terms = terms.model_copy(update={"namespace": terms.namespace or self._options.own_namespace})
-        report = partial(self._log.write_line, "info", "does not lead", lease=f"{terms.namespace}/{terms.name}")
-        return LeaderElector(api, terms, identity, self._on_leading, lambda why: report(why=why))
+        lease = f"{terms.namespace}/{terms.name}"
+
+        def report(level: str, message: str, why: str) -> None:
+            self._log.write_line(level, message, lease=lease, why=why)
+
+        return LeaderElector(api, terms, identity, self._on_leading, report)
 
     async def run(self) -> int:
         """Run until it is stopped, or leadership is lost; return the exit code."""

@@ -69,9 +69,9 @@ S = TypeVar("S", bound=StrictSettingsModel)
 
 
 class HealthEndpointSettings(StrictSettingsModel):
-    """Address of the health and metrics endpoints."""
+    """Address of the health and metrics endpoints; an empty ``host`` is every IPv4 and IPv6 address (OP-110)."""
 
-    host: str = "0.0.0.0"  # noqa: S104 - probes come from outside the pod
+    host: str = ""
     port: Port = 8080
 
 

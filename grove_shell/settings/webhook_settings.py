@@ -82,9 +82,9 @@ class CallerSettings(StrictSettingsModel):
 
 
 class AdmissionListenerSettings(StrictSettingsModel):
-    """Address of the admission server, and the programs that may call it."""
+    """Address of the admission server, and the programs that may call it; ``host`` as of health and metrics."""
 
-    host: str = "0.0.0.0"  # noqa: S104 - the API server is outside the pod
+    host: str = ""
     port: Port = 9443
     callers: CallerSettings = CallerSettings()
 

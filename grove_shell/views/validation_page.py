@@ -95,11 +95,17 @@ def _verdict_as_json(
     }
 
 
-def taken_crd_names_page(found: Iterable[CrdNames]) -> StyledTextPage:
-    """Return a line for each name of our definitions that another definition has or claims (CL-032)."""
+def taken_crd_names_page(found: Iterable[CrdNames], *, none_taken: str = "") -> StyledTextPage:
+    """Return a line for each name of our definitions that another definition has or claims (CL-032).
+
+    Args:
+        none_taken: a line where there is none.
+    """
     page = StyledTextPage()
     for clash in crd_name_clashes(found, grove_crd_names()):
         page.add_line(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
+    if none_taken and not page.lines:
+        page.add_line(none_taken, ("  CL-032", "dim"))
     return page
 
 

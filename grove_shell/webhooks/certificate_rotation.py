@@ -21,6 +21,7 @@ from grove_shell.webhooks.certificates import (
     ServedCertificate,
     certificate_chain_from_secret,
     renewed_certificate_chain,
+    subject_alternative_names,
 )
 from grove_shell.webhooks.webhook_registration import WebhookNotRegistered, WebhookRegistration
 
@@ -72,6 +73,16 @@ class CertificateRefresher:
 class CertificatesFromFiles(CertificateRefresher):
     """Serves certificates from files that something else renews, such as cert-manager (WH-021)."""
 
+    def __init__(self, served: ServedCertificate, settings: CertificateSettings, report: Report, *, name: str) -> None:
+        """Read no file yet.
+
+        Args:
+            served, settings, report: of the process.
+            name: DNS name or address by which the API server calls.
+        """
+        super().__init__(served, settings, report)
+        self._name = name
+
     async def _refresh(self) -> None:
         folder = Path(self._settings.directory)
         pair = CertificateKeyPair((folder / "tls.crt").read_bytes(), (folder / "tls.key").read_bytes())
@@ -80,6 +91,15 @@ class CertificatesFromFiles(CertificateRefresher):
                 self._serve(pair, folder=str(folder))
             except BadCertificate as fault:
                 raise BadCertificate(f"{folder}: {fault}") from fault
+            found = subject_alternative_names(pair.certificate)
+            if not found & {self._name, f"*.{self._name.partition('.')[2]}"}:
+                self._report(
+                    "warning",
+                    "the API server refuses this certificate",
+                    folder=str(folder),
+                    error=f"it has no subject alternative name {self._name}, by which the API server calls",
+                    names=sorted(found),
+                )
 
 
 class CertificatesFromSecret(CertificateRefresher):

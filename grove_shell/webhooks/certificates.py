@@ -101,9 +101,9 @@ def renewed_certificate_chain(
         before = () if chain is None else tuple(one for one in chain.authorities if certificate_expiry(one) > now)
         authority = _issued("grove-webhooks", now + timedelta(seconds=authority_seconds), now, None)
         authorities = (authority.certificate, *before)
-    elif _is_due(chain.server.certificate, seconds, now) or not subject_alternative_names(
-        chain.server.certificate
-    ) >= set(names):
+    elif _is_due(chain.server.certificate, seconds, now) or not subject_alternative_names(chain.server.certificate) >= {
+        str(_general(name).value) for name in names
+    }:
         authority, authorities = CertificateKeyPair(chain.authorities[0], chain.authority_key), chain.authorities
     else:
         return None

@@ -10,6 +10,8 @@ from grove_shell.views.formatting import count_with_noun
 
 _MODES: Final = ("off", "warn")
 _NO_LIMIT: Final = "none"
+_DENY_ABOVE: Final = f"{PREVIEW_LABELS}deny-above-"
+_LABELS: Final = (PREVIEW_MODE_LABEL, f"{_DENY_ABOVE}pods", f"{_DENY_ABOVE}gpus")
 
 
 class RestartLimit(NamedTuple):
@@ -52,14 +54,14 @@ class NamespacePreview(NamedTuple):
 
 def namespace_preview(settings: PreviewSettings, namespace: str, labels: Mapping[str, object]) -> NamespacePreview:
     """Return what is done in a namespace; each label replaces the setting of its name."""
-    notes: list[str] = []
+    notes = _unknown_labels(namespace, labels)
     mode = _label(labels, PREVIEW_MODE_LABEL, settings.mode, namespace, notes)
     limits = []
     for noun, key, configured in (
         ("pod", "pods", settings.deny_above.pods),
         ("GPU", "gpus", settings.deny_above.gpus),
     ):
-        label = f"{PREVIEW_LABELS}deny-above-{key}"
+        label = f"{_DENY_ABOVE}{key}"
         text = labels.get(label)
         most, setting = configured, f"preview.denyAbove.{key} in the configuration of the preview"
         if isinstance(text, str) and (text == _NO_LIMIT or (text.isascii() and text.isdigit())):
@@ -78,6 +80,15 @@ def _label(labels: Mapping[str, object], label: str, otherwise: str, namespace: 
         return str(text)
     notes.append(_not_understood(label, namespace, " or ".join(_MODES), text))
     return otherwise
+
+
+def _unknown_labels(namespace: str, labels: Mapping[str, object]) -> list[str]:
+    """Return a note on each label that has the prefix of the preview and another name, such as a misspelled limit."""
+    return [
+        f"label {label} of namespace {namespace}: unknown, so it changes nothing; the labels are {', '.join(_LABELS)}"
+        for label in sorted(labels)
+        if label.startswith(PREVIEW_LABELS) and label not in _LABELS
+    ]
 
 
 def _not_understood(label: str, namespace: str, expected: str, got: object) -> str:

@@ -92,7 +92,9 @@ class WebhookProcess:
             CertificatesFromSecret, self._api, self._served, self._registration, namespace=namespace, names=names
         )
         self._secret = make(certificates, report=report) if certificates.mode == "auto" else None
-        self._certificates = self._secret or CertificatesFromFiles(self._served, certificates, report)
+        self._certificates = self._secret or CertificatesFromFiles(
+            self._served, certificates, report, name=self._url_host or names[0]
+        )
         self._listens = False
 
     def _admission_part(self, watched: str, served: ServedApis) -> _Part:

@@ -106,6 +106,12 @@ def test_cl032_the_former_definition_lets_go_of_the_name(api: Api, judged: Judge
     assert judged().returncode == 0
 
 
+def test_cl032_before_the_first_installation(judged: Judged) -> None:
+    ran = judged()
+    assert (ran.returncode, ran.stdout) == (1, "no name taken: no other CRD has a name of Grove's CRDs  CL-032\n")
+    assert "is Grove installed there?" in ran.stderr
+
+
 @pytest.mark.parametrize("user", ["admin", "viewer"])
 @pytest.mark.req("CL-032")
 def test_cl032_the_object_that_takes_the_name_of_sets_is_named_everywhere(

@@ -162,3 +162,19 @@ def test_mf025_what_no_server_takes_is_not_printed(words: tuple[str, str], capsy
     assert run_command_line(["manifests", *words], "grove") == 64
     said = capsys.readouterr()
     assert (said.out, repr(words[1]) in said.err) == ("", True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["operator", "-n", "Bad NS"],
+        ["webhooks", "-n", "x_y"],
+        ["webhooks", "--watch-namespace", "ml,prod"],
+        ["domain-controller", "-n", "Ml"],
+    ],
+    ids=str,
+)
+def test_cl009_programs_refuse_the_same_namespaces(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Otherwise they would watch a namespace that cannot exist, and report that all is well."""
+    assert run_command_line([*words, "--kubeconfig", "none"], "grove") == 64
+    assert f"{words[-1]!r} is not a namespace name" in capsys.readouterr().err

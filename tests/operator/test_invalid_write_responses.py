@@ -126,10 +126,10 @@ class Fickle:
 )
 @pytest.mark.req("OP-030")
 def test_op065_a_login_page_grants_no_lease(text: str) -> None:
-    async def scenario() -> tuple[list[bool], list[str]]:
-        elected, reported = list[bool](), list[str]()
+    async def scenario() -> tuple[list[bool], list[tuple[str, str, str]]]:
+        elected, reported = list[bool](), list[tuple[str, str, str]]()
         async with api_with(Fickle((200, ""), first=text).answer) as api:
-            leader = LeaderElector(api, TERMS, "we", elected.append, reported.append)
+            leader = LeaderElector(api, TERMS, "we", elected.append, lambda *line: reported.append(line))
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(leader.run(), 0.2)
             assert not leader.may_write

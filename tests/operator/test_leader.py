@@ -84,17 +84,22 @@ def test_op033_a_server_that_does_not_take_the_lease_back_is_not_waited_for() ->
     assert 0.1 < seconds < 5
 
 
-async def waiting(leases: Leases, tries: int) -> list[str]:
-    """Why a process does not lead, as it says it over some tries."""
-    reported: list[str] = []
+Reported = tuple[str, str, str]  # level, message and reason
+
+
+async def waiting(leases: Leases, tries: int, *, then_refused: int = 0) -> list[Reported]:
+    """What a process reports of its Lease over some tries; the server refuses all that follow the first one."""
+    reported: list[Reported] = []
     async with api_with(leases.answer) as api:
         terms = TERMS.model_copy(update={"retry_period": 0.01})
-        leader = LeaderElector(api, terms, "we", lambda _leads: None, reported.append)
+        leader = LeaderElector(api, terms, "we", lambda _leads: None, lambda *line: reported.append(line))
         running = asyncio.create_task(leader.run())
         async with asyncio.timeout(20):
             for _ in range(tries):
                 await leases.asked.wait()
                 leases.asked.clear()
+                if then_refused and leases.lease:
+                    leases.refused = {"GET": then_refused}
         running.cancel()
         await asyncio.wait([running])
     return reported
@@ -103,12 +108,18 @@ async def waiting(leases: Leases, tries: int) -> list[str]:
 def test_op030_another_leads() -> None:
     leases = Leases()
     leases.lease = held_by("they")
-    assert asyncio.run(waiting(leases, 5)) == ["they holds it"]
+    assert asyncio.run(waiting(leases, 5)) == [("info", "does not lead", "they holds it")]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_op030_the_lease_is_refused(method: str) -> None:
     leases = Leases()
     leases.refused = {method: 403}
-    (why,) = asyncio.run(waiting(leases, 5))
-    assert why == "leases is forbidden"
+    (line,) = asyncio.run(waiting(leases, 5))
+    assert line == ("warning", "does not lead", "leases is forbidden")
+
+
+def test_op030_a_leader_whose_lease_is_refused_does_not_say_that_it_waits() -> None:
+    leases = Leases()
+    (line,) = asyncio.run(waiting(leases, 5, then_refused=403))
+    assert line == ("warning", "the Lease is not renewed", "leases is forbidden")

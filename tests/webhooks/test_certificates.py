@@ -108,6 +108,13 @@ def test_wh021_a_name_that_is_lacking_is_added() -> None:
     assert renewed_certificate_chain(found, LIFETIMES, NAMES, NOW) is None
 
 
+def test_wh021_another_spelling_of_an_address_is_no_lacking_name() -> None:
+    names = (NAMES[0], "FD00:0::1")  # as given with --url-host; certificates have fd00::1
+    chain = renewed_certificate_chain(None, LIFETIMES, names, NOW)
+    assert chain is not None
+    assert renewed_certificate_chain(chain, LIFETIMES, names, NOW) is None
+
+
 def test_wh020_what_is_wrong_with_a_secret_is_said() -> None:
     mine, other = first().secret_data, first().secret_data
     for data, words in (

@@ -33,6 +33,7 @@ def test_wh043_a_label_replaces_the_setting_of_its_name() -> None:
         (labels(mode="on"), 'mode of namespace ml: expected off or warn, got "on"'),
         (labels(deny_above_pods="-1"), 'deny-above-pods of namespace ml: expected a number or none, got "-1"'),
         (labels(deny_above_gpus="8x"), 'deny-above-gpus of namespace ml: expected a number or none, got "8x"'),
+        (labels(deny_above_pod="1"), "deny-above-pod of namespace ml: unknown, so it changes nothing; the labels are "),
     ],
 )
 def test_wh043_a_value_that_is_not_understood_is_a_warning(found: Json, words: str) -> None:

@@ -45,9 +45,9 @@ def kubeconfig(folder: Path) -> Path:
     return path
 
 
-def issue(authority: trustme.CA, folder: Path) -> None:
+def issue(authority: trustme.CA, folder: Path, name: str = HOST) -> None:
     """Renew the files, the key first, as a careless user would."""
-    issued = authority.issue_cert(HOST)
+    issued = authority.issue_cert(name)
     issued.private_key_pem.write_to_path(folder / "tls.key")
     issued.cert_chain_pems[0].write_to_path(folder / "tls.crt")
 
@@ -69,9 +69,10 @@ class Server:
         }
 
     @contextmanager
-    def running(self) -> Iterator[subprocess.Popen[bytes]]:
+    def running(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
         (self.folder / "config.yaml").write_text(json.dumps(self.config), encoding="utf-8")
         command = [sys.executable, "-m", "grove_shell", "webhooks", "--kubeconfig", str(kubeconfig(self.folder))]
+        command += words
         with self.log.open("wb") as log:
             process = subprocess.Popen([*command, "--config", str(self.folder / "config.yaml")], stderr=log)
         try:
@@ -119,6 +120,22 @@ def shown_by(connection: http.client.HTTPSConnection) -> bytes:
     found = connection.sock.getpeercert(binary_form=True)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize(
+    ("name", "warnings"),
+    [("grove-webhooks.ml.svc", 0), ("*.ml.svc", 0), ("grove-webhooks.other.svc", 1), ("*.svc", 1)],
+)
+def test_wh021_files_without_the_name_of_the_service_are_served_with_a_warning(
+    tmp_path: Path, name: str, warnings: int
+) -> None:
+    server = Server(tmp_path)
+    issue(server.authority, tmp_path, name)
+    with server.running("-n", "ml"):
+        server.wait_for("listening")
+    found = [line for line in server.said() if line["msg"] == "the API server refuses this certificate"]
+    assert [(line["level"], line["names"]) for line in found] == [("warning", [name])] * warnings
+    assert all("grove-webhooks.ml.svc" in line["error"] for line in found)
 
 
 def test_wh021_files_are_followed_while_requests_go_on(tmp_path: Path) -> None:
