@@ -1,6 +1,7 @@
 """The operator of the previous release is replaced by the present one and comes back, on a cluster with 1,000 pods."""
 
 import json
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from grove_shell.exit_codes import DONE, ERROR
 from tests.beside.audit import RULES
 from tests.cluster.api import Json, wait_until
 from tests.cluster.binaries import CONTROLLERS
@@ -27,6 +29,8 @@ NODES: Final = 12
 QUIET: Final = 5.5
 """Seconds for which a status may wait until it is written."""
 UPDATED: Final = "example.com/main:2"
+BEGUN: Final = "decisions-of-previous.jsonl"
+CONTINUED: Final = "decisions.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,8 @@ class Upgrade:
     """What was seen of an upgrade and of the way back.
 
     Attributes:
-        folder: has what the previous release recorded: ``capture.json``, ``plan.json``, ``decisions.jsonl``.
+        folder: has what the previous release recorded: ``capture.json``, ``plan.json``, and its decision log before
+            the present release continued it, and after that.
         takeovers: that of the present release, then that of the previous one.
     """
 
@@ -67,10 +72,11 @@ def upgrade(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     previous = install_previous(folder / "previous")
     with ControlPlane(programs, audit_rules=RULES) as plane:
         scene = prepared_scene(plane, previous)
-        old, new = operators(plane, scene.namespace, previous, folder / "decisions.jsonl")
+        old, new = operators(plane, scene.namespace, previous, folder / CONTINUED)
         old.start()
         make_sets(scene)
         old.await_rest(seconds=300)
+        shutil.copy(folder / CONTINUED, folder / BEGUN)
         asked = ("-n", scene.namespace, "--whole", "--out", str(folder / "capture.json"))
         assert grove("snapshot", *asked, kubeconfig=plane.kubeconfig(), program=previous).returncode == 0
         install_definitions(scene.api)
@@ -188,12 +194,18 @@ def test_mf051_each_object_is_written_at_most_once(upgrade: Upgrade) -> None:
         assert {one: number for one, number in each.writes.items() if number > 1 or one[0] == "pods"} == {}
 
 
-@pytest.mark.parametrize("of_previous", [False, True], ids=["present", "previous"])
-def test_mf052_decisions_of_both_are_repeated(upgrade: Upgrade, *, of_previous: bool) -> None:
-    """The log was begun by the previous release, and has decisions of the present one."""
-    program = upgrade.previous if of_previous else GROVE
-    ran = grove("replay", str(upgrade.folder / "decisions.jsonl"), program=program, seconds=600)
-    assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
+@pytest.mark.parametrize("log", [BEGUN, CONTINUED])
+def test_mf052_decisions_of_both_are_repeated(upgrade: Upgrade, log: str) -> None:
+    """One log is of the previous release, the other one also has decisions of the present one."""
+    ran = grove("replay", str(upgrade.folder / log), seconds=600)
+    assert ran.returncode == DONE, ran.stdout[-2000:] + ran.stderr[-2000:]
+
+
+@pytest.mark.parametrize(("log", "codes"), [(BEGUN, {DONE}), (CONTINUED, {DONE, ERROR})])
+def test_mf052_the_previous_release_repeats_its_own_decisions(upgrade: Upgrade, log: str, codes: set[int]) -> None:
+    """It refuses a log with fields that it does not know, and never finds other decisions."""
+    ran = grove("replay", str(upgrade.folder / log), program=upgrade.previous, seconds=600)
+    assert ran.returncode in codes, ran.stdout[-2000:] + ran.stderr[-2000:]
 
 
 def test_mf052_a_capture_is_planned_as_before(upgrade: Upgrade) -> None:
