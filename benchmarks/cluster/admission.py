@@ -157,9 +157,8 @@ class _Asking:
     async def _webhooks(self, api: ApiSession) -> tuple[str, ssl.SSLContext]:
         """The address that the API server calls, and the certificates that it trusts there."""
         path = f"/apis/admissionregistration.k8s.io/v1/{MUTATING}/grove-defaulting-{_NAMESPACE}"
-        client = (await api.request("GET", path)).json_body()["webhooks"][0]["clientConfig"]
-        tls = ssl.create_default_context(cadata=base64.b64decode(client["caBundle"]).decode())
-        return client["url"].rpartition("/webhooks/")[0], tls
+        url, tls = called_webhook((await api.request("GET", path)).json_body())
+        return url.rpartition("/webhooks/")[0], tls
 
     async def _taken(self, what: str, way: str, calls: Calls) -> Latency:
         """How long each call takes, always as many under way as may be; the first ones open the connections."""
@@ -196,7 +195,7 @@ class _Asking:
     def _asks(self, session: aiohttp.ClientSession, webhook: str, **annotations: str) -> Calls:
         for _ in range(self._many + IN_FLIGHT):
             new = self._set() if webhook == VALIDATION else self._clique(**annotations)
-            yield lambda new=new: _asked(session, webhook, new)  # type: ignore[misc]  # as above
+            yield lambda new=new: asked(session, PATHS[webhook], new)  # type: ignore[misc]  # as above
 
     def _set(self) -> Json:
         return {**self._root, "metadata": {"name": "another", "namespace": _NAMESPACE}}
@@ -207,19 +206,32 @@ class _Asking:
             raise RuntimeError(answer.error_message)
 
 
-async def _asked(session: aiohttp.ClientSession, webhook: str, new: Json) -> None:
-    """One review. Raises RuntimeError where it is not allowed."""
+def called_webhook(registration: Json) -> tuple[str, ssl.SSLContext]:
+    """The address of the first webhook of a registration, and the certificates that the API server trusts there."""
+    client = registration["webhooks"][0]["clientConfig"]
+    return client["url"], ssl.create_default_context(cadata=base64.b64decode(client["caBundle"]).decode())
+
+
+async def asked(session: aiohttp.ClientSession, url: str, new: Json, old: Json | None = None) -> Json:
+    """The response to one review: of an update where there is an old object, else of a creation.
+
+    Raises:
+        RuntimeError: it is not allowed.
+    """
     group, _, version = new["apiVersion"].partition("/")
-    asked = {
+    request = {
         "uid": "u",
         "kind": {"group": group, "version": version, "kind": new["kind"]},
-        "namespace": _NAMESPACE,
-        "operation": "CREATE",
+        "namespace": new["metadata"]["namespace"],
+        "operation": "CREATE" if old is None else "UPDATE",
         "object": new,
+        "oldObject": old,
         "dryRun": False,
     }
-    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
-    async with session.post(PATHS[webhook], data=io.BytesIO(json.dumps(review).encode())) as answer:
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
+    async with session.post(url, data=io.BytesIO(json.dumps(review).encode())) as answer:
         said: Json = await answer.json() if answer.status == _OK else {"response": await answer.text()}
-    if answer.status != _OK or not said["response"]["allowed"]:
-        raise RuntimeError(said["response"])
+    response: Json = said["response"]
+    if answer.status != _OK or not response["allowed"]:
+        raise RuntimeError(response)
+    return response

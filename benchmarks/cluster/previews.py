@@ -6,12 +6,8 @@ The edited set is that of the recorded cluster in ``examples``: 16 pods with 80 
 """
 
 import asyncio
-import base64
 import copy
-import io
-import json
 import os
-import ssl
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +16,7 @@ from typing import Any, Final
 import aiohttp
 import yaml
 
-from benchmarks.cluster.admission import Latency
+from benchmarks.cluster.admission import Latency, asked, called_webhook
 from grove_core.resources.labels import SET
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import MERGE, ApiSession
@@ -162,27 +158,17 @@ async def _taken(plane: ControlPlane, edit: Json, many: int, beside: str) -> lis
 async def _answered(preview: Preview, edit: Json, many: int, beside: str) -> Latency:
     """How long the webhook takes to answer an update, with all that it lists meanwhile."""
     (registered,) = (one for one in preview.objects if "webhooks" in one)
-    client = preview.scene.get("validatingwebhookconfigurations", registered["metadata"]["name"])["webhooks"][0]
-    tls = ssl.create_default_context(cadata=base64.b64decode(client["clientConfig"]["caBundle"]).decode())
-    url, body = client["clientConfig"]["url"], json.dumps(_review(preview.scene, edit)).encode()
+    url, tls = called_webhook(preview.scene.get("validatingwebhookconfigurations", registered["metadata"]["name"]))
+    old = preview.scene.get("podcliquesets", _EDITED)
+    new = {**old, "spec": {**old["spec"], "template": old["spec"]["template"] | edit["spec"]["template"]}}
     taken = []
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as session:
         begun = time.perf_counter()
         for _ in range(many):
             start = time.perf_counter()
-            async with session.post(url, data=io.BytesIO(body)) as answer:
-                said: Json = await answer.json()
+            response = await asked(session, url, new, old)
             taken.append(time.perf_counter() - start)
-            if "restarts" not in said["response"]["warnings"][0]:
-                raise RuntimeError(said["response"])
+            if "restarts" not in response["warnings"][0]:
+                raise RuntimeError(response)
         whole = time.perf_counter() - begun
     return Latency(what=f"update of 16 pods beside {beside}, previewed", way="webhook", taken=taken, whole=whole)
-
-
-def _review(scene: Scene, edit: Json) -> Json:
-    old = scene.get("podcliquesets", _EDITED)
-    new = {**old, "spec": {**old["spec"], "template": old["spec"]["template"] | edit["spec"]["template"]}}
-    group, _, version = new["apiVersion"].partition("/")
-    kind = {"group": group, "version": version, "kind": new["kind"]}
-    asked = {"uid": "u", "kind": kind, "namespace": NAMESPACE, "operation": "UPDATE", "object": new, "oldObject": old}
-    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
