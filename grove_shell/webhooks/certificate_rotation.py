@@ -19,6 +19,7 @@ from grove_shell.webhooks.certificates import (
     CertificateChain,
     CertificateKeyPair,
     ServedCertificate,
+    as_in_certificates,
     certificate_chain_from_secret,
     renewed_certificate_chain,
     subject_alternative_names,
@@ -81,7 +82,7 @@ class CertificatesFromFiles(CertificateRefresher):
             name: DNS name or address by which the API server calls.
         """
         super().__init__(served, settings, report)
-        self._name = name
+        self._name = as_in_certificates(name)
 
     async def _refresh(self) -> None:
         folder = Path(self._settings.directory)

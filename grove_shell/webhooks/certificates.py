@@ -101,9 +101,9 @@ def renewed_certificate_chain(
         before = () if chain is None else tuple(one for one in chain.authorities if certificate_expiry(one) > now)
         authority = _issued("grove-webhooks", now + timedelta(seconds=authority_seconds), now, None)
         authorities = (authority.certificate, *before)
-    elif _is_due(chain.server.certificate, seconds, now) or not subject_alternative_names(chain.server.certificate) >= {
-        str(_general(name).value) for name in names
-    }:
+    elif _is_due(chain.server.certificate, seconds, now) or not (
+        subject_alternative_names(chain.server.certificate) >= set(map(as_in_certificates, names))
+    ):
         authority, authorities = CertificateKeyPair(chain.authorities[0], chain.authority_key), chain.authorities
     else:
         return None
@@ -114,6 +114,11 @@ def renewed_certificate_chain(
 def certificate_expiry(certificate: bytes) -> datetime:
     """Return when a certificate expires. Raises BadCertificate."""
     return _parsed(certificate).not_valid_after_utc
+
+
+def as_in_certificates(name: str) -> str:
+    """Return a DNS name, or an address in the one spelling that certificates are read with."""
+    return str(_general(name).value)
 
 
 def subject_alternative_names(certificate: bytes) -> frozenset[str]:

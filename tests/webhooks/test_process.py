@@ -138,6 +138,14 @@ def test_wh021_files_without_the_name_of_the_service_are_served_with_a_warning(
     assert all("grove-webhooks.ml.svc" in line["error"] for line in found)
 
 
+def test_wh021_an_address_in_another_spelling_is_the_name_of_the_certificate(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    issue(server.authority, tmp_path, "fd00::1")
+    with server.running("-n", "ml", "--url-host", "FD00:0::1"):
+        server.wait_for("listening")
+    assert all(line["msg"] != "the API server refuses this certificate" for line in server.said())
+
+
 def test_wh021_files_are_followed_while_requests_go_on(tmp_path: Path) -> None:
     server = Server(tmp_path)
     issue(server.authority, tmp_path)
