@@ -31,9 +31,7 @@ from grove_core.object_lookup import (
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.plan.plan import Plan
 from grove_core.plan.update_forecast import UpdateStage
-from grove_core.resources.api_names import (
-    GROVE,
-)
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import POD_GROUP_KIND

@@ -29,13 +29,13 @@ def full_rule_set_name(name: str) -> str:
     found = known.get(whole if at else kind)
     if found is not None:
         return found.name
-    hint = _hint(kind, whole if at else kind, known)
+    hint = _hint(whole if at else kind, known)
     raise ValueError(f"design, field, or field@RELEASE from {_OLDEST} to {_NEWEST}, field@main{hint}")
 
 
-def _hint(kind: str, wanted: str, known: Iterable[str]) -> str:
+def _hint(wanted: str, known: Iterable[str]) -> str:
     """Return why a release cannot be named, or the name that was meant; empty where neither is known."""
-    _, at, release = wanted.partition("@")
+    kind, at, release = wanted.partition("@")
     with_dot = re.sub(r"alpha-?(?=\d)", "alpha.", wanted)
     meant = [one for one in known if one.startswith(with_dot)] if at and with_dot != wanted else []
     if at and kind == FIELD and not meant:

@@ -12,10 +12,7 @@ from grove_core.document.plan_document import Json, PlanDocument
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_html_file
-from grove_shell.actions.input_findings import (
-    nothing_decided_message,
-    sets_with_unknown_nodes,
-)
+from grove_shell.actions.input_findings import nothing_decided_message, sets_with_unknown_nodes
 from grove_shell.actions.plan_checks import plan_objections
 from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
 from grove_shell.actions.rule_set_choice import operator_rule_set_note

@@ -19,7 +19,7 @@ from grove_shell.actions.rule_set_choice import rule_set_by_name
 from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
 from grove_shell.reading.gzip_stream import UnreadableGzip, unpacked_lines
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_sources import STDIN, STDIN_NAME, standard_input_stream
+from grove_shell.reading.input_sources import STDIN, input_name, standard_input_stream
 from grove_shell.replay.decision_log_format import canonical_json, equals_recorded_plan, plan_as_decision_log_json
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
 from grove_shell.views.formatting import NOTHING_REPLAYED, input_problems_page
@@ -40,7 +40,7 @@ def replay_decision_log(
     log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool, html: str | None = None
 ) -> int:
     """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
-    name = STDIN_NAME if log == STDIN else log
+    name = input_name(log)
     try:
         read = _reader(log)
         count = sum(1 for _ in recorded_decisions(read()))

@@ -29,7 +29,7 @@ from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_sources import STDIN, STDIN_NAME
+from grove_shell.reading.input_sources import input_name
 from grove_shell.reading.validation_input import (
     conflicting_manifest_faults,
     read_validation_input,
@@ -134,8 +134,7 @@ def validate_manifests(
     for name in found.new:
         print_error(f"no earlier version of {name} in --old: judged as new")
     if output in ANNOTATION_FORMATS:
-        given = STDIN_NAME if filenames[0] == STDIN else filenames[0]
-        _print_annotations([*found.judged, *found.warned], found.faults, output, given)
+        _print_annotations([*found.judged, *found.warned], found.faults, output, input_name(filenames[0]))
     else:
         _print_verdicts(found.judged, found.warned, found.faults, found.others, output)
     refused = any(isinstance(decision.verdict, Deny) for _, decision in found.judged)

@@ -21,7 +21,7 @@ from grove_shell.reading.audited_write import AuditedWrite, audited_write_in, ti
 from grove_shell.reading.gzip_stream import unpacked
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS
-from grove_shell.reading.input_sources import STDIN, STDIN_NAME, standard_input_stream
+from grove_shell.reading.input_sources import STDIN, input_name, standard_input_stream
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE
 from grove_shell.reading.utf8_stream import file_error_reason
 
@@ -89,7 +89,7 @@ def _writes_in(
     stack: ExitStack,
 ) -> Iterator[AuditedWrite]:
     """Yield the writes of one log. Lines of an API server are nearly in order; they are put in order here."""
-    name = STDIN_NAME if path == STDIN else path
+    name = input_name(path)
     try:
         lines = _opened(path, stack)
         yield from _in_order(_parsed(lines, name, concerns, flaws, progress))

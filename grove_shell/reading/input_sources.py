@@ -17,7 +17,15 @@ from grove_shell.reading.json_input_items import input_items_from_json
 from grove_shell.reading.pod_runs import TakePods
 from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
-__all__ = ["STDIN", "STDIN_NAME", "InputItem", "input_items_in_path", "is_input_file", "standard_input_stream"]
+__all__ = [
+    "STDIN",
+    "STDIN_NAME",
+    "InputItem",
+    "input_items_in_path",
+    "input_name",
+    "is_input_file",
+    "standard_input_stream",
+]
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "stdin"
@@ -33,6 +41,11 @@ _BEGINS_LIKE_A_TABLE: Final = re.compile(r"NAME(?:SPACE)? {2,}[A-Z]")
 def standard_input_stream() -> BinaryIO:
     """Return standard input as bytes; empty if the process has none."""
     return sys.stdin.buffer if sys.stdin is not None else BytesIO()
+
+
+def input_name(path: str) -> str:
+    """Return how messages name a path as the user gave it: ``stdin`` for ``-``."""
+    return STDIN_NAME if path == STDIN else path
 
 
 def input_items_in_path(

@@ -207,11 +207,12 @@ class _RecordReading:
 
     def _note_unlisted(self, known: Iterable[tuple[ObjectKey, SetKey]], dump: Dump) -> None:
         for key, root in known:
-            if key.kind in EXPLAINED_KINDS and self._objects.newest(key) is not None and not dump.lists(*key[:2]):
+            is_known = key.kind in EXPLAINED_KINDS and self._objects.newest(key) is not None
+            if is_known and not dump.lists(key.kind, key.namespace):
                 self._record.unlisted.setdefault(dump.file, set()).add((root, key.kind))
 
     def _has_vanished(self, key: ObjectKey, found: Mapping[ObjectKey, str], dump: Dump) -> bool:
-        return dump.lists(*key[:2]) and key not in found and self._objects.newest(key) is not None
+        return dump.lists(key.kind, key.namespace) and key not in found and self._objects.newest(key) is not None
 
     def _vanished(self, keys: list[tuple[ObjectKey, SetKey]], dump: Dump) -> Iterator[RecordedDeletion]:
         """Yield the deletions of objects that were gone when a dump was taken, owners first (AF-010)."""

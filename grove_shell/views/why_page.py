@@ -113,7 +113,8 @@ def _whole(moment: datetime) -> str:
 
 
 def _add_group(page: StyledTextPage, group: DeletionGroup, story: Story, *, full: bool) -> None:
-    first, cause, (label, style) = group.first, group.first.cause, _LABELS[group.first.cause.kind]
+    first, cause = group.first, group.first.cause
+    label, style = _LABELS[cause.kind]
     expected = "EXPECTED, " if cause.expected and cause.kind not in UNEXPLAINED else ""
     when = _when(group, story)
     page.add_line((f"{expected}{label}", style), "  ", (_subject(group), "bold"), f"  {when}")
