@@ -6,7 +6,6 @@ shown, but is no difference by itself.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
@@ -19,6 +18,7 @@ from grove_core.kernel.decisions import SubjectHealth, reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, gangs_terminated_by, total_deletion_impact
+from grove_core.kernel.structs import Struct, replace
 from grove_core.plan.forecast import Forecast
 
 _TerminationKey: TypeAlias = tuple[Ref, datetime, int] | None  # equal for PodCliques that are shown together
@@ -36,8 +36,7 @@ class TerminationChangeKind(Enum):
     SPARED = "SPARED"
 
 
-@dataclass(frozen=True, slots=True)
-class FirstTermination:
+class FirstTermination(Struct, frozen=True):
     """The first termination of some PodCliques in a forecast, with a replica of the set or of a scaling group.
 
     Attributes:
@@ -57,8 +56,7 @@ class FirstTermination:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class TerminationDifference:
+class TerminationDifference(Struct, frozen=True):
     """PodCliques that each rule set treats alike, and the two rule sets differently.
 
     Attributes:
@@ -73,8 +71,7 @@ class TerminationDifference:
     spared_because: tuple[Reason, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RuleSetComparison:
+class RuleSetComparison(Struct, frozen=True):
     """The comparison of two rule sets for one set.
 
     Attributes:

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, unique
 from types import MappingProxyType
@@ -30,6 +29,7 @@ from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealt
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, total_deletion_impact
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
@@ -71,8 +71,7 @@ _RANK_OF_URGENCY: Final[Mapping[ReplicaUrgency, int]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedCause:
+class ExplainedCause(Struct, frozen=True):
     """One reason behind an entry: the subject, what is wrong with it, and the delay that runs.
 
     Attributes:
@@ -85,8 +84,7 @@ class ExplainedCause:
     below: tuple["ExplainedCause", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedReplica:
+class ExplainedReplica(Struct, frozen=True):
     """What happens to one replica of the set, or of one of its scaling groups.
 
     Attributes:
@@ -112,8 +110,7 @@ class ExplainedReplica:
     hints: TerminationHints | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ForecastExplanation:
+class ForecastExplanation(Struct, frozen=True):
     """The explanation of one root, the most urgent entries first.
 
     Attributes:

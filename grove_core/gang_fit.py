@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
@@ -24,6 +23,7 @@ from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.frozen import EMPTY, FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.domain_sharing import sharing_scope_in_annotations
 from grove_core.resources.node import Node
@@ -36,8 +36,7 @@ from grove_core.snapshot.snapshot import Snapshot
 _CLAIMS: Final = "resource claims"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopologyFit:
+class TopologyFit(Struct, frozen=True, kw_only=True):
     """The fit of a set's gangs by one topology.
 
     Attributes:
@@ -67,8 +66,7 @@ class TopologyFit:
         return next((one for one in (FitVerdict.CANNOT, FitVerdict.UNDECIDED) if one in verdicts), FitVerdict.FITS)
 
 
-@dataclass(frozen=True, slots=True)
-class GangFitReport:
+class GangFitReport(Struct, frozen=True):
     """The fit of one set by its own topology and by every other.
 
     Attributes:

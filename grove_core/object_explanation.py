@@ -1,7 +1,6 @@
 """Explains one object: its PodCliques, the findings and steps about it, and the guard against its termination."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final
@@ -20,6 +19,7 @@ from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Make, SetStatus, Step
+from grove_core.kernel.structs import Struct, replace
 from grove_core.kernel.wants import Withheld
 from grove_core.object_lookup import (
     KINDS_WITHOUT_PODS,
@@ -43,8 +43,7 @@ _TRUE: Final = ConditionStatus.TRUE.value
 _ENDS: Final = frozenset({WAITS, TERMINATES})
 
 
-@dataclass(frozen=True)
-class ObjectExplanation:
+class ObjectExplanation(Struct, frozen=True, dict=True):
     """One object of one root, with the plan for the root.
 
     Attributes:

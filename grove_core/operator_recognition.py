@@ -1,7 +1,6 @@
 """Recognises the operator of a cluster by its objects, and its rule set (GF-111, CL-055)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Final, NamedTuple
@@ -11,6 +10,7 @@ from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET
 from grove_core.resources.naming_rules import name_list_text
@@ -42,8 +42,7 @@ class RecognisedGoOperator(NamedTuple):
         return bool(self.fitting) and not self.newer
 
 
-@dataclass(frozen=True, slots=True)
-class RecognisedOperator:
+class RecognisedOperator(Struct, frozen=True):
     """The rule set that predicts the operator of a cluster, and the evidence for it.
 
     Attributes:

@@ -1,7 +1,6 @@
 """One ClusterTopology: the plan of its controller, the forecast of its next rounds, and the impact of a change."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, unique
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref, placeholder_uid
 from grove_core.kernel.steps import Make, Step
+from grove_core.kernel.structs import Struct, replace
 from grove_core.plan.forecast import Forecast, one_round_forecast, plan_as_forecast_round
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan
@@ -89,8 +89,7 @@ class GangTopologyImpact(NamedTuple):
     because: tuple[Reason, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SetTopologyImpact:
+class SetTopologyImpact(Struct, frozen=True):
     """What happens to the PodGangs of one set.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from benchmarks.data.lists import Form, texts_of_pods, write_list
 from benchmarks.nodes import nodes, text_of
 from benchmarks.rows import ROWS
 from benchmarks.samples import Row
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.cluster_index import index_cluster

@@ -8,7 +8,7 @@ import json
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome, Create, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.rules import WithheldStepReason
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor

@@ -1,7 +1,6 @@
 """Writes documents as JSON. ``sentence`` and ``summary`` are for readers only; the rest can be read back (CL-011)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
@@ -38,6 +37,7 @@ from grove_core.document.termination_totals import TerminationTotals, terminatio
 from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration

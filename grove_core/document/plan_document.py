@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, assert_never
 
 from grove_core.kernel.frozen import MOST_LEVELS, FrozenMap, frozen
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
@@ -24,8 +24,7 @@ ACTIONS: Final = ("create", "ensure", "apply", "setStatus", "delete", "holdFinal
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class RuleSetSource:
+class RuleSetSource(Struct, frozen=True):
     """What chose the rule set of a document (CL-055).
 
     Attributes:
@@ -37,8 +36,7 @@ class RuleSetSource:
     because: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanDocument:
+class PlanDocument(Struct, frozen=True, kw_only=True):
     """The forecasts of one input at one time.
 
     Attributes:

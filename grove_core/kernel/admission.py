@@ -1,17 +1,16 @@
 """Admission verdicts: admit, amend or deny, with objections and warnings by field path."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToEnsure
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRemark:
+class FieldRemark(Struct, frozen=True):
     """A remark on one field: its path, its value, and the rule behind the remark."""
 
     path: str
@@ -30,35 +29,28 @@ class FieldRemark:
         return f"{self.path}: {sentence}" + ("" if sentence.startswith("unknown field") else f", got {self.got}")
 
 
-class DenialReason(FieldRemark):
+class DenialReason(FieldRemark, frozen=True):
     """A remark that denies the object."""
 
-    __slots__ = ()
 
-
-class AdmissionWarning(FieldRemark):
+class AdmissionWarning(FieldRemark, frozen=True):
     """A warning about a field that is allowed and probably not intended."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Admit:
+class Admit(Struct, frozen=True):
     """The object is admitted unchanged, perhaps with warnings."""
 
     warnings: tuple[AdmissionWarning, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Deny:
+class Deny(Struct, frozen=True):
     """The object is denied, with at least one objection. Objections and warnings are sorted by path."""
 
     objections: tuple[DenialReason, ...]
     warnings: tuple[AdmissionWarning, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AdmitWithChanges:
+class AdmitWithChanges(Struct, frozen=True):
     """The object is admitted with changes, after other objects were ensured.
 
     Attributes:

@@ -1,12 +1,12 @@
 """Conditions of Kubernetes objects: type, status, reason, message and transition time."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
 from typing import Final, TypeGuard
 
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 
 LONGEST_MESSAGE: Final = 32_000
@@ -24,8 +24,7 @@ class ConditionStatus(Enum):
     UNKNOWN = "Unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """One condition of an object; times are aware UTC."""
 
     type: str

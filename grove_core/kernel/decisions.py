@@ -1,7 +1,6 @@
 """What areas return: decisions, the findings that a plan lists, and the result of one area."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
 from typing import Generic, NamedTuple, TypeVar
@@ -9,13 +8,13 @@ from typing import Generic, NamedTuple, TypeVar
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import DesiredChanges, ObjectToDelete
 
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
-class Decision(Generic[V]):
+class Decision(Struct, Generic[V], frozen=True):
     """A verdict and its reasons; ``because`` is never empty (PL-003)."""
 
     verdict: V

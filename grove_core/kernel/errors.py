@@ -1,10 +1,9 @@
 """The exceptions of the core: malformed input, and a broken invariant of its own. The core raises no other."""
 
-from dataclasses import dataclass
+from grove_core.kernel.structs import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectProblem:
+class ObjectProblem(Struct, frozen=True, kw_only=True):
     """One problem of one object (IN-030).
 
     Attributes:

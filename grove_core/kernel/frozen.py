@@ -121,20 +121,24 @@ def frozen_dict_of_tuples(items: Mapping[K, Sequence[V]]) -> FrozenDict[K, tuple
     return FrozenDict(zip(items, map(tuple, items.values()), strict=True))
 
 
+_IMMUTABLE: Final = frozenset({type(None), str, bool, int, float, FrozenMap})
+
+
 def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON
     """Turn JSON as the standard library reads it into its immutable form. Raises TypeError for what is not JSON."""
-    if value is None or isinstance(value, str | bool | int | float | FrozenMap):
+    kind = value.__class__
+    if kind in _IMMUTABLE or isinstance(value, str | int | float):
         return value
-    if isinstance(value, dict | Mapping):
-        return FrozenMap({str(key): freeze(item) for key, item in value.items()})
+    if kind is dict or isinstance(value, Mapping):
+        return FrozenMap.view_of({str(key): freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
         return tuple([freeze(item) for item in value])
-    raise TypeError(type(value).__name__)
+    raise TypeError(kind.__name__)
 
 
 def frozen(value: Mapping[str, Any]) -> FrozenMap:
     """Turn a JSON object into its immutable form. Raises TypeError for what is not JSON."""
-    return FrozenMap({key: freeze(item) for key, item in value.items()})
+    return FrozenMap.view_of({key: freeze(item) for key, item in value.items()})
 
 
 def object_at(whole: FrozenMap, key: str) -> FrozenMap:

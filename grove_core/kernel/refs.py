@@ -1,13 +1,13 @@
 """References to objects, and guards: the uid and resource version that a write was decided on."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from grove_core.kernel.structs import Struct
 
 _PLACEHOLDER: Final = "(uid of "
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """The address of an object; ``replica`` narrows it to one replica of that object (0-based)."""
 
     api_version: str
@@ -36,8 +36,7 @@ class Ref:
         return Ref(self.api_version, self.kind, self.namespace, self.name, replica)
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """The uid and resource version of the object that a write was decided on (PL-004)."""
 
     uid: str

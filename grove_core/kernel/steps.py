@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.structs import Struct
 
 
 @unique
@@ -26,8 +27,7 @@ class StepStage(IntEnum):
     STATUS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Create:
+class Create(Struct, frozen=True):
     """Create the object from its whole manifest, if no object of its name exists (PL-016)."""
 
     manifest: FrozenMap
@@ -38,8 +38,7 @@ class Create:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Ensure:
+class Ensure(Struct, frozen=True):
     """Create the object from its whole manifest, or leave an existing one that serves the same user (PL-016)."""
 
     manifest: FrozenMap
@@ -50,8 +49,7 @@ class Ensure:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Struct, frozen=True):
     """Write these fields and no others, if the object is unchanged since the decision."""
 
     fields: FrozenMap
@@ -90,8 +88,7 @@ class SetStatus:
     is_urgent: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class DeletionImpact:
+class DeletionImpact(Struct, frozen=True):
     """The impact of a deletion (PL-019): the pods that it removes, how many are ready, and the GPUs they hold."""
 
     pods: int = 0
@@ -102,8 +99,7 @@ class DeletionImpact:
         return DeletionImpact(self.pods + other.pods, self.ready + other.ready, self.gpus + other.gpus)
 
 
-@dataclass(frozen=True, slots=True)
-class GangTermination:
+class GangTermination(Struct, frozen=True):
     """The termination of one gang, of which a deletion is a part (PL-019).
 
     Attributes:
@@ -119,8 +115,7 @@ class GangTermination:
     delay: Reason | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Struct, frozen=True):
     """Delete the object, if it is unchanged since the decision.
 
     Attributes:
@@ -149,8 +144,7 @@ def termination_causes(action: "Action") -> frozenset[Ref]:
     return frozenset(action.report.causes if isinstance(action, SetStatus) and action.report else ())
 
 
-@dataclass(frozen=True, slots=True)
-class DropFinalizer:
+class DropFinalizer(Struct, frozen=True):
     """Remove one finalizer, if the object is unchanged since the decision."""
 
     finalizer: str
@@ -165,8 +159,7 @@ Action: TypeAlias = Make | Apply | SetStatus | Delete | DropFinalizer
 WriteKey: TypeAlias = tuple[Ref, type[Action], Guard | None, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One write with its reasons."""
 
     stage: StepStage

@@ -1,7 +1,6 @@
 """Wants: what areas require of objects, and the union of the wants of several areas."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import Enum, unique
 from typing import TypeAlias, assert_never
 
@@ -11,10 +10,10 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import GangTermination, TerminationReport
+from grove_core.kernel.structs import Struct, replace
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectToCreate:
+class ObjectToCreate(Struct, frozen=True):
     """The object does not exist and should exist.
 
     Attributes:
@@ -28,8 +27,7 @@ class ObjectToCreate:
     is_foundation: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectToEnsure:
+class ObjectToEnsure(Struct, frozen=True):
     """The object should exist, and may exist already; other steps of the same round need it (PL-016).
 
     Attributes:
@@ -41,8 +39,7 @@ class ObjectToEnsure:
     because: tuple[Reason, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldsToApply:
+class FieldsToApply(Struct, frozen=True):
     """The object should have these fields, which differ from the stored ones."""
 
     target: Ref
@@ -51,8 +48,7 @@ class FieldsToApply:
     because: tuple[Reason, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StatusToWrite:
+class StatusToWrite(Struct, frozen=True):
     """The status of the object should have these fields, which differ from the stored ones (PL-011).
 
     Attributes:
@@ -72,8 +68,7 @@ class StatusToWrite:
     otherwise: FieldsToApply | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectToDelete:
+class ObjectToDelete(Struct, frozen=True):
     """The object should not exist.
 
     Attributes:
@@ -94,8 +89,7 @@ class ObjectToDelete:
     otherwise: StatusToWrite | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FinalizerToDrop:
+class FinalizerToDrop(Struct, frozen=True):
     """The object is being deleted and should no longer have this finalizer."""
 
     target: Ref
@@ -130,8 +124,7 @@ class StepObstacle(Enum):
     """The input lacks what is needed to judge the set at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Withheld:
+class Withheld(Struct, frozen=True):
     """A step that a reader may expect and that is not taken; the reasons say why.
 
     Attributes:
@@ -148,8 +141,7 @@ class Withheld:
 Want: TypeAlias = ObjectToCreate | ObjectToEnsure | FieldsToApply | StatusToWrite | ObjectToDelete | FinalizerToDrop
 
 
-@dataclass(frozen=True, slots=True)
-class DesiredChanges:
+class DesiredChanges(Struct, frozen=True):
     """Wants, at most one for each target, and withheld steps."""
 
     wants: tuple[Want, ...] = ()

@@ -1,11 +1,11 @@
 """The impact of deletions: the pods that they remove, how many of these are ready, and the GPUs that they hold."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, DeletionImpact, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import PlannedRoot
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique

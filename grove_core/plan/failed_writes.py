@@ -1,7 +1,6 @@
 """Failed writes that later rounds of an operator have to know (OP-103)."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
@@ -15,6 +14,7 @@ from grove_core.kernel.steps import (
     Step,
     deletes_or_reports_termination,
 )
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique

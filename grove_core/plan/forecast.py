@@ -1,7 +1,6 @@
 """Forecasts: the coming rounds of one root if every write succeeds, without other writers, and repetitions."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
@@ -9,6 +8,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import parse_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
@@ -22,8 +22,7 @@ _RANDOM_LETTERS: Final = 5
 """The number of random letters at the end of a pod's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedRounds:
+class RepeatedRounds(Struct, frozen=True):
     """The repetition of the last rounds of a forecast.
 
     Attributes:
@@ -85,8 +84,7 @@ def _address(ref: Ref) -> Ref:
     return Ref(ref.api_version, ref.kind, ref.namespace, ref.name[:-_RANDOM_LETTERS], ref.replica)
 
 
-@dataclass(frozen=True, slots=True)
-class ForecastRound:
+class ForecastRound(Struct, frozen=True):
     """One round of a forecast; the first is exactly what the operator would do now.
 
     Attributes:
@@ -119,8 +117,7 @@ class RemovedManifest(NamedTuple):
     pods: PodsAndGpus
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
+class Forecast(Struct, frozen=True, kw_only=True):
     """The rounds of one root until no step is left, or until a limit.
 
     Attributes:

@@ -1,13 +1,13 @@
 """The plan of one root, and what any snapshot of a root offers to make and check one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Step
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import Withheld
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
@@ -40,8 +40,7 @@ class PlannedRootObjects(PlannedRoot, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """What to do about one root at one time.
 
     Attributes:

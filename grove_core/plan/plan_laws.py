@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from typing import assert_never
 
 from grove_core.kernel.refs import Ref
@@ -19,14 +18,14 @@ from grove_core.kernel.steps import (
     StepStage,
     termination_causes,
 )
+from grove_core.kernel.structs import Struct, replace
 from grove_core.plan.plan import Plan, PlannedRootObjects
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenPlanLaw:
+class BrokenPlanLaw(Struct, frozen=True):
     """One law that a plan breaks.
 
     Attributes:

@@ -1,20 +1,19 @@
 """Compares a reviewed plan with a plan made now, by what they write and by what they rest on (PL-020)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from grove_core.kernel.frozen import FrozenMap, Json, canonical_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus, Step
+from grove_core.kernel.structs import Struct
 
 _MOVING: Final = frozenset({"lastTransitionTime", "observedGeneration", "updateStartedAt", "updateEndedAt"})
 _SHOWN: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
-class PlanChange:
+class PlanChange(Struct, frozen=True):
     """One difference from the reviewed plan.
 
     Attributes:

@@ -1,9 +1,8 @@
 """Status steps without what a failed or withheld deletion makes untrue."""
 
-from dataclasses import replace
-
 from grove_core.kernel.frozen import EMPTY, FrozenMap, object_at
 from grove_core.kernel.steps import SetStatus, Step
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_PROGRESS
 
 

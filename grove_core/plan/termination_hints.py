@@ -1,12 +1,12 @@
 """What would avert a termination, and what is behind it: lost nodes, the scheduler's words, room for the new pods."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, unique
 from typing import NamedTuple
 
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 
 
 class ReadyPodsNeeded(NamedTuple):
@@ -79,8 +79,7 @@ class Room(Enum):
     """They do not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TerminationHints:
+class TerminationHints(Struct, frozen=True, kw_only=True):
     """What is known about one termination besides its reasons.
 
     Attributes:

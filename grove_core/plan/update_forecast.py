@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Protocol
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.serving_parts import ServingPart
 from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
@@ -97,8 +98,7 @@ class PartDuringUpdate(NamedTuple):
     after: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateStage:
+class UpdateStage(Struct, frozen=True, kw_only=True):
     """What an update does until it waits for pods to become ready, and what serves then.
 
     Attributes:
@@ -197,8 +197,7 @@ class UncollectedObjects(NamedTuple):
     deleted: int
 
 
-@dataclass(frozen=True, slots=True)
-class EditForecast:
+class EditForecast(Struct, frozen=True):
     """What an edit does.
 
     Attributes:

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import Resource, read_labels, read_metadata, stored_inner_object
@@ -38,8 +38,7 @@ Levels = tuple[TopologyLevel, ...]
 """From broad to narrow."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterTopology(Resource):
+class ClusterTopology(Resource, frozen=True, kw_only=True):
     """A ClusterTopology, or a ClusterTopologyBinding read as one. It has no namespace.
 
     Attributes:

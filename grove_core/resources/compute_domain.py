@@ -4,13 +4,13 @@ The entry of a daemon is the same in both, except for the key of its node. Of po
 """
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.configuration import ComputeDomainFormatName
 from grove_core.resources.json_field_reader import JsonFieldReader
@@ -32,8 +32,7 @@ DAEMON_NODE_NAME: Final = "nodeName"
 """What an entry of ``daemons`` calls its node."""
 
 
-@dataclass(frozen=True, slots=True)
-class DaemonEntry:
+class DaemonEntry(Struct, frozen=True):
     """The entry of one daemon.
 
     Attributes:
@@ -83,16 +82,14 @@ def read_daemon_entries(part: JsonFieldReader, key: str, name: str) -> tuple[Dae
     return tuple(sorted(found, key=attrgetter("node")))
 
 
-@dataclass(frozen=True, slots=True)
-class NvlinkCliqueSummary:
+class NvlinkCliqueSummary(Struct, frozen=True):
     """The summary of one clique of a domain (D18)."""
 
     id: str
     status: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeDomain(Resource):
+class ComputeDomain(Resource, frozen=True, kw_only=True):
     """The fields of a ComputeDomain that decisions use.
 
     Attributes:
@@ -149,8 +146,7 @@ def served_compute_domain_format(channel: Mapping[str, Any]) -> ComputeDomainFor
     return ComputeDomainFormatName.NVIDIA if "resourceClaimTemplate" in channel else ComputeDomainFormatName.DESIGN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeDomainClique(Resource):
+class ComputeDomainClique(Resource, frozen=True, kw_only=True):
     """The fields of a ComputeDomainClique that decisions use.
 
     Attributes:
@@ -193,8 +189,7 @@ def domain_clique_from_json(raw: Mapping[str, Any]) -> ComputeDomainClique:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonPod:
+class DaemonPod(Struct, frozen=True, kw_only=True):
     """A daemon's pod.
 
     Attributes:

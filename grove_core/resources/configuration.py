@@ -1,9 +1,9 @@
 """The operator's configuration as far as decisions depend on it, and the optional APIs that a cluster serves."""
 
-from dataclasses import dataclass
 from enum import Enum, unique
 from typing import Final, Literal, TypeAlias
 
+from grove_core.kernel.structs import Struct
 from grove_core.resources.cluster_topology import Levels
 from grove_core.version import IMAGE
 
@@ -49,8 +49,7 @@ class WorkloadApiLevel(Enum):
     """CompositePodGroups as well."""
 
 
-@dataclass(frozen=True, slots=True)
-class MnnvlConfiguration:
+class MnnvlConfiguration(Struct, frozen=True):
     """The configuration of Multi-Node NVLink.
 
     Attributes:
@@ -73,8 +72,7 @@ class MnnvlConfiguration:
         return self.enabled and self.mode is mode
 
 
-@dataclass(frozen=True, slots=True)
-class TopologyAwareSettings:
+class TopologyAwareSettings(Struct, frozen=True):
     """Whether pods are placed by the topology of the cluster.
 
     Attributes:
@@ -96,8 +94,7 @@ GoSchedulerName: TypeAlias = Literal["kai-scheduler", "default-scheduler", "volc
 """The schedulers that a configuration of the Go operator can enable."""
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerProfiles:
+class SchedulerProfiles(Struct, frozen=True):
     """The scheduler profiles of the Go operator (IN-070).
 
     Attributes:
@@ -113,8 +110,7 @@ _OFF: Final = MnnvlConfiguration()
 _BLIND: Final = TopologyAwareSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """The part of the operator's configuration that decisions depend on.
 
     Attributes:
@@ -137,8 +133,7 @@ class Configuration:
         return DEFAULT_SCHEDULER if self.schedulers is None else self.schedulers.default
 
 
-@dataclass(frozen=True, slots=True)
-class ServedApis:
+class ServedApis(Struct, frozen=True):
     """The optional APIs that an API server serves.
 
     Attributes:

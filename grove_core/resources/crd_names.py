@@ -1,10 +1,10 @@
 """Names in CustomResourceDefinitions: an API server accepts each name once in an API group (MF-010)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from grove_core.kernel.structs import Struct
 from grove_core.resources.json_field_reader import JsonFieldReader
 
 
@@ -30,8 +30,7 @@ class CrdName(NamedTuple):
         return self.role in {CrdNameField.KIND, CrdNameField.LIST_KIND}, self.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrdNames:
+class CrdNames(Struct, frozen=True, kw_only=True):
     """All names in one definition.
 
     Attributes:

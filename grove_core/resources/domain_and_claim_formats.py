@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration, MnnvlMode, ServedApis

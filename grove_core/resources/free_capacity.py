@@ -2,10 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.node import Node
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.pod_requests import Amounts
@@ -13,8 +13,7 @@ from grove_core.resources.pod_requests import Amounts
 _NOTHING: Final[FrozenDict[str, Amounts]] = FrozenDict()
 
 
-@dataclass(frozen=True, slots=True)
-class FreeCapacity:
+class FreeCapacity(Struct, frozen=True):
     """The nodes of an input and what their pods take.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Metadata that every object has (identity, version, owner, finalizers), and status conditions."""
 
 from collections.abc import Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 from types import MappingProxyType
@@ -10,6 +9,7 @@ from typing import Any, Final, TypedDict
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import CONDITIONS
 from grove_core.resources.json_field_reader import JsonFieldReader
@@ -20,8 +20,7 @@ _TYPE: Final = attrgetter("type")
 _TRUTHS: Final = MappingProxyType({truth.value: truth for truth in ConditionStatus})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """The metadata that decisions use, common to all kinds.
 
     Attributes:

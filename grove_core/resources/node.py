@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.structs import Struct
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.pod_demand import AffinityExpression, PodDemand, Toleration
 from grove_core.resources.pod_requests import Amounts, read_resource_amounts
@@ -26,8 +26,7 @@ class Taint(NamedTuple):
     effect: str
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A node.
 
     Attributes:

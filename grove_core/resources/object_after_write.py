@@ -4,11 +4,11 @@ Not modelled here: resource versions, cascading deletion, and the creation and r
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar, assert_never
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at, object_at, thaw_json
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import ClusterTopology, topology_levels_in
 from grove_core.resources.compute_domain import ComputeDomain

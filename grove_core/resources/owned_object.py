@@ -4,7 +4,6 @@ Of these kinds decisions only compare what is stored with what is wanted.
 """
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -13,6 +12,7 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import (
@@ -53,8 +53,7 @@ def clique_of_new_pod(step: Step) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewObjectMetadata:
+class NewObjectMetadata(Struct, frozen=True, kw_only=True):
     """The metadata of an object to be created.
 
     Attributes:
@@ -123,8 +122,7 @@ OWNED_KINDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnedObject(Resource):
+class OwnedObject(Resource, frozen=True, kw_only=True):
     """An object of a kind without a model of its own.
 
     Attributes:
@@ -139,7 +137,7 @@ class OwnedObject(Resource):
     labels: FrozenMap = EMPTY
     spec: FrozenMap = EMPTY
     created_at: datetime | None = None
-    conditions: tuple[Condition, ...] = field(default=(), compare=False)  # no decision depends on them
+    conditions: tuple[Condition, ...] = ()
 
 
 def owned_object_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:

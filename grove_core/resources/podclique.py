@@ -1,7 +1,6 @@
 """PodClique: a group of pods with the same template."""
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypedDict
@@ -9,6 +8,7 @@ from typing import Any, ClassVar, Final, TypedDict
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import BASE_GANG, GROVE, TEMPLATE_HASH
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
@@ -29,8 +29,7 @@ from grove_core.resources.naming_rules import replica_index_in_name
 GROUP_KIND: Final = "PodCliqueScalingGroup"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CliqueStatus:
+class CliqueStatus(Struct, frozen=True, kw_only=True):
     """A PodClique's stored status; None where a field is absent.
 
     Attributes:
@@ -81,8 +80,7 @@ class CliqueStatus:
     stored_conditions: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodClique(Resource):
+class PodClique(Resource, frozen=True, kw_only=True):
     """The fields of a PodClique that decisions use.
 
     Attributes:

@@ -1,15 +1,16 @@
 """PodCliqueSet: the object that a plan is made for."""
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, unique
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import (
@@ -24,8 +25,7 @@ from grove_core.resources.metadata_readers import (
 from grove_core.resources.podcliqueset_spec import SetSpec, read_podcliqueset_spec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodCliqueSetStatus:
+class PodCliqueSetStatus(Struct, frozen=True, kw_only=True):
     """A PodCliqueSet's stored status; None where a field is absent.
 
     Attributes:
@@ -73,8 +73,7 @@ class PlannedManifestChange(Enum):
     """No manifest, but another release of the operator, which computes other template hashes (WF-091)."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetStructure:
+class SetStructure(Struct, frozen=True):
     """Standalone cliques, scaling groups and effective delays of a set.
 
     Attributes:
@@ -102,8 +101,7 @@ def _shape_of(spec: SetSpec) -> SetStructure:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodCliqueSet(Resource):
+class PodCliqueSet(Resource, frozen=True, kw_only=True, dict=True):
     """A PodCliqueSet.
 
     Attributes:
@@ -111,7 +109,6 @@ class PodCliqueSet(Resource):
         generation: increases with every change of the spec; None where absent.
         edit: what a manifest that is planned as applied changes.
         created_at: None where absent.
-        shape: computed once from the spec.
     """
 
     labels: FrozenMap = EMPTY
@@ -121,10 +118,11 @@ class PodCliqueSet(Resource):
     edit: PlannedManifestChange = PlannedManifestChange.NONE
     spec: SetSpec
     status: PodCliqueSetStatus
-    shape: SetStructure = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", _shape_of(self.spec))
+    @cached_property
+    def shape(self) -> SetStructure:
+        """The structure of its spec."""
+        return _shape_of(self.spec)
 
 
 def podcliqueset_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:

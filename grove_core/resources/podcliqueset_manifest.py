@@ -1,7 +1,6 @@
 """A PodCliqueSet manifest as admission reads it, the paths in it, and violations of rules at these paths."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
@@ -9,6 +8,7 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Fact, Rule
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.metadata_readers import read_string_map
 from grove_core.resources.podcliqueset_spec import SetSpec, read_podcliqueset_spec
@@ -19,16 +19,14 @@ CLIQUES: Final = f"{TEMPLATE}.cliques"
 GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestContainer:
+class ManifestContainer(Struct, frozen=True):
     """One container or init container: its path in the pod spec, and the names of its variables."""
 
     path: str
     env: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidatedPodTemplate:
+class ValidatedPodTemplate(Struct, frozen=True, kw_only=True):
     """The validated parts of a pod template; empty or 0 where absent."""
 
     scheduler_name: str
@@ -62,8 +60,7 @@ def count_device_requests(raw: Mapping[str, Any], path: str, problems: list[Obje
     return sum(1 for _ in devices.inner_objects("requests"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodCliqueSetManifest:
+class PodCliqueSetManifest(Struct, frozen=True, kw_only=True):
     """The parts of a manifest that admission validates.
 
     Attributes:

@@ -1,12 +1,12 @@
 """PodGang: pods that the scheduler places together, and its topology constraints."""
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import SCHEDULER, TOPOLOGY_NAME
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import (
@@ -108,8 +108,7 @@ def _pack_in(holder: JsonFieldReader) -> GangPackConstraint:
     return GangPackConstraint(pack.text("required"), pack.text("preferred"))
 
 
-@dataclass(frozen=True, slots=True)
-class PodGroup:
+class PodGroup(Struct, frozen=True):
     """One clique in a gang: its name, the number of pods that the gang needs, and the names of the listed pods."""
 
     name: str
@@ -117,8 +116,7 @@ class PodGroup:
     pods: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GangStatus:
+class GangStatus(Struct, frozen=True, kw_only=True):
     """A PodGang's stored status; empty where a field is absent."""
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType({"phase": "phase"})
@@ -127,8 +125,7 @@ class GangStatus:
     conditions: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodGang(Resource):
+class PodGang(Resource, frozen=True, kw_only=True):
     """The fields of a PodGang that decisions use.
 
     Attributes:

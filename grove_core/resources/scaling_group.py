@@ -1,13 +1,13 @@
 """PodCliqueScalingGroup: cliques that are scaled together."""
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET_REPLICA
@@ -25,8 +25,7 @@ from grove_core.resources.metadata_readers import (
 from grove_core.resources.naming_rules import replica_index_in_name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupStatus:
+class GroupStatus(Struct, frozen=True, kw_only=True):
     """A scaling group's stored status; None where a field is absent.
 
     Attributes:
@@ -66,8 +65,7 @@ class GroupStatus:
     stored_conditions: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingGroup(Resource):
+class ScalingGroup(Resource, frozen=True, kw_only=True):
     """The fields of a PodCliqueScalingGroup that decisions use.
 
     Attributes:

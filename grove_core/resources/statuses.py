@@ -1,13 +1,13 @@
 """Compares stored with wanted statuses, and applies status writes, for all kinds."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_condition_true
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import CONDITIONS, MIN_AVAILABLE_BREACHED, UPDATE_PROGRESS
 from grove_core.resources.json_field_reader import JsonFieldReader

@@ -1,11 +1,11 @@
 """Admission as a part of a rule set: what one operator says of a manifest beyond what all of them say."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
 
@@ -29,8 +29,7 @@ class ManifestToAdmit(NamedTuple):
     classes: Collection[str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionBehaviour:
+class AdmissionBehaviour(Struct, frozen=True):
     """Admission by one operator.
 
     Attributes:

@@ -1,7 +1,6 @@
 """MNNVL as a part of a rule set: the decision about the ComputeDomains of a set, and the admission of its manifest."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
@@ -12,6 +11,7 @@ from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.decisions import AreaResult, union_of_area_results
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
+from grove_core.kernel.structs import Struct
 from grove_core.rule_sets.admission import ManifestToAdmit
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -30,8 +30,7 @@ class MnnvlDecision(NamedTuple):
     result: Callable[[AreaResult], AreaResult]
 
 
-@dataclass(frozen=True, slots=True)
-class MnnvlBehaviour:
+class MnnvlBehaviour(Struct, frozen=True):
     """MNNVL by one operator: decisions about domains, and objections to manifests and warnings about them."""
 
     decide: Callable[[Snapshot], MnnvlDecision]

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple, TypeVar
 
@@ -23,6 +22,7 @@ from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StatusToWrite, Want
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -1,7 +1,6 @@
 """Rule sets of users: as another rule set, but some replicas are not terminated (LB-007 to LB-009)."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -11,6 +10,7 @@ from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.replicas_of_set import snapshot_replicas

@@ -1,13 +1,13 @@
 """The indexed objects of a cluster, from which the snapshot of each root is taken."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Attempt
+from grove_core.kernel.structs import Struct
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
@@ -28,8 +28,7 @@ _OWNERS_OF_SHARED: Final = frozenset({"PodCliqueSet", "PodGang"})
 R = TypeVar("R", bound=Resource)
 
 
-@dataclass(frozen=True)
-class IndexedCluster:
+class IndexedCluster(Struct, frozen=True, dict=True):
     """The objects of a cluster by the uid of their controller; each list is sorted by name.
 
     **Shape**: uid of the controller -> its objects. Pods are in no order, since nothing depends on it (PL-001).

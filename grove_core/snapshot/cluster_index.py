@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar
 
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt
+from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
 from grove_core.resources.labels import podcliqueset_name_from_labels

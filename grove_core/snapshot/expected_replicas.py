@@ -6,10 +6,10 @@ only (WL-010).
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import Struct
 from grove_core.resources.domain_sharing import CliquePositionInSet
 from grove_core.resources.naming_rules import (
     member_clique_name,
@@ -27,8 +27,7 @@ from grove_core.resources.podcliqueset_spec import (
 from grove_core.snapshot.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedClique:
+class ExpectedClique(Struct, frozen=True, kw_only=True):
     """One PodClique that a set should have.
 
     Attributes:
@@ -65,8 +64,7 @@ class ExpectedClique:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedGroup:
+class ExpectedGroup(Struct, frozen=True, kw_only=True):
     """One PodCliqueScalingGroup with its cliques, replica by replica, in the order of its ``cliqueNames``.
 
     Attributes:
@@ -80,8 +78,7 @@ class ExpectedGroup:
     cliques: tuple[ExpectedClique, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedGang:
+class ExpectedGang(Struct, frozen=True, kw_only=True):
     """One PodGang: the cliques that are placed together, in template order.
 
     Attributes:
@@ -95,8 +92,7 @@ class ExpectedGang:
     cliques: tuple[ExpectedClique, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedReplica:
+class ExpectedReplica(Struct, frozen=True, kw_only=True):
     """One replica of the set: its standalone cliques and its scaling groups."""
 
     index: int

@@ -1,10 +1,10 @@
 """ResourceClaims that pods of a PodClique share: by name, by a shared ComputeDomain, and by ``resourceSharing``."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap, list_at
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.domain_sharing import domain_membership_of_position, effective_mnnvl_annotations
@@ -25,8 +25,7 @@ class SharedClaim(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedClaimsOfSet:
+class SharedClaimsOfSet(Struct, frozen=True, kw_only=True):
     """The claims that pods of a set share.
 
     Attributes:

@@ -1,13 +1,13 @@
 """The snapshot of one PodCliqueSet; every decision about the set is a function of this value alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
@@ -25,8 +25,7 @@ EVERY_KIND: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup", "Pod
 """The kinds of the parts of a set; a set can be planned where a source has all objects of these kinds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True):
     """A PodCliqueSet with everything it owns, the attempts of the last round, and the clock.
 
     Attributes:

@@ -1,13 +1,13 @@
 """Ends and restarts of breaches that could not be written: they count as if they had been written (GT-067)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome, SetStatus, Step
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import read_conditions

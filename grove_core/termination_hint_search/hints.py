@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -20,6 +19,7 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import ReadyPodsNeeded, TerminationHints
 from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.node_loss import NodesByName

@@ -1,11 +1,11 @@
 """Events as changes of a cluster in memory: users, nodes, pods, and the part of the operator that creates pods."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar, assert_never
 
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot

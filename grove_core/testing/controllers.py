@@ -1,11 +1,12 @@
 """What is tested: a function from a snapshot to a plan, a rule set, or a function that returns what it deletes."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step, StepStage, is_gang_termination_deletion
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.metadata_readers import Resource

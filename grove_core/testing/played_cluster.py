@@ -1,10 +1,10 @@
 """Plays a controller on a cluster in memory, event by event, and holds every round against the invariants."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step, is_gang_termination_deletion
+from grove_core.kernel.structs import replace
 from grove_core.testing.arguments import check_controller, check_start
 from grove_core.testing.cluster_changes import ChangingCluster
 from grove_core.testing.controllers import Controller, decide

@@ -1,12 +1,13 @@
 """A drawn PodCliqueSet with its objects, as loose values; and the same objects with every pod lost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -62,10 +63,8 @@ class RandomCluster:
         return replace(self, now=moment)
 
 
-class DrawnSnapshot(Snapshot):
+class DrawnSnapshot(Snapshot, frozen=True):
     """A snapshot that Hypothesis shows as a few lines."""
-
-    __slots__ = ()
 
     def __repr__(self) -> str:
         return "\n".join(("", *lines_of_snapshot(self)))
@@ -77,7 +76,7 @@ class DrawnSnapshot(Snapshot):
 
 def drawn(snapshot: Snapshot) -> DrawnSnapshot:
     """Return the same snapshot as one that is shown as a few lines."""
-    return DrawnSnapshot(**{field.name: getattr(snapshot, field.name) for field in fields(snapshot)})
+    return DrawnSnapshot(**{name: getattr(snapshot, name) for name in snapshot.__struct_fields__})
 
 
 def stormy(generated: RandomCluster) -> RandomCluster:

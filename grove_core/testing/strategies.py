@@ -1,13 +1,13 @@
 """Hypothesis strategies: sets, clusters in any state, snapshots of them, and what happens to them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.arguments import check_count, check_kinds, check_sizes

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +13,7 @@ from grove_core.document.plan_document import PlanDocument, step_action_name
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref, is_placeholder_uid
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan

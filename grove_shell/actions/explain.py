@@ -1,7 +1,6 @@
 """``grove explain``: prints every verdict, step and reason that concerns one object."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -10,6 +9,7 @@ from grove_core.areas.workload.failed_writes import failed_write_findings
 from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import KINDS_WITHOUT_PODS, root_has_object

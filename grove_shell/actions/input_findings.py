@@ -1,7 +1,6 @@
 """What the input shows besides the plan: misplaced pods, an operator of a newer release, nothing to decide about."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +16,7 @@ from grove_core.areas.workload.pods.foreign_gates import foreign_gate_findings
 from grove_core.areas.workload.stale_gangs import stale_gang_findings
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Step
+from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile

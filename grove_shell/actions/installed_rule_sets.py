@@ -1,7 +1,7 @@
 """Rule sets of users: entry points of installed packages, beside the built-in rule sets (LB-010, LB-011)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from traceback import extract_tb
@@ -14,6 +14,7 @@ from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.structs import replace
 from grove_core.rule_sets.full_names import full_rule_set_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.exit_codes import CommandFailed

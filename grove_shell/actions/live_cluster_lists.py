@@ -5,9 +5,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CORE, GROVE
 from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs

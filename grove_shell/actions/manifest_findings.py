@@ -1,9 +1,9 @@
 """What the manifests of an input leave open: sets of the same name, sets without a manifest, kinds not collected."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, RemovedManifest
 from grove_core.plan.update_forecast import PodsAndGpus

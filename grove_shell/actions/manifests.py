@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
+from grove_core.kernel.structs import replace
 from grove_shell.actions.configuration_files import FIELD, read_operator_configuration
 from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, grove_crd_manifests

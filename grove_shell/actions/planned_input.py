@@ -1,12 +1,13 @@
 """The plan of an input that was read: each set's forecast with all that a plan shows of it, before it is printed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from grove_core.areas.gang_termination.termination_findings import averted_by_predicted_steps
 from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.rule_set import RuleSet

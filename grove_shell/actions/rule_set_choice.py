@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import RecognisedOperator, recognised
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_from_json

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster

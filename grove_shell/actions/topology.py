@@ -1,6 +1,6 @@
 """``grove topology``: the users of topologies, what a change would affect, and whether gangs fit on the nodes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -13,6 +13,7 @@ from grove_core.gang_fit import check_gang_fit
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.structs import replace
 from grove_core.reconcile_topology import topology_impacts_on_sets
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,

@@ -1,7 +1,6 @@
 """Manifests of topologies beside the stored topologies that they change (IN-082)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +9,7 @@ from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.topology.usage_report import TopologyUsage, topology_usage_report
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology
 from grove_core.resources.topology_usage import TopologyUser

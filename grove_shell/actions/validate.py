@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +13,7 @@ from grove_core.areas.workload.admission.start_guarantees import partial_start_w
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.crd_names import CrdNames

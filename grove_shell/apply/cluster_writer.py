@@ -1,11 +1,11 @@
 """Writes of the operator to one API server, and the uncached list of a set before a gang is terminated (OP-013)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number

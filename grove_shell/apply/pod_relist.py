@@ -7,11 +7,12 @@ namespace is listed once, and again after a pod of it disappeared from the watch
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CORE, GROVE
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.fresh_reader import FreshReader

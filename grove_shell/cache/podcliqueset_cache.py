@@ -1,13 +1,14 @@
 """The cached objects of one PodCliqueSet."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.kernel.structs import replace
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique

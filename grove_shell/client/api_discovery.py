@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLAIM_VERSIONS, COMPOSITES, NVIDIA, WORKLOADS
 from grove_core.resources.compute_domain import DOMAIN_KIND, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel

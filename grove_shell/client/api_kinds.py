@@ -1,11 +1,12 @@
 """The kinds that Grove reads and writes, and their paths on an API server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import (
     AUTOSCALING,
     CLAIMS,

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import Enum, unique
 from math import ceil, inf, isinf
 from statistics import median
@@ -13,6 +13,7 @@ from grove_core.areas.domain_cliques.registration_protocols import (
     DaemonRegistrationSettings,
     RegistrationProtocol,
 )
+from grove_core.kernel.structs import replace
 
 RUN_LIMIT_S: Final = 600.0
 """After this time a run is aborted, and shown as censored (CV-021)."""

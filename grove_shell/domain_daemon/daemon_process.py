@@ -3,13 +3,14 @@
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Generic, TypeVar
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import daemon_pod_from_json
 from grove_core.resources.object_metadata import metadata_in, resource_version_number
 from grove_core.version import VERSION

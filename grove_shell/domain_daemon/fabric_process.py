@@ -6,12 +6,12 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
 from grove_core.areas.domain_cliques.daemon_input import FabricDaemonState
 from grove_core.areas.domain_cliques.verdicts import PeerMap
+from grove_core.kernel.structs import replace
 
 READY: Final = "ready"
 NOT_READY: Final = "not ready"

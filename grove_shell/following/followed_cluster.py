@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.owned_object import GROUP_KINDS

@@ -1,10 +1,10 @@
 """The HTML page of a result that the text page has whole: its lines as sections, with the rules that they cite."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules
 from grove_shell.html.rendering import render_html

@@ -1,7 +1,7 @@
 """The steps of a plan round by round, like ones together, each with its reasons and its difference (HP-007)."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -15,6 +15,7 @@ from grove_core.kernel.steps import (
     is_gang_termination_deletion,
     total_deletion_impact,
 )
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.html.object_diffs import Difference, StoredValues, without_own_names

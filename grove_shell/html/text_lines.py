@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_shell.styled_text_page import Span, StyledTextPage
 
 _LABEL: Final = re.compile(r" {2}[A-Z][A-Z -]*? +$")

@@ -1,7 +1,6 @@
 """Forecasts: plan a root, execute every step in memory, observe, and plan again, until nothing is left to do."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -11,6 +10,7 @@ from grove_core.areas.gang_termination.termination_findings import averted_termi
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import (
     Cycle,
     Forecast,

@@ -1,8 +1,8 @@
 """The pods that an update restarts after the last stage of its forecast (ED-006, ED-013)."""
 
-from dataclasses import replace
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset_spec import ON_DELETE

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import ForecastRound
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile

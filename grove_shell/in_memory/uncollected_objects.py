@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.steps import Apply, Create, Delete, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.update_forecast import UncollectedObjects
 from grove_core.reconcile import reconcile
 from grove_core.resources.owned_object import CLAIM_KIND

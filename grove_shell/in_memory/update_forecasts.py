@@ -1,11 +1,11 @@
 """Forecasts of updates: rounds until the operator waits, then every created pod becomes ready, until the end (ED)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_go_duration, parse_duration
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast

@@ -1,10 +1,10 @@
 """Messages of the commands in the words of a program: arguments in place of options, and the name of an open file."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import STDIN_NAME
 

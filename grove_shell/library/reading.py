@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from os import PathLike
 from typing import Final, TypeVar
 
+from grove_core.kernel.structs import replace
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.actions.command_input import (

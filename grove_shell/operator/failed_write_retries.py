@@ -1,13 +1,14 @@
 """The failed writes of one PodCliqueSet or topology, and when they are tried again."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, auto, unique
 from random import uniform
 from typing import Final, TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.failed_writes import (
     failed_writes_after_round,
     failed_writes_still_wanted,

@@ -5,11 +5,12 @@ import os
 import socket
 from collections.abc import Coroutine, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TextIO
 from uuid import uuid4
 
+from grove_core.kernel.structs import replace
 from grove_core.preflight import preflight_notices
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis, WorkloadApiLevel
 from grove_core.rule_sets.named import rule_set

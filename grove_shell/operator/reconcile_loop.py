@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Create, Delete, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import finalizer_steps_for_orphans

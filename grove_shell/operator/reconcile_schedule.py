@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Final, NamedTuple
@@ -17,6 +17,7 @@ from grove_core.kernel.steps import (
     StepStage,
     deletes_or_reports_termination,
 )
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot

@@ -1,9 +1,9 @@
 """Snapshots of a set that another operator may have seen between two rounds when it deleted a PodClique (OP-035)."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 

@@ -7,13 +7,13 @@ A gang that recovered is not terminated (OP-074), and a pod is not created besid
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step, is_gang_termination_deletion
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from grove_core.kernel.structs import replace
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.naming_rules import most_similar_name
 from grove_core.rule_sets.full_names import full_rule_set_name

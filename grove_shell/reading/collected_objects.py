@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel

@@ -1,11 +1,11 @@
 """The topologies and nodes of an input: one effective topology for each name; nodes, and the pods on them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CORE, GROVE
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KINDS,

@@ -4,11 +4,11 @@ Dumps of clusters have no manifests, so admission is imported only if there is o
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import EMPTY
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in

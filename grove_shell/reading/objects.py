@@ -8,12 +8,12 @@ file that cannot be read to its end makes every kind count so everywhere. Decisi
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
 from typing import BinaryIO
 
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity, free_capacity
 from grove_core.resources.owned_object import POD_GROUP_KIND

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
 from typing import Final
 
 from grove_core.deletion_reasons import DeletionReasons
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.structs import replace
 from grove_shell.reading.audited_write import Writer
 from grove_shell.reconstruction.happenings import Happening, HappeningKind
 from grove_shell.reconstruction.recorded_objects import ObjectKey, SetKey

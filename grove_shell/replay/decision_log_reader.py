@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final, get_type_hints
 
 from grove_core.document.document_reading import attempts_from_json
@@ -37,7 +37,7 @@ _TROUBLES: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionEr
 _HEADED: Final = "a decision log: its head comes first"
 _OURS: Final = "what an operator of this version writes"
 _HINTS: Final = get_type_hints(Snapshot, include_extras=True)
-_REST: Final = frozenset(field.name for field in fields(Snapshot)) - SEPARATE_FIELDS
+_REST: Final = frozenset(Snapshot.__struct_fields__) - SEPARATE_FIELDS
 
 
 class DamagedDecisionLog(Exception):

@@ -13,9 +13,11 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 from pydantic import BaseModel
 
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, thaw_json
+from grove_core.kernel.structs import Struct
 
 Json: TypeAlias = Any
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -39,7 +41,7 @@ def core_value_as_json(value: Any) -> Json:  # noqa: ANN401, C901 - one arm for 
             for name in type(value).model_fields
             if name in value.model_fields_set
         }
-    if dataclasses.is_dataclass(value):
+    if isinstance(value, Struct) or dataclasses.is_dataclass(value):
         return nondefault_fields_as_json(value)
     if isinstance(value, Mapping):
         return [[core_value_as_json(key), core_value_as_json(found)] for key, found in value.items()]
@@ -50,19 +52,22 @@ def core_value_as_json(value: Any) -> Json:  # noqa: ANN401, C901 - one arm for 
     raise TypeError(f"{type(value).__name__} is no fact")
 
 
-def nondefault_fields_as_json(value: Any, without: AbstractSet[str] = frozenset()) -> dict[str, Json]:  # noqa: ANN401 - a dataclass
-    """Return the fields of a dataclass that differ from their defaults, except those in ``without``."""
+def nondefault_fields_as_json(value: Any, without: AbstractSet[str] = frozenset()) -> dict[str, Json]:  # noqa: ANN401 - as below
+    """Return the fields of a struct or dataclass that differ from their defaults, except those in ``without``."""
+    kind: Any = type(value)
     return {
-        field.name: core_value_as_json(found)
-        for field in dataclasses.fields(value)
-        if field.init and field.name not in without and (found := getattr(value, field.name)) != _default(field)
+        name: core_value_as_json(found)
+        for name, default in _defaults_of_fields(kind).items()
+        if name not in without and (found := getattr(value, name)) != default
     }
 
 
-def _default(field: "dataclasses.Field[Any]") -> Any:  # noqa: ANN401 - whatever it is
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
+@cache
+def _defaults_of_fields(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a type
+    """Return the default of each field of a struct or dataclass; of one without a default a value that equals none."""
+    if issubclass(kind, Struct):
+        return {field.name: field.default for field in msgspec.structs.fields(kind)}
+    return {field.name: field.default for field in dataclasses.fields(kind)}
 
 
 def core_value_from_json(declared: Any, raw: Json) -> Any:  # noqa: ANN401 - a type, and a value of it
@@ -112,8 +117,8 @@ def _class(declared: type) -> Callable[[Json], Any]:
         return declared
     if issubclass(declared, BaseModel):
         return _model(declared)
-    if dataclasses.is_dataclass(declared):
-        return _dataclass(declared)
+    if issubclass(declared, Struct) or dataclasses.is_dataclass(declared):
+        return _with_fields(declared)
     if issubclass(declared, tuple):
         return _named_tuple(declared)
     return _checked(declared)
@@ -142,9 +147,9 @@ def _mapping(raw: Json) -> Mapping[str, Any]:
     return raw
 
 
-def _dataclass(declared: type) -> Callable[[Json], Any]:
+def _with_fields(declared: type) -> Callable[[Json], Any]:
     hints = get_type_hints(declared, include_extras=True)
-    readers = {field.name: hints[field.name] for field in dataclasses.fields(declared) if field.init}
+    readers = {name: hints[name] for name in _defaults_of_fields(declared)}
 
     def read(raw: Json) -> Any:  # noqa: ANN401 - of the type
         return declared(**{name: core_value_from_json(readers[name], found) for name, found in _mapping(raw).items()})

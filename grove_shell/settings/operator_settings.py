@@ -1,13 +1,13 @@
 """The operator's configuration file (IN-030): every field has a default, unknown fields are errors."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
 from grove_shell.settings.go_operator_settings import (

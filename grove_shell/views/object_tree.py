@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION, findings_with_averted
@@ -12,6 +11,7 @@ from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.serving_parts import serving_parts
 from grove_core.resources.pod import Pod, active_pods, ready_pod_count

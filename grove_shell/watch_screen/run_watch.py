@@ -3,10 +3,10 @@
 import asyncio
 import os
 import sys
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_shell.actions.command_input import InputSource
 from grove_shell.exit_codes import DONE, ERROR, USAGE, CommandFailed
 from grove_shell.following.followed_input import followed_input

@@ -1,11 +1,12 @@
 """The plan that a screen shows, made of an input as ``grove plan`` makes it (WA-001)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from grove_core.explain import ForecastExplanation, explanation_of_forecast
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_shell.actions.command_input import CommandInput, InputSource, read_command_input
 from grove_shell.actions.plan import plan_page_context
 from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input

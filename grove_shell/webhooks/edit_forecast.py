@@ -1,10 +1,10 @@
 """Forecasts the update of a set from its listed objects and its manifest, as ``grove plan --live -f`` does (WH-040)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import recognised, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast, one_round_forecast
 from grove_core.reconcile import reconcile

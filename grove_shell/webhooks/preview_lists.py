@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
+from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.configuration import ServedApis, WorkloadApiLevel
 from grove_core.resources.labels import SET

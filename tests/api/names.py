@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, Final, get_type_hints
 
+import msgspec
+
 import grove_core
 import grove_core.testing
 import grove_shell
@@ -50,20 +52,26 @@ def _members(kind: type) -> Iterator[tuple[str, str]]:
     """Fields in the order in which they are given, then properties and methods by name."""
     for name in getattr(kind, "_fields", ()):
         yield name, f"field {_short(get_type_hints(kind)[name])}"
-    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
-    for field in fields:
-        if field.name == INTERNALS:
-            continue
-        needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        how = "field" if needed else "optional field"
-        yield field.name, f"{how} {_short(field.type)}"
+    fields = {name: how for name, how in _declared_fields(kind) if name != INTERNALS}
+    yield from fields.items()
     for name, member in sorted(vars(kind).items()):
-        if name.startswith("_") or name in {field.name for field in fields} or name in getattr(kind, "_fields", ()):
+        if name.startswith("_") or name in fields or name in getattr(kind, "_fields", ()):
             continue
         if isinstance(member, property):
             yield name, f"property {_short(get_type_hints(member.fget)['return'])}"
         elif inspect.isfunction(member):
             yield name, f"method {_signature(member)}"
+
+
+def _declared_fields(kind: type) -> Iterator[tuple[str, str]]:
+    """Yield name and description of each field of a struct or dataclass; nothing for another type."""
+    if issubclass(kind, msgspec.Struct):
+        for one in msgspec.structs.fields(kind):
+            yield one.name, f"{'field' if one.required else 'optional field'} {_short(kind.__annotations__[one.name])}"
+    elif dataclasses.is_dataclass(kind):
+        for field in dataclasses.fields(kind):
+            needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+            yield field.name, f"{'field' if needed else 'optional field'} {_short(field.type)}"
 
 
 def _signature(function: Any) -> str:

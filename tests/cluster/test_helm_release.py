@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 import yaml
 
+from grove_core.version import VERSION
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.binaries import CONTROLLERS
 from tests.cluster.installing import apply
@@ -288,7 +289,7 @@ def documents_of(text: str) -> list[Json]:
 @pytest.mark.req("MF-045")
 def test_mf038_one_command_prepares_a_cluster(release: Release, tmp_path: Path) -> None:
     """The chart comes from a registry; the commands of its notes find an operator that would start."""
-    image = ("--set", "image=example.com/grove:0.1.0")
+    image = ("--set", f"image=example.com/grove:{VERSION}")
     with pushed_chart(tmp_path) as chart:
         said = release.helm("install", "grove", *chart, "--create-namespace", *image)
     assert printed(said) in PAGE.read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """What a page and ``explain`` say of a termination besides its reasons (CL-070, CL-071)."""
 
 import json
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +9,7 @@ import pytest
 import yaml
 
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import (
     LongerDelay,
     LostNodeOfPods,

@@ -4,12 +4,13 @@ A folder has `given.yaml` (output of kubectl), `cases.yaml` (the daemon or the c
 expected decision) and `plan.yaml`, the whole decision. `pytest --bless` writes `plan.yaml`; it is reviewed like code.
 """
 
-from dataclasses import asdict, fields, is_dataclass
+import dataclasses
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pytest
 import yaml
 
@@ -135,12 +136,19 @@ def as_yaml(value: Any) -> Any:
         return thaw_json(value)
     if isinstance(value, datetime):
         return format_time(value)
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, msgspec.Struct) or dataclasses.is_dataclass(value):
         return {
             "verdict": type(value).__name__.removesuffix("Request").removesuffix("Action"),
-            **{part.name: as_yaml(getattr(value, part.name)) for part in fields(value) if part.compare},
+            **{name: as_yaml(getattr(value, name)) for name in compared_fields(value)},
         }
     return value.name if isinstance(value, Enum) else value
+
+
+def compared_fields(value: Any) -> tuple[str, ...]:
+    """Return the names of the fields by which two values of this type are compared."""
+    if isinstance(value, msgspec.Struct):
+        return value.__struct_fields__
+    return tuple(part.name for part in dataclasses.fields(value) if part.compare)
 
 
 def reasons(because: tuple[Reason, ...]) -> list[Json]:
@@ -208,7 +216,7 @@ def test_dc030_every_field_of_an_entry_is_parsed() -> None:
     (sharded,) = [folder for folder in FOLDERS if folder.name.startswith("dc036")]
     given = Given(sharded)
     (clique,) = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]
-    assert asdict(clique.daemons[0]) == {
+    assert msgspec.structs.asdict(clique.daemons[0]) == {
         "node": "node-a",
         "ip": "10.0.0.1",
         "clique": "clique-1",

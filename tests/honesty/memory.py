@@ -1,10 +1,10 @@
 """A sequence in the API server in memory, as a simulation has it: with its cluster, its users and its news."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -1,11 +1,11 @@
 """In-memory servers that are wrong in one thing each; the comparison must find every one of them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Make, SetStatus, Step
+from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
 from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster

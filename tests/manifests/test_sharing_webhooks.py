@@ -1,13 +1,13 @@
 """What `grove manifests` prints for an operator of mode `annotations` (WH-010)."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
+from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
 from grove_shell.actions.manifests import installation_objects
 from grove_shell.cli.main import run_command_line

@@ -1,12 +1,12 @@
 """Creations that failed are tried last, with the other pods of their PodClique."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CORE
 from grove_shell.operator.reconcile_schedule import WriteThrottle
 from tests.operator.unlabelled_pods import HOME, cache_with, creation_of

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, termination_causes
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER

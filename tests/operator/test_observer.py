@@ -1,7 +1,6 @@
 """``--observe``: differences from another operator are logged (OP-035)."""
 
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete, SetStatus, Step
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import object_after_status_write

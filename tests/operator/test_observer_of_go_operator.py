@@ -1,13 +1,13 @@
 """``--observe`` with ``rules: field``: what the Go operator replaces and scales in is no termination (OP-035)."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from grove_core.kernel.steps import Delete
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.snapshot import Snapshot

@@ -1,6 +1,5 @@
 """Metrics of terminations and deadlines, for recorded plans."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 import yaml
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage, termination_causes
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND

@@ -4,7 +4,6 @@ import asyncio
 import io
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ import pytest
 
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER, SET_FINALIZER

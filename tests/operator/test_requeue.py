@@ -1,7 +1,6 @@
 """When the next round of a set takes place, in virtual time."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -13,6 +12,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule

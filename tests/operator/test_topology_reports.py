@@ -3,12 +3,12 @@
 import asyncio
 import io
 import json
-from dataclasses import replace
 from typing import Final
 
 import aiohttp
 import pytest
 
+from grove_core.kernel.structs import replace
 from grove_core.reconcile_topology import reconcile_topology
 from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.cache.root_keys import topology_root_key

@@ -1,6 +1,5 @@
 """The backlog of failed writes of one root."""
 
-from dataclasses import replace
 from typing import Final
 from unittest import mock
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_shell.operator import failed_write_retries
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
 

@@ -4,7 +4,6 @@
 that CrossHair confirms the claims on all paths, and that it refutes the last one.
 """
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -12,6 +11,7 @@ from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TAB
 from grove_core.areas.gang_termination.design.scaling_group_judgement import judge_scaling_group_breach
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Terminate
 from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import CliqueStatus
 from tests.exhaustive.snapshots import NOW, snapshot_of
 from tests.exhaustive.states import Clique, Group, Replica, State

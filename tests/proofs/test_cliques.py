@@ -1,9 +1,10 @@
 """Proofs about the breach of a PodClique, for all numbers; skipped without z3 (the extra ``proofs``)."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
+
+from grove_core.kernel.structs import replace
 
 pytest.importorskip("z3", reason="z3-solver is not installed (the extra `proofs`)")
 

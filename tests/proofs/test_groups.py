@@ -1,10 +1,11 @@
 """Proofs about the two levels of termination, for all numbers; skipped without z3 (the extra ``proofs``)."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+
+from grove_core.kernel.structs import replace
 
 pytest.importorskip("z3", reason="z3-solver is not installed (the extra `proofs`)")
 

@@ -1,11 +1,11 @@
 """A set with pods that do not come back."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot

@@ -7,7 +7,7 @@ succeed but are reported lost (F5), refused writes (F7), a clock that jumps (F9)
 The environment plays the parts the core does not have yet: it recreates cliques that are gone, and it is the kubelet.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +15,7 @@ from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import truncated_to_seconds
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile

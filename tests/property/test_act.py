@@ -1,7 +1,7 @@
 """Trying the steps of a plan (PL-014, PL-021, PL-016, PL-036)."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import pytest
@@ -23,6 +23,7 @@ from grove_core.kernel.steps import (
     StepStage,
     termination_causes,
 )
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.domain_sharing import shared_claim_entry

@@ -1,6 +1,5 @@
 """Terminations that the first round waits for, and that its own steps avert (PL-025)."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -23,6 +22,7 @@ from grove_core.document.termination_totals import termination_totals
 from grove_core.explain import ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile

@@ -38,8 +38,8 @@ ALLOWED_MODULES: Final = frozenset(
 )
 ALLOWED_FOR_NOUNS: Final = frozenset({"pydantic", "pydantic_core", "msgspec"})
 """Allowed in ``resources/`` only, where JSON is parsed."""
-COMPARES_JSON: Final = "kernel/frozen.py"
-"""Uses msgspec as well, because equal JSON is found by its text (specs/decisions/0021)."""
+USES_MSGSPEC: Final = frozenset({"kernel/frozen.py", "kernel/structs.py"})
+"""Equal JSON is found by its text (specs/decisions/0021); values are structs (specs/decisions/0023)."""
 
 ALLOWED_FOR_TESTING: Final = frozenset({"hypothesis", "warnings", "grove_shell"})
 """Allowed in ``testing/`` only, which nothing imports (specs/decisions/0019)."""
@@ -69,7 +69,7 @@ def called(node: ast.Call) -> str:
 def is_allowed(module: str, file: str) -> bool:
     top = module.partition(".")[0]
     if top in ALLOWED_FOR_NOUNS:
-        return file.startswith("resources/") or (top == "msgspec" and file == COMPARES_JSON)
+        return file.startswith("resources/") or (top == "msgspec" and file in USES_MSGSPEC)
     if top in ALLOWED_FOR_TESTING:
         return file.startswith("testing/")
     return module in ALLOWED_MODULES or top == "grove_core"

@@ -1,7 +1,6 @@
 """What a deletion says that it takes along (PL-019)."""
 
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap, freeze, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete, DeletionImpact
+from grove_core.kernel.structs import replace
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,6 +19,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.reasons import Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Delete
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan

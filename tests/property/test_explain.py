@@ -1,12 +1,12 @@
 """What an explanation makes of verdicts and steps: nothing is reported as withheld that was not withheld (CL-010)."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import get_args
 
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
 from grove_core.explain import URGENCY_BY_VERDICT, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.steps import Attempt, AttemptOutcome
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set

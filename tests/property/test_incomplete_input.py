@@ -1,7 +1,6 @@
 """Missing is not empty: with a partial view of a cluster nothing is deleted that the full view would keep."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TOPOLOGY_IN_SYNC

@@ -1,6 +1,5 @@
 """Asking about one object (CL-015): every kind, on arbitrary clusters."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,6 +12,7 @@ from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import Withheld
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import KINDS_WITHOUT_PODS, podcliques_of_object, root_has_object

@@ -1,12 +1,12 @@
 """Which operator runs a cluster: every mark by which that is recognised, the strongest first (GF-111, CL-055)."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import RecognisedGoOperator, recognised, unpredicted_set_finding
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.labels import SET

@@ -1,13 +1,12 @@
 """Accepted writes that a lagging listing does not show yet count as seen, and are remembered until it does."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER
 from grove_core.resources.podcliqueset import podcliqueset_from_json

@@ -1,7 +1,6 @@
 """The laws of planning on arbitrary snapshots (specs/planning.md)."""
 
 import json
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,6 +27,7 @@ from grove_core.kernel.steps import (
     TerminationReport,
     termination_causes,
 )
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StatusToWrite
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan

@@ -1,6 +1,5 @@
 """A reviewed plan is still the plan, or it is stale (PL-020)."""
 
-from dataclasses import replace
 from typing import Final
 
 from hypothesis import example, given
@@ -10,6 +9,7 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Create, Delete, DeletionImpact, DropFinalizer, SetStatus, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
 from grove_core.testing import RandomCluster, cluster_of, clusters

@@ -1,12 +1,12 @@
 """What the terminations of forecasts delete, each object once (CL-087)."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from grove_core.document.termination_totals import termination_totals
 from grove_core.kernel.steps import DeletionImpact
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from pydantic import BaseModel
@@ -70,9 +71,9 @@ NOT_FROZEN: Final = {Pod: "a frozen dataclass would cost a quarter of the time t
 
 def parts_of(kind: Any) -> Iterator[Any]:
     """The types of the fields of a type, or of its arguments."""
-    if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
+    names = names_of_fields(kind)
+    if names:
         hints = typing.get_type_hints(kind)
-        names = kind._fields if hasattr(kind, "_fields") else [one.name for one in dataclasses.fields(kind)]
         yield from (hints[name] for name in names)
     elif isinstance(kind, type) and issubclass(kind, BaseModel):
         yield from (field.annotation for field in kind.model_fields.values())
@@ -80,7 +81,15 @@ def parts_of(kind: Any) -> Iterator[Any]:
         yield typing.get_args(kind)[0]
     else:
         origin = typing.get_origin(kind)
-        yield from (*typing.get_args(kind), *([origin] if dataclasses.is_dataclass(origin) else []))
+        yield from (*typing.get_args(kind), *([origin] if names_of_fields(origin) else []))
+
+
+def names_of_fields(kind: Any) -> tuple[str, ...]:
+    """The names of the fields of a struct, a dataclass or a named tuple; none for another type."""
+    if dataclasses.is_dataclass(kind):
+        return tuple(one.name for one in dataclasses.fields(kind))
+    names: tuple[str, ...] = getattr(kind, "__struct_fields__", ())
+    return names or getattr(kind, "_fields", ())
 
 
 def is_immutable(kind: Any) -> bool:
@@ -89,11 +98,13 @@ def is_immutable(kind: Any) -> bool:
     if origin in {typing.Union, types.UnionType, Annotated, typing.Literal, type} or kind in {..., Any}:
         return True
     if origin is not None:
-        return origin in CONTAINERS or dataclasses.is_dataclass(origin)  # which is looked at by itself
+        return origin in CONTAINERS or bool(names_of_fields(origin))  # which is looked at by itself
     if isinstance(kind, str) or not isinstance(kind, type):
         return True  # a forward reference, a type variable, or the value of a literal
     if kind in LEAVES or kind in NOT_FROZEN or kind is type or issubclass(kind, enum.Enum) or hasattr(kind, "_fields"):
         return True
+    if issubclass(kind, msgspec.Struct):
+        return kind.__struct_config__.frozen
     if dataclasses.is_dataclass(kind):
         return bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]  # of every dataclass
     return issubclass(kind, BaseModel) and bool(kind.model_config.get("frozen"))

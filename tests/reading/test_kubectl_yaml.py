@@ -3,7 +3,6 @@
 import io
 import json
 import re
-from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 import pytest
@@ -11,6 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.kernel.structs import replace
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.kubectl_yaml import KubectlYamlConverter

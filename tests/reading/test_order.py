@@ -1,7 +1,6 @@
 """What is said of an input is a function of its content: the order of its objects changes nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
+from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput

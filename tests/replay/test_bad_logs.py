@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import frozen_dict_of_tuples
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_shell.replay.decision_log_format import (
     DecisionLog,

@@ -4,8 +4,10 @@ Rule for this file: it knows no kind. What is particular to one stands in its :c
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
+
+from grove_core.kernel.structs import replace
 
 Json: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[tuple[str, Any], ...]

@@ -1,8 +1,9 @@
 """The crash sweep: the operator crashes at each of its writes in turn, and must come to the same end (SM-064)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from grove_core.kernel.structs import replace
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.fault_events import CrashOperatorFault
 from grove_shell.simulator.scenario.scenario import Scenario

@@ -1,12 +1,12 @@
 """Operators with one known mistake each about ComputeDomains; the checks must find every one of them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, thaw_json
 from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY

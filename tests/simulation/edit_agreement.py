@@ -8,12 +8,13 @@ import copy
 import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
     DeletedPodFate,

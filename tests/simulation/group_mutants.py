@@ -1,11 +1,11 @@
 """Operators with one known mistake each about groups of the Workload API; the checks must find every one of them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Create, Delete
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND

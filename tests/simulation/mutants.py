@@ -1,7 +1,6 @@
 """Operators with one known mistake each; the checks must find every one of them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Any, Final
@@ -10,6 +9,7 @@ from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenMap, Json, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Create, Delete, SetStatus, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GATE, POD_INDEX

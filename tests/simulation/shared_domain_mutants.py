@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.admit import admit
@@ -15,6 +14,7 @@ from grove_core.kernel.admission import AdmissionVerdict, AdmitWithChanges, Amen
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
 from grove_core.kernel.steps import Create, Delete, Ensure, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SHARED_CLAIM

@@ -1,11 +1,11 @@
 """A crash before or after any write leads to the same end; by default of five recorded scenarios."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
 
 from grove_core.kernel.steps import Create
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot

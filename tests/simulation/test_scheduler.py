@@ -1,6 +1,5 @@
 """The scheduler alone: gangs all or nothing, nodes within capacity, deterministic placement."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.simulated_nodes import nodes_of_pool, pod_resource_requests

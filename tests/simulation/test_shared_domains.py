@@ -1,6 +1,5 @@
 """MNNVL by annotation in simulations: admission of PodCliques and PodGangs, and what is stored of them."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from grove_core.kernel.admission import DenialReason, Deny
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Ensure, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain

@@ -1,6 +1,5 @@
 """Topologies in simulations: writes, reconciliation, what admission sees, and placement of gangs."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Apply, AttemptOutcome, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
 from grove_core.resources.podgang import GangPackConstraint, PodGang

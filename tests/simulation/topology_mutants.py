@@ -1,7 +1,6 @@
 """Operators and webhooks with one known mistake each about topologies; the checks must find every one."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.admit import admit
@@ -11,6 +10,7 @@ from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.admission import AdmissionVerdict, Admit
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology

@@ -7,7 +7,7 @@ so dump by dump.
 
 import io
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.kernel.steps import Delete
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan

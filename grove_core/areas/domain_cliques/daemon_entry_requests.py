@@ -5,7 +5,6 @@ is written back, and then unchanged (DC-030).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,13 +22,13 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import DAEMON_NODE_NAME, NODE_NAME, ComputeDomainClique, DaemonEntry
 from grove_core.resources.naming_rules import daemon_field_manager
 
 
-@dataclass(frozen=True, slots=True)
-class DaemonEntriesPath:
+class DaemonEntriesPath(Struct, frozen=True):
     """Where a registry has its entries.
 
     Attributes:

@@ -4,7 +4,6 @@ Entries are identified by node, never by their place in a list (DC-010).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
@@ -13,6 +12,7 @@ from grove_core.areas.domain_cliques.verdicts import DaemonAction, DaemonRegistr
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import CORE, NVIDIA
 from grove_core.resources.compute_domain import (
     CLIQUE_KIND,
@@ -25,8 +25,7 @@ from grove_core.resources.compute_domain import (
 from grove_core.resources.naming_rules import compute_domain_clique_name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonIdentity:
+class DaemonIdentity(Struct, frozen=True, kw_only=True):
     """The node, pod, clique and domain of a daemon; constant while its process runs.
 
     Attributes:
@@ -58,16 +57,14 @@ class DaemonIdentity:
         return Ref(NVIDIA, DOMAIN_KIND, self.namespace, self.domain)
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedDaemonRegistry:
+class ObservedDaemonRegistry(Struct, frozen=True):
     """A registry at a version of the store; ``registry`` is None if the object did not exist."""
 
     version: int
     registry: DaemonRegistry | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegistrationState:
+class RegistrationState(Struct, frozen=True, kw_only=True):
     """What a daemon process keeps between decisions; a new process begins with ``RegistrationState()``.
 
     Attributes:
@@ -101,8 +98,7 @@ class RegistrationState:
     throttled_until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FabricDaemonState:
+class FabricDaemonState(Struct, frozen=True):
     """The index and peer map that the fabric daemon runs with, and whether it reports ready."""
 
     index: int
@@ -110,8 +106,7 @@ class FabricDaemonState:
     ready: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonInput:
+class DaemonInput(Struct, frozen=True, kw_only=True):
     """The input of a daemon's decision.
 
     Attributes:
@@ -162,8 +157,7 @@ class DaemonInput:
         return Decision(action, (why.because(self.identity.pod_ref, **facts),))
 
 
-@dataclass(frozen=True, slots=True)
-class NvlinkCliqueDaemons:
+class NvlinkCliqueDaemons(Struct, frozen=True):
     """The entries of one clique in a daemon's registry and in the other registry.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
 from types import MappingProxyType
@@ -14,14 +13,14 @@ from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.kernel.structs import Struct
 from grove_core.resources.compute_domain import CLIQUE_KIND, ComputeDomain, ComputeDomainClique, DaemonEntry, DaemonPod
 from grove_core.resources.naming_rules import name_list_text
 
 _NONE: Final[Mapping[Ref, str]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeDomainSnapshot:
+class ComputeDomainSnapshot(Struct, frozen=True, kw_only=True):
     """A domain, its cliques, and the pods of its daemons at one time.
 
     Attributes:
@@ -95,8 +94,7 @@ class DaemonEntryVerdict(Enum):
     UNKNOWN = "Unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedDaemonEntry:
+class JudgedDaemonEntry(Struct, frozen=True):
     """An entry, its registry, and the decision about it; None if a pod with the entry's address exists."""
 
     registry: DaemonRegistry

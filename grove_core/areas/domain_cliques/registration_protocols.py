@@ -1,12 +1,12 @@
 """Protocols: which object daemons register in, and how they write to it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, unique
 from typing import Final
 
 from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.structs import Struct
 
 NODES_PER_RACK: Final = 18
 """Compute trays of one NVL72 rack: the largest number of daemons in one clique."""
@@ -42,8 +42,7 @@ def registration_protocol_by_name(short_name: str) -> RegistrationProtocol | Non
     return next((found for found in RegistrationProtocol if found.short_name == short_name), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonRegistrationSettings:
+class DaemonRegistrationSettings(Struct, frozen=True, kw_only=True):
     """How the daemons of a domain register.
 
     Attributes:

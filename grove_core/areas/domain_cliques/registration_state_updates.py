@@ -4,7 +4,6 @@ An update never replaces an observation by an older one (DC-010). Randomness is 
 around 1.
 """
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
@@ -30,6 +29,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResultKind,
 )
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import ComputeDomain, DaemonEntry
 
 _DEFAULT_RETRY_AFTER: Final = timedelta(seconds=1)

@@ -10,6 +10,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique, DaemonPod
 from grove_core.resources.naming_rules import daemon_hostname
 
@@ -17,8 +18,7 @@ DaemonRegistry: TypeAlias = ComputeDomain | ComputeDomainClique
 """The object in which daemons register: the whole domain, or one clique of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PeerMap:
+class PeerMap(Struct, frozen=True):
     """The (index, IP address) of every daemon of a clique, sorted by index, each index once."""
 
     addresses: tuple[tuple[int, str], ...]
@@ -29,8 +29,7 @@ class PeerMap:
         return tuple((address, daemon_hostname(index)) for index, address in self.addresses)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyRequest:
+class ApplyRequest(Struct, frozen=True, kw_only=True):
     """Server-side apply of ``fields``; creates a missing object unless ``fields`` contain a uid."""
 
     summary: ClassVar[str] = "applies its entry"
@@ -41,8 +40,7 @@ class ApplyRequest:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PutRequest:
+class PutRequest(Struct, frozen=True, kw_only=True):
     """Replace the whole object; the manifest contains the resourceVersion that was read."""
 
     summary: ClassVar[str] = "writes its entry"
@@ -52,8 +50,7 @@ class PutRequest:
     manifest: FrozenMap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PostRequest:
+class PostRequest(Struct, frozen=True, kw_only=True):
     """Create the object."""
 
     summary: ClassVar[str] = "creates the object"
@@ -62,24 +59,21 @@ class PostRequest:
     manifest: FrozenMap
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveEntryRequest:
+class RemoveEntryRequest(Struct, frozen=True):
     """Remove the daemon's own entry with this write."""
 
     summary: ClassVar[str] = "removes its entry"
     write: ApplyRequest | PutRequest
 
 
-@dataclass(frozen=True, slots=True)
-class ClearOtherEntryRequest:
+class ClearOtherEntryRequest(Struct, frozen=True):
     """Remove the entry of the daemon's node from the other registry with this write."""
 
     summary: ClassVar[str] = "clears the other object"
     write: PutRequest
 
 
-@dataclass(frozen=True, slots=True)
-class LabelPodRequest:
+class LabelPodRequest(Struct, frozen=True):
     """Merge these labels into those of the daemon's own pod."""
 
     summary: ClassVar[str] = "labels its pod"
@@ -87,24 +81,21 @@ class LabelPodRequest:
     labels: FrozenMap
 
 
-@dataclass(frozen=True, slots=True)
-class ListPodsRequest:
+class ListPodsRequest(Struct, frozen=True):
     """List the domain's pods on the daemon's node, to find the pod with this IP address."""
 
     summary: ClassVar[str] = "lists the pods of its node"
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReadObjectRequest:
+class ReadObjectRequest(Struct, frozen=True):
     """Get this object once."""
 
     summary: ClassVar[str] = "reads the other object"
     target: Ref
 
 
-@dataclass(frozen=True, slots=True)
-class StartFabricAction:
+class StartFabricAction(Struct, frozen=True):
     """Start the fabric daemon with this index and peer map."""
 
     summary: ClassVar[str] = "starts the fabric daemon"
@@ -112,8 +103,7 @@ class StartFabricAction:
     peers: PeerMap
 
 
-@dataclass(frozen=True, slots=True)
-class PushPeersAction:
+class PushPeersAction(Struct, frozen=True):
     """Send a new peer map to the running fabric daemon."""
 
     summary: ClassVar[str] = "pushes the peer map"
@@ -121,8 +111,7 @@ class PushPeersAction:
     peers: PeerMap
 
 
-@dataclass(frozen=True, slots=True)
-class RestartFabricAction:
+class RestartFabricAction(Struct, frozen=True):
     """Restart the fabric daemon, which reads its index only when it starts."""
 
     summary: ClassVar[str] = "restarts the fabric daemon"
@@ -143,23 +132,20 @@ class WaitAction:
     after_failure: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class StopFabricAction:
+class StopFabricAction(Struct, frozen=True):
     """Stop the fabric daemon if it runs, write nothing, and decide again at ``until``."""
 
     summary: ClassVar[str] = "stands by"
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class IdleAction:
+class IdleAction(Struct, frozen=True):
     """Do nothing until the next event."""
 
     summary: ClassVar[str] = "is idle"
 
 
-@dataclass(frozen=True, slots=True)
-class StoppedAction:
+class StoppedAction(Struct, frozen=True):
     """The daemon has stopped and writes nothing more.
 
     Attributes:
@@ -212,8 +198,7 @@ class RequestResultKind(Enum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestResult:
+class RequestResult(Struct, frozen=True, kw_only=True):
     """The result of a request.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from operator import attrgetter
 
 from grove_core.areas.domain_cliques.daemon_entry_requests import (
@@ -20,6 +19,7 @@ from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import Json, frozen
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StatusToWrite, Want, Withheld
 from grove_core.resources.compute_domain import (
     NO_FABRIC_INDEX,
@@ -33,8 +33,7 @@ from grove_core.resources.compute_domain import (
 from grove_core.resources.naming_rules import name_list_text
 
 
-@dataclass(frozen=True, slots=True)
-class DesiredComputeDomainStatus:
+class DesiredComputeDomainStatus(Struct, frozen=True):
     """The desired status of a domain.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -12,6 +11,7 @@ from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time, parse_time
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.pod import Pod

@@ -1,12 +1,12 @@
 """Counts of pods for statuses, and statuses that differ from the stored ones (PL-011), for both rule sets."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_condition_true
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -12,6 +11,7 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import GangTermination, Step, gangs_terminated_by
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.podclique import PodClique
@@ -20,8 +20,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 _NAMED: Final = 8  # the most breached cliques of a scaling group that a deletion names as its cause
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaTermination:
+class ReplicaTermination(Struct, frozen=True):
     """The termination of one replica, of the set or of a scaling group, and its cause.
 
     Attributes:

@@ -1,6 +1,5 @@
 """The verdicts of gang termination: breaches, the fates of replicas and groups, and the judgement of a set."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
@@ -9,34 +8,30 @@ from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenDict, Json
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """Leave it as it is; no delay runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Leave it as it is; the first delay ends at ``until``."""
 
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Terminate:
+class Terminate(Struct, frozen=True):
     """Terminate it now, as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delegate:
+class Delegate(Struct, frozen=True):
     """Leave the decision to the set (GT-052)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suspend:
+class Suspend(Struct, frozen=True):
     """Do nothing while an update runs (GT-053)."""
 
 

@@ -6,13 +6,13 @@ Both the webhook and plans use this decision; a plan shows a PodClique as the we
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
-from grove_core.kernel.frozen import FrozenMap, frozen, list_at
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToEnsure
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
@@ -96,8 +96,7 @@ SharedObject: TypeAlias = ComputeDomain | OwnedObject
 SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CliqueAdmissionView:
+class CliqueAdmissionView(Struct, frozen=True, kw_only=True):
     """What the admission of a PodClique needs besides the PodClique.
 
     Attributes:
@@ -112,7 +111,7 @@ class CliqueAdmissionView:
     owner: Resource | None
     domains: Mapping[tuple[str, str], ComputeDomain]
     claims: Mapping[tuple[str, str], OwnedObject]
-    refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    refused: Mapping[tuple[str, str], str] = FrozenDict()
 
 
 class CliqueJoinsDomain(NamedTuple):

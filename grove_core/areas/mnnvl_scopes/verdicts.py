@@ -1,11 +1,11 @@
 """Verdicts of MNNVL by annotation on the domains and claims of a set."""
 
-from dataclasses import dataclass
 from enum import Enum, unique
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_sharing import CliquePositionInSet, DomainMembership
 from grove_core.resources.metadata_readers import Resource
@@ -36,8 +36,7 @@ class SharedObjectState(Enum):
     """The input does not show whether it exists."""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingSharedObject:
+class MissingSharedObject(Struct, frozen=True):
     """A shared domain or claim that is created again.
 
     Attributes:
@@ -53,8 +52,7 @@ class MissingSharedObject:
     owner: Resource
 
 
-@dataclass(frozen=True, slots=True)
-class SharedObjectOfWrongOwner:
+class SharedObjectOfWrongOwner(Struct, frozen=True):
     """A shared domain or claim that ``owner`` should own."""
 
     state: ClassVar = SharedObjectState.HANDED_OVER
@@ -63,8 +61,7 @@ class SharedObjectOfWrongOwner:
     owner: Resource
 
 
-@dataclass(frozen=True, slots=True)
-class SurplusSharedObject:
+class SurplusSharedObject(Struct, frozen=True):
     """A shared domain or claim that is deleted."""
 
     state: ClassVar = SharedObjectState.SURPLUS
@@ -72,8 +69,7 @@ class SurplusSharedObject:
     found: ComputeDomain | OwnedObject
 
 
-@dataclass(frozen=True, slots=True)
-class WithheldSharedObject:
+class WithheldSharedObject(Struct, frozen=True):
     """A shared domain or claim of which a creation or deletion is withheld."""
 
     state: Literal[
@@ -82,8 +78,7 @@ class WithheldSharedObject:
     because: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class UnchangedSharedObject:
+class UnchangedSharedObject(Struct, frozen=True):
     """A shared domain or claim that stays as it is."""
 
     state: Literal[SharedObjectState.BELONGS, SharedObjectState.LEFT_ALONE]

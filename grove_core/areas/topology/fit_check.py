@@ -1,7 +1,6 @@
 """Fit check: whether gangs fit on nodes; yes with a placement, no with a proof, or undecided (TP-100 to TP-109)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from grove_core.areas.topology.capacity_bounds import DomainCapacityBounds
@@ -21,6 +20,7 @@ from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.naming_rules import all_of_pods_text, name_list_text
 from grove_core.resources.node import Node
@@ -55,8 +55,7 @@ class PodColocation(NamedTuple):
     level: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GangFit:
+class GangFit(Struct, frozen=True, kw_only=True):
     """The fit of equal gangs, each of them judged with all nodes to itself.
 
     Attributes:
@@ -79,8 +78,7 @@ class GangFit:
     preferred: tuple[tuple[PodColocation, GangTreeFit], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PodCliqueSetFit:
+class PodCliqueSetFit(Struct, frozen=True):
     """The fit of the gangs of a set: each with all nodes to itself, and all gangs at once.
 
     Attributes:

@@ -1,11 +1,11 @@
 """The pods of a gang as a tree: one subtree for each constraint that puts pods into one domain (TP-107)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, CapacityByDomain
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import Struct
 from grove_core.resources.pod_demand import PodDemand
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PodGangConstraints
 
@@ -28,8 +28,7 @@ class CliquePodsToPlace(NamedTuple):
     demand: PodDemand
 
 
-@dataclass(frozen=True, slots=True)
-class GangToPlace:
+class GangToPlace(Struct, frozen=True):
     """A PodGang that is to be placed, with the constraints that the scheduler gets."""
 
     name: str
@@ -75,8 +74,7 @@ TreeShape = tuple[int, tuple[tuple[int, int], ...], tuple["TreeShape", ...]]
 """A tree without its names: trees of equal shape fit into the same domains."""
 
 
-@dataclass(frozen=True, slots=True)
-class GangTree:
+class GangTree(Struct, frozen=True):
     """Pods that have to share one domain of a level.
 
     Attributes:

@@ -1,9 +1,9 @@
 """Free capacity of nodes, and the domains that the levels of a topology divide them into (TP-101 to TP-103)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
+from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.node import Node, unschedulable_reason
 from grove_core.resources.pod_demand import PodDemand, PodOnNode

@@ -1,11 +1,11 @@
 """The snapshot of one ClusterTopology: the object, its users and the settings (input of reconcile_topology)."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.kernel.structs import Struct
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, topology_ref
 from grove_core.resources.configuration import TopologyAwareSettings
 from grove_core.resources.topology_usage import (
@@ -22,8 +22,7 @@ KINDS_THAT_SHOW_USE: Final = frozenset({SET_KIND, CLIQUE_KIND})
 """Kinds that must be complete before a topology counts as unused."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopologySnapshot:
+class TopologySnapshot(Struct, frozen=True, kw_only=True):
     """One topology, the sets that use it, and the operator's settings.
 
     Attributes:

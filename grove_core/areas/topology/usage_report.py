@@ -1,6 +1,5 @@
 """The report of ``grove topology list``: topologies, their users, and what holds or locks them (TP-121)."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
 from typing import NamedTuple
@@ -9,6 +8,7 @@ from grove_core.areas.topology.rules import TopologyDenial, TopologyReason
 from grove_core.areas.topology.topology_lifecycle import desired_topology_changes, topology_deletion_hold
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot, topology_snapshots
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
@@ -47,8 +47,7 @@ class SetUsingTopology(NamedTuple):
     bound: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopologyUsage:
+class TopologyUsage(Struct, frozen=True, kw_only=True):
     """One topology with its users.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, topology_constraint_change
@@ -13,6 +12,7 @@ from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import Withheld
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.expected_replicas import (
@@ -25,8 +25,7 @@ from grove_core.snapshot.expected_replicas import (
 from grove_core.snapshot.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedSetParts:
+class JudgedSetParts(Struct, frozen=True, kw_only=True):
     """The parts of a set of which all cliques are known.
 
     Attributes:
@@ -59,8 +58,7 @@ class JudgedSetParts:
         return tuple(name for name, change in self.gang_constraints.items() if isinstance(change, Withheld))
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadJudgement:
+class WorkloadJudgement(Struct, frozen=True):
     """A set and its parts.
 
     Attributes:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection as Pipe
 from multiprocessing.process import BaseProcess
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
+from grove_core.kernel.structs import replace
 from grove_shell.client.api_discovery import connection_error_advice
 from grove_shell.client.api_response import CONFLICT
 from grove_shell.client.api_session import ApiSession, NoServerResponse

@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection as Pipe
 from typing import Final, assert_never
 
@@ -25,6 +25,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     StartFabricAction,
 )
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.structs import replace
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.rate_limiter import RateLimiter

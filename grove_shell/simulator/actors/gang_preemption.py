@@ -1,11 +1,12 @@
 """Preemption: pods of a lower priority that a gang in groups takes the place of, as under kube-scheduler (SM-102)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from grove_core.kernel.frozen import EMPTY, object_at
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.owned_object import COMPOSITE_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique

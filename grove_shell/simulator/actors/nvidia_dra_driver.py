@@ -1,12 +1,12 @@
 """NVIDIA's DRA driver, as far as its finalizer keeps deleted ComputeDomains for a while."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import NOT_DISCOVERED
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange

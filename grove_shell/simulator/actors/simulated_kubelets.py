@@ -1,11 +1,11 @@
 """The kubelets: scheduled pods start, wait for their start-up order, become ready, and stop when they are deleted."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.workload.pods.pod_manifest import INIT_CONTAINER, PARENTS_FLAG
 from grove_core.kernel.frozen import FrozenMap, list_at
+from grove_core.kernel.structs import replace
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod

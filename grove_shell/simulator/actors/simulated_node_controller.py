@@ -1,9 +1,9 @@
 """The node controller: nodes that are added, lost, restored, removed or cordoned, and their pods."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
+from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets, with_ready_containers
 from grove_shell.simulator.actors.simulated_scheduler import SimulatedScheduler

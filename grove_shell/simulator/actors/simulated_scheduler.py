@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import SCHEDULER
 from grove_core.resources.naming_rules import pod_count_text
 from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND

@@ -1,10 +1,11 @@
 """Writes of users to topologies."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
 from grove_shell.simulator.cluster.simulated_admission import Json, SimulatedAdmissionDecisions, topology_manifest
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster

@@ -1,13 +1,14 @@
 """Actions of users and autoscalers, and failures of pods."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from grove_core.areas.workload.admission.manifest_defaults import manifest_after_kubectl_apply
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.structs import replace
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique

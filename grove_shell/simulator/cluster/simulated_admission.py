@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +17,7 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Ensure, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, effective_topologies
 from grove_core.resources.compute_domain import ComputeDomain

@@ -1,13 +1,13 @@
 """The simulated cluster: an API server in memory that records its changes and delivers them to listeners."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Make, Step
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import MNNVL_CLAIM, SHARED_CLAIM
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.owned_object import CLAIM_KIND

@@ -1,11 +1,11 @@
 """Faults of the configuration and of ComputeDomains: other hashes, taken names, a quota (F7, F10, F13)."""
 
-from dataclasses import replace
 from itertools import count
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write

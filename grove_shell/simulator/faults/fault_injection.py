@@ -1,12 +1,12 @@
 """Injects faults of the operator, of its caches and its connection, and writes of other clients (F1 to F13)."""
 
-from dataclasses import replace
 from random import Random
 from typing import Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.object_after_write import object_after_merge_patch
 from grove_core.resources.owned_object import OwnedObject

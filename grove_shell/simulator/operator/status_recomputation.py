@@ -1,10 +1,10 @@
 """When the simulated Go operator computes the status of a PodClique anew: not when its pods are scheduled (GF-084)."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique

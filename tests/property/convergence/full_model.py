@@ -4,7 +4,6 @@ They share with the fast models only what takes time: limiter, server, processor
 implemented twice, in two ways.
 """
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -38,6 +37,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import (

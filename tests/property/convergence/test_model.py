@@ -1,6 +1,6 @@
 """The model: its decisions, its server, and what depends on the seed."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -9,6 +9,7 @@ import pytest
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
+from grove_core.kernel.structs import replace
 from grove_shell.converge.model.convergence_model_run import ConvergenceModelRun
 from grove_shell.converge.model.daemon_model import DomainDaemonModel
 from grove_shell.converge.model.model_object_store import (

@@ -1,12 +1,12 @@
 """The pictures: a mark for each run whatever its outcome, and different marks for two worlds."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.kernel.structs import replace
 from grove_shell.converge.model.convergence_model_run import run_convergence_model
 from grove_shell.converge.model.server_costs import default_model_server_costs
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, ConvergenceRunOutcome

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.kernel.structs import replace
 from grove_shell.converge.converge_command_options import (
     ConvergeCommandOptions,
     convergence_run_parameters_from_options,

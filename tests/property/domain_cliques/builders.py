@@ -1,6 +1,5 @@
 """Builders of entries, registries, pods and daemon contexts for tests."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +14,7 @@ from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistr
 from grove_core.areas.domain_cliques.registration_state_updates import registry_version_number
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.compute_domain import (

@@ -1,7 +1,6 @@
 """Functions of the core with one mistake each."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState, nvlink_clique_daemons_of
@@ -32,6 +31,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import frozen, thaw_json
 from grove_core.kernel.steps import Apply as ApplyStep
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.compute_domain import ComputeDomain

@@ -4,7 +4,7 @@ Everything that happens follows from one seed. A request has three steps, betwee
 decision, execution on the server, and result.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
@@ -40,6 +40,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain import CLIQUE_KIND

@@ -1,6 +1,5 @@
 """Decisions of the domain controller, rule by rule (DC-062 to DC-086)."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Apply as ApplyStep
+from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import (
     ComputeDomain,
     ComputeDomainClique,

@@ -1,6 +1,5 @@
 """Decisions and state of a daemon, rule by rule (DC-010 to DC-068)."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -37,6 +36,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     WaitAction,
 )
 from grove_core.kernel.frozen import FrozenMap, thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import DaemonPod, compute_domain_from_json
 from tests.property.domain_cliques.builders import (

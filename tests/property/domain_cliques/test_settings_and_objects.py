@@ -1,6 +1,5 @@
 """Settings, names and parsed objects, rule by rule (DC-001 to DC-066)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,6 +34,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import compute_domain_from_json, daemon_pod_from_json, domain_clique_from_json
 from grove_core.resources.naming_rules import (
     compute_domain_clique_name,

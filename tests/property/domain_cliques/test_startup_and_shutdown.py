@@ -1,6 +1,5 @@
 """A daemon without a registry and while it stops; the status of a domain, also while it is deleted."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,6 +10,7 @@ from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings, RegistrationProtocol
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import ListPodsRequest, RemoveEntryRequest, StoppedAction, WaitAction
+from grove_core.kernel.structs import replace
 from tests.property.domain_cliques.builders import NOW, clique, context_for, domain, entry, planned, pod, status_in
 
 SOON = NOW + timedelta(seconds=5)

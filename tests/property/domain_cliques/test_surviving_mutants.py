@@ -1,6 +1,5 @@
 """Mutants of domain cliques that no other test detects (specs/mutants.md)."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 from grove_core.areas.domain_cliques.daemon_entry_requests import next_other_registry_read_time
@@ -31,6 +30,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.areas.domain_cliques.wants import daemon_entries_without_fabric
 from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.structs import replace
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, clique, context_for, domain, entry, pod
 
 REQUEST = ApplyRequest(

@@ -5,7 +5,6 @@ around them import nothing but ``grove_core`` and ``grove_shell``, so they also 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from grove_core.areas.gang_termination.design.wants import gang_termination_by_d
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import AttemptOutcome, Delete, Step, StepStage, is_gang_termination_deletion
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod

@@ -4,7 +4,6 @@ The first three are mistakes of the fault study about gangs; each of the others 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import Final
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
 from grove_core.areas.gang_termination.design.wants import gang_termination_by_design
 from grove_core.areas.gang_termination.verdicts import TerminationJudgement
+from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import RuleSet

@@ -1,6 +1,5 @@
 """Terminations are deferred while a fresh read fails (PL-029), by every rule set."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -11,6 +10,7 @@ from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete
+from grove_core.kernel.structs import replace
 from grove_core.plan.planner import steps_for_objects_without_root
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED

@@ -1,6 +1,5 @@
 """A termination that was interrupted goes on, after a failed deletion or a crash of the operator."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -12,6 +11,7 @@ from grove_core.areas.gang_termination.design.judge import judge_gang_terminatio
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage, termination_causes
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus

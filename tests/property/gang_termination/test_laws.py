@@ -1,6 +1,5 @@
 """Laws of gang termination on generated clusters: breaches, their times, counts, and findings."""
 
-from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 
@@ -17,6 +16,7 @@ from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Terminat
 from grove_core.kernel.admission import Admit
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED

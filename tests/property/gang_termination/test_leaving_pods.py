@@ -1,7 +1,6 @@
 """Laws of pods that are being deleted: they count until they are gone, and a forecast lets them go (GT-113, GT-114)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -15,6 +14,7 @@ from grove_core.areas.gang_termination.leaving_pods import (
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.steps import gangs_terminated_by
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.node_loss import NOT_READY, NodeReadiness, UnreadyPodSigns

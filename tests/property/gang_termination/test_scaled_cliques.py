@@ -1,12 +1,12 @@
 """PodCliques that were scaled at run time, by the design (GT-110 to GT-112)."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, SCALED
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot

@@ -1,6 +1,5 @@
 """Tests that kill surviving mutants of gang termination (specs/mutants.md)."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -25,6 +24,7 @@ from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import GangTermination
+from grove_core.kernel.structs import replace
 from tests.property.gang_termination.objections import GROUPS, changed
 from tests.property.resources.manifests import clique_set, clique_template, group_template
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw

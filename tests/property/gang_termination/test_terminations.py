@@ -1,6 +1,5 @@
 """Laws of gang termination on generated clusters: what is terminated, when, and what is kept."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -13,6 +12,7 @@ from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.steps import AttemptOutcome, Delete, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED

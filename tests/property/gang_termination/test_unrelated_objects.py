@@ -1,7 +1,5 @@
 """What changes no verdict on a breach: deletion of the set, a missing part, a rollout of the set."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
 from grove_core.areas.gang_termination.verdicts import Terminate, TerminationJudgement
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.testing import RandomCluster, busy_clusters, cluster_of, storms, stormy

@@ -1,6 +1,5 @@
 """Differences between the terminations of one set by two rule sets (CL-043)."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -15,6 +14,7 @@ from grove_core.compare import TerminationChangeKind, compare_forecasts
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import GROVE
 from grove_core.testing.cluster_builder import START

@@ -1,6 +1,5 @@
 """Terminations that are not complete, by the responses to their writes, and how they are judged (GF-091, GF-092)."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -32,6 +31,7 @@ from grove_core.kernel.steps import (
     StepStage,
     TerminationReport,
 )
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

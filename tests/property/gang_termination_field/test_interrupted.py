@@ -1,7 +1,7 @@
 """By the rules of the Go operator an incomplete termination goes on, and is not repeated without end."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -25,6 +25,7 @@ from grove_core.kernel.steps import (
     gangs_terminated_by,
     termination_causes,
 )
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile

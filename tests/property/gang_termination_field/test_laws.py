@@ -1,6 +1,5 @@
 """Laws of the Go operator's rules on generated clusters, for each generation."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from grove_core.areas.gang_termination.field.judge import judge_gang_termination
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile

@@ -1,6 +1,5 @@
 """Pods on nodes that do not answer: which ones these are, when they are evicted, and what a forecast makes of it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.termination_findings import LOST_NODE
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.node_loss import (
     NOT_READY,

@@ -1,7 +1,6 @@
 """Which replicas of a scaling group count while a termination has deleted members of it (GF-091)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -31,6 +30,7 @@ from grove_core.areas.gang_termination.status_counts import PodCounts
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.resources.scaling_group import ScalingGroup

@@ -1,6 +1,5 @@
 """Recognises the releases of the Go operator by every mark in the statuses."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -11,6 +10,7 @@ from grove_core.areas.gang_termination.field.go_operator_rule_generations import
     releases_matching_statuses,
 )
 from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -1,12 +1,11 @@
 """PodCliques that were scaled at run time, beside a termination."""
 
-from dataclasses import replace
-
 from hypothesis import given
 
 from grove_core.areas.gang_termination.termination_findings import BREACH, SCALED
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.testing import RandomCluster

@@ -1,6 +1,5 @@
 """What the Go operator does not read changes none of its decisions."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from grove_core.areas.gang_termination.field.judge import judge_gang_termination
 from grove_core.areas.gang_termination.verdicts import Keep, Terminate
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY
 from grove_core.resources.labels import GROUP, SET

@@ -1,6 +1,5 @@
 """Updates as the Go operator reads them: what they suspend, and findings on its stored statuses."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +12,7 @@ from grove_core.areas.gang_termination.field.go_operator_rule_generations import
 from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
 from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import podclique_from_json

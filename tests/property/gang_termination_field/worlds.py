@@ -1,6 +1,5 @@
 """Generates clusters of the Go operator: its labels, its conditions, pods that crash or start."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -8,6 +7,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique

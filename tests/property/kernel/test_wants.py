@@ -1,6 +1,5 @@
 """The wishes of several areas are joined, never weighed against each other."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -14,6 +13,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import TerminationReport
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import (
     DesiredChanges,
     FieldsToApply,

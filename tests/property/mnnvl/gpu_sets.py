@@ -1,6 +1,5 @@
 """A set of one replica, with its ComputeDomain in every possible state."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
@@ -9,6 +8,7 @@ from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, MnnvlMode

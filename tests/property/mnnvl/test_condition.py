@@ -1,6 +1,5 @@
 """The condition of failed ComputeDomains: its content, and that it always fits."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from grove_core.areas.mnnvl.judge import judge_mnnvl
 from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
 from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_failure_in_stored_conditions

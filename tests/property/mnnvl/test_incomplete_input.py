@@ -1,7 +1,6 @@
 """With an incomplete input no more domains and claims are created, handed over and deleted than with a complete one."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import combinations
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Apply, Create, Delete
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED

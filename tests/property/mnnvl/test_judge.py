@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToCreate, StatusToWrite, Withheld
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan_laws import broken_laws_in_plan

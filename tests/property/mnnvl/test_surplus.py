@@ -1,6 +1,5 @@
 """Surplus domains: which they are, and which pods may still use them."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET_REPLICA

@@ -1,7 +1,5 @@
 """Cases that mutation testing and fuzzing of MNNVL found to be untested (specs/mutants.md)."""
 
-from dataclasses import replace
-
 import pytest
 
 from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica, judge_mnnvl
@@ -11,6 +9,7 @@ from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StatusToWrite, Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED

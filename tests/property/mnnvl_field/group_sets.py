@@ -1,11 +1,11 @@
 """Sets with MNNVL groups, and their ComputeDomains as the Go operator writes them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, DropFinalizer
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json

@@ -1,6 +1,5 @@
 """Which ComputeDomains the Go operator creates, keeps and deletes (NF-001 to NF-040)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import root_has_object

@@ -1,6 +1,5 @@
 """Sets in mode `annotations`, and in-memory clusters to reconcile them in."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -8,6 +7,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain

@@ -1,12 +1,12 @@
 """Findings name the cliques that share; a claim selects its domain, survives updates, and is never added later."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.podcliqueset import PodCliqueSet

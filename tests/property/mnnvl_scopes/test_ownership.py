@@ -1,6 +1,5 @@
 """Owners of shared domains and claims, also with edited labels (MS-040 to MS-046)."""
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains, shared_dom
 from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
 from grove_core.kernel.steps import Ensure
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.labels import SET

@@ -1,7 +1,6 @@
 """MNNVL by annotation, rule by rule."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Final
@@ -16,6 +15,7 @@ from grove_core.kernel.admission import AdmitWithChanges, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import root_has_object
 from grove_core.reconcile import reconcile

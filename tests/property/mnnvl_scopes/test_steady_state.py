@@ -1,7 +1,6 @@
 """Laws of MNNVL by annotation for any set: the converged state, also after disturbances."""
 
 import json
-from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -16,6 +15,7 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.admission import AdmitWithChanges
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Attempt, Create, Ensure
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain

@@ -1,6 +1,5 @@
 """Domains and claims whose user is gone: which are deleted and which stay (MS-050 to MS-055)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_SCOPE
 from grove_core.resources.labels import GROUP_REPLICA

@@ -1,6 +1,5 @@
 """Cases that mutation testing of MNNVL by annotation found to be untested (specs/mutants.md)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.podcliqueset_manifest import read_podcliqueset_manifest

@@ -1,6 +1,5 @@
 """Sets with edited or missing labels, and foreign objects with their names."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.object_lookup import root_has_object
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile

@@ -2,12 +2,12 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from random import Random
 
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.structs import replace
 from grove_core.plan.update_forecast import UpdateForecast
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import podcliqueset_from_json

@@ -2,11 +2,11 @@
 
 import copy
 import json
-from dataclasses import replace
 
 import pytest
 
 from grove_core.document.edit_format import edit_as_json, edit_from_json
+from grove_core.kernel.structs import replace
 from grove_core.plan.update_forecast import NO_PODS, PodsAndGpus, UpdateForecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet

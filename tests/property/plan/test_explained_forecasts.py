@@ -1,7 +1,6 @@
 """An explanation of an object says what the plan says: averted terminations, later rounds, deleted pods (CL-125)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,6 +11,7 @@ from grove_core.admit import manifest_with_defaults_of
 from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.explain import URGENCY_BY_VERDICT, ReplicaUrgency, explanation_of_forecast
 from grove_core.kernel.steps import Delete
+from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile

@@ -1,7 +1,6 @@
 """Failed terminations and breach writes are known until they are retried, written or unwanted (OP-103)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -23,6 +22,7 @@ from grove_core.kernel.steps import (
     StepStage,
     TerminationReport,
 )
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.failed_writes import (
     failed_writes_after_round,

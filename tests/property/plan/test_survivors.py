@@ -1,7 +1,7 @@
 """What mutants of the planner lived through until these tests were written (specs/mutants.md)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
@@ -26,6 +26,7 @@ from grove_core.kernel.steps import (
     Step,
     StepStage,
 )
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import (
     FieldsToApply,

@@ -1,7 +1,6 @@
 """What is behind a termination: lost nodes, the scheduler's words, no room; and hints in fixed sets."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete
+from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import (
     LongerDelay,
     LostNodeOfPods,

@@ -1,6 +1,5 @@
 """What averts a termination: applied to a copy of the whole set it does, and one pod fewer does not."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import TerminationHints
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set

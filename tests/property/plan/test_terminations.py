@@ -1,7 +1,6 @@
 """A deletion lists the gangs that end with it, and its reasons name the same ones (PL-019)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from hypothesis import event, given
 
@@ -12,6 +11,7 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, gangs_terminated_by
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan_laws import broken_laws_in_plan

@@ -3,7 +3,6 @@
 import copy
 import json
 from collections import Counter
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -15,6 +14,7 @@ from grove_core.document.edit_format import edit_as_json, edit_from_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Apply, Create, Delete
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import RemovedManifest, SetsOfSameName
 from grove_core.plan.update_forecast import EditForecast, PodsAndGpus, UncollectedObjects
 from grove_core.resources.podclique import GROUP_KIND

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 from random import Random
 
@@ -11,6 +10,7 @@ import pytest
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.document.edit_format import edit_as_json, edit_from_json
 from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.structs import replace
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
     NO_PODS,

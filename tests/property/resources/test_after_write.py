@@ -1,7 +1,6 @@
 """What a write makes of an object is what is read of it afterwards: one law for every kind and every kind of write."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -12,6 +11,7 @@ from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.frozen import frozen
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import BASE_GANG, GATE, MANAGED_BY, OPERATOR, TEMPLATE_HASH, TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import cluster_topology_from_json
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json

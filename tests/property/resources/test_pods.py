@@ -1,7 +1,6 @@
 """What is read from a pod, and how a malformed pod is reported."""
 
 import json
-from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from hypothesis import example, given
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import GATE, POD_INDEX
 from grove_core.resources.labels import SET

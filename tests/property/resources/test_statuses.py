@@ -1,6 +1,5 @@
 """A status is written only where it differs, and writing it gives what was wanted."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.frozen import FrozenMap, Json, thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json

@@ -1,12 +1,12 @@
 """A status whole, as its one writer applies it (OP-012)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.statuses import object_after_status_write, status_as_json
 from tests.property.resources.manifests import clique, condition

@@ -1,7 +1,6 @@
 """A rule set that spares terminations takes them away from its base, and changes nothing else (LB-007 to LB-009)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -17,6 +16,7 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination, SetStatus, Step, StepStage, gangs_terminated_by
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan

@@ -1,12 +1,12 @@
 """Sets whose gangs are placed by the Workload API, and what of it exists in a cluster."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.resources.cluster_topology import TopologyLevel
 from grove_core.resources.configuration import Configuration, GangBackend, TopologyAwareSettings

@@ -1,6 +1,5 @@
 """Which back end a set has, and when a gang goes from one to the other (SC-001 to SC-006, SC-028)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from grove_core.areas.scheduling.judge import judge_gang_backends, scheduling_preflight_objection
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
 from grove_core.resources.configuration import (
     Configuration,

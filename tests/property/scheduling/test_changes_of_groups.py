@@ -1,6 +1,5 @@
 """What becomes of groups that the set no longer has, or that differ from it (SC-021 to SC-027)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import frozen, thaw_json
 from grove_core.kernel.steps import Delete
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration

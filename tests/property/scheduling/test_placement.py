@@ -1,12 +1,11 @@
 """What is reported of pods in groups that have no node (SC-030 to SC-032), and of which objects it is asked."""
 
-from dataclasses import replace
-
 import pytest
 
 from grove_core.areas.scheduling.findings import PLACEMENT
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import root_has_object
 from grove_core.plan.plan import Plan

@@ -1,11 +1,11 @@
 """Warnings at admission about what the Workload API cannot do for a set (SC-040, SC-041)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from grove_core.admit import admit
+from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import Configuration
 from grove_core.rule_sets.named import rule_set
 from tests.property.scheduling.grouped_sets import KUBERNETES, LEVELS, PLACED, PODGANG

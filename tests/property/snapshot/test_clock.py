@@ -1,12 +1,12 @@
 """The clock of a snapshot is the same moment on every machine."""
 
-from dataclasses import replace
 from datetime import timedelta, timezone
 
 import pytest
 
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw

@@ -1,12 +1,12 @@
 """What mutants of snapshots lived through until these tests were written (specs/mutants.md)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.expected_replicas import expected_object_counts

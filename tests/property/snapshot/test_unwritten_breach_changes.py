@@ -1,6 +1,5 @@
 """What could not be written of a breach counts all the same (GT-067), by whatever rules."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.rules import WithheldStepReason
 from grove_core.reconcile import reconcile

@@ -1,9 +1,8 @@
 """Changes of drawn clusters, and what plans do to them, that only our own laws need."""
 
-from dataclasses import replace
-
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
+from grove_core.kernel.structs import replace
 from grove_core.testing import Plan, RandomCluster
 
 

@@ -2,7 +2,6 @@
 
 import runpy
 import sys
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -20,6 +19,7 @@ from grove_core.kernel.steps import (
     StepStage,
     is_gang_termination_deletion,
 )
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_sets

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from grove_core import RuleSet, Snapshot, SparedReplica, rule_set, rule_set_names, rule_set_that_spares
+from grove_core.kernel.structs import replace
 from grove_core.testing import (
     FIELD_INVARIANTS,
     INVARIANTS,

@@ -1,9 +1,9 @@
 """Sets with constraints, their topologies, and snapshots with and without placed pods."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
+from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,

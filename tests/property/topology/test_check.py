@@ -1,6 +1,5 @@
 """The check and the impact of one set (TP-103, TP-111, TP-123), without files or commands."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -11,6 +10,7 @@ from grove_core.areas.workload.rules import WorkloadReason as Workload
 from grove_core.gang_fit import check_gang_fit
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze
+from grove_core.kernel.structs import replace
 from grove_core.reconcile_topology import GangTopologyChange, SetTopologyImpact, topology_impacts_on_sets
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND

@@ -1,7 +1,6 @@
 """Saved plans keep the topology settings and the reasons for the constraints of PodGangs."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY

@@ -1,6 +1,5 @@
 """The fit check (TP-100 to TP-120), on clusters so small that every placement can be tried."""
 
-from dataclasses import replace
 from itertools import permutations
 from typing import Final
 
@@ -13,6 +12,7 @@ from grove_core.areas.topology.gang_tree import GangToPlace
 from grove_core.areas.topology.node_capacity import nodes_without_topology_labels
 from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
+from grove_core.kernel.structs import replace
 from grove_core.resources.node import Node
 from grove_core.resources.podgang import GangPackConstraint
 from tests.property.topology.gangs_and_nodes import (

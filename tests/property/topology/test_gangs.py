@@ -1,6 +1,5 @@
 """The topology of a set, and the constraints of its PodGangs (TP-001 to TP-031)."""
 
-from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from grove_core.areas.topology.verdicts import TopologyResolution
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile

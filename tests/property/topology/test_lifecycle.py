@@ -1,6 +1,5 @@
 """The finalizer of topologies, and the levels of the default one (TP-040 to TP-054), in every state."""
 
-from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.refs import Guard, placeholder_uid
 from grove_core.kernel.steps import Apply, Create, Step
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology

@@ -1,6 +1,5 @@
 """The usage report of the topologies of a cluster (TP-121, TP-127, TP-130)."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -9,6 +8,7 @@ from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.usage_report import TopologyDeletionState, topology_usage_report
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Rule
+from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster

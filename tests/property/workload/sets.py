@@ -1,7 +1,6 @@
 """Sets that are not applied yet: arbitrary ones for laws, small ones for tables; and their objects."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.steps import Attempt, Create
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json

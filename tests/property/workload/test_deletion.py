@@ -1,7 +1,5 @@
 """Deletion: pods first, the set last, and nothing is left."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import finalizer_steps_for_orphans, reconcile
 from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
 from grove_core.resources.domain_sharing import CliquePositionInSet, ComputeDomainUser, position_of_clique

@@ -1,6 +1,5 @@
 """The objects of a set, rule by rule: names, gangs, missing and withheld objects, limits."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import given
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -14,6 +13,7 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GROUP_FINALIZER, MANAGED_BY

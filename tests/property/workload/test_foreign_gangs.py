@@ -1,6 +1,5 @@
 """PodGangs of another naming scheme are left alone (WL-207)."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Create, Delete
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import POD_GANG
 from grove_core.rule_sets.named import rule_set

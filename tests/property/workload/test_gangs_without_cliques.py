@@ -1,7 +1,6 @@
 """PodGangs whose cliques cannot be created are reported, with what is missing (WL-074)."""
 
 from collections import defaultdict
-from dataclasses import replace
 
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Create
+from grove_core.kernel.structs import replace
 from tests.property.few_examples import RARELY
 from tests.property.workload.expected import Expected
 from tests.property.workload.sets import Json, applied, raw_sets, rounds_of

@@ -1,6 +1,5 @@
 """Updates of scaling groups: the order of replicas, and surge replicas."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -15,6 +14,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, AttemptOutcome, Delete, Step
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.failed_writes import failed_writes_still_wanted
 from grove_core.plan.planner import steps_for_objects_without_root

@@ -1,6 +1,5 @@
 """Tests for mutants of the workload area that no other test killed (specs/mutants.md)."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from grove_core.areas.workload.pods.pod_slots import excess_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podgang import PodGangConstraints

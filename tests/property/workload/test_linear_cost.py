@@ -1,7 +1,6 @@
 """Work grows linearly with the objects of a set; counted in calls, not in seconds."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import ModuleType
 from typing import Final
 
@@ -10,6 +9,7 @@ import pytest
 from grove_core.areas.workload import wants
 from grove_core.areas.workload.pods import pod_creation
 from grove_core.kernel.frozen import frozen_dict_of_tuples
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.call_count import calls_of

@@ -1,7 +1,6 @@
 """Pod names that would collide: suffixes have five letters, so of 500 pods two may get the same name."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from grove_core.areas.workload.template_hash import short_text_hash
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.steps import Create
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot

@@ -1,6 +1,5 @@
 """What Grove adds to a pod, and the start-up order."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from grove_core.areas.workload.template_hash import template_hash_of_clique
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Create
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podclique import PodClique

@@ -1,6 +1,5 @@
 """Hashes, ours and other operators': what counts as the present template."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.areas.workload.template_revision import TemplateRevision, normalized_pod_spec
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json

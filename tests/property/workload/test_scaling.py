@@ -1,6 +1,5 @@
 """Scaling in and out: what is created and deleted, and in which order."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from grove_core.areas.workload.pods.pod_slots import excess_pods, free_pod_slots, has_all_wanted_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.steps import Delete
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod, active_pods
 from tests.property.workload.life import Life

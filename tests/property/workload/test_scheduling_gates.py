@@ -1,7 +1,6 @@
 """When a scheduling gate is removed, what it waits for, and what is reported."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -11,6 +10,7 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.explain import is_withheld_as_undecided
 from grove_core.kernel.frozen import frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Apply, SetStatus, StepStage
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GATE
 from grove_core.resources.pod import Pod

@@ -1,6 +1,5 @@
 """A set that is too large is left as it is, and its statuses stay true (WL-024)."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST

@@ -1,13 +1,12 @@
 """PodCliques whose scheduled pods kai-scheduler evicts (WL-257)."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.stale_gangs import stale_gang_findings
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.structs import replace
 from grove_core.resources.pod import FINISHED_PHASES
 from grove_core.testing import RandomCluster, clusters
 from tests.property.workload.life import Life

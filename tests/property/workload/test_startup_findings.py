@@ -1,11 +1,10 @@
 """Why scheduled pods do not start: the chain of parents, and cycles by name."""
 
-from dataclasses import replace
-
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.startup_order import START_QUESTION, startup_wait_findings
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.podclique import PodClique, podclique_from_json

@@ -1,7 +1,6 @@
 """Template changes that pods do not depend on, and the statuses that follow."""
 
 import json
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, freeze, frozen, thaw_json
 from grove_core.kernel.steps import Apply, Create, SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import (
     apply_merge_patch,

@@ -1,10 +1,9 @@
 """Findings during an update and a deletion: old cliques and pods, foreign finalizers."""
 
-from dataclasses import replace
-
 import pytest
 
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER

@@ -1,6 +1,5 @@
 """Updates: which pods are replaced, when, and what is reported while others wait."""
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -12,6 +11,7 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile

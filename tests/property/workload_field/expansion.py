@@ -1,7 +1,6 @@
 """All objects of a set as the Go operator writes them, from its manifest; without a plan."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from grove_core.areas.workload.objects.services_rbac_and_claims import Shared
 from grove_core.areas.workload.template_hash import template_hash_of_clique
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, freeze, thaw_json
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToCreate, Withheld
 from grove_core.resources.configuration import Configuration, SchedulerProfiles
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json

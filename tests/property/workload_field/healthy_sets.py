@@ -1,10 +1,10 @@
 """A set of the Go operator at rest: made by its own rules in memory, then scheduled and started."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.kernel.frozen import frozen_dict_of_tuples
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod

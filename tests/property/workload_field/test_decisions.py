@@ -1,7 +1,6 @@
 """Single decisions of the Go operator's workload, in tables."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from grove_core.areas.workload.field.releases import FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.areas.workload.field.scaling_group_update import GroupReplica, begun_group_progress, group_update_step
 from grove_core.areas.workload.field.set_update import replica_being_updated
 from grove_core.kernel.frozen import EMPTY, FrozenMap, freeze, frozen
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique

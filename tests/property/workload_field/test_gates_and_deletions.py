@@ -1,7 +1,6 @@
 """Gates, PodGangs, scaling in and deletion by the Go operator."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from grove_core.areas.workload.field.deletions import deleted_set_release
 from grove_core.areas.workload.field.gates import judge_gates_by_go_operator
 from grove_core.kernel.frozen import FrozenMap, object_at, thaw_json
 from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GATE, POD_GANG

@@ -1,7 +1,5 @@
 """Objects that the Go operator has for a set with everything in it."""
 
-from dataclasses import replace
-
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.releases import FROM_ALPHA_12
@@ -10,6 +8,7 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Apply, Create
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json

@@ -1,7 +1,6 @@
 """Which pods are of a template again after an edit was taken back (WF-001)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -10,6 +9,7 @@ from grove_core.areas.workload.field.pods_of_template import is_pod_of_template
 from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.kernel.frozen import frozen, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.rule_sets.go_operator import NEWEST

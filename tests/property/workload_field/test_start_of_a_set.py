@@ -1,11 +1,11 @@
 """The first five seconds of a set of the Go operator (WF-070)."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from grove_core.kernel.steps import Create
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST

@@ -1,13 +1,12 @@
 """Which templates count as changed, and which hashes are known."""
 
-from dataclasses import replace
-
 import pytest
 
 from grove_core.areas.workload.field.present_templates import PresentTemplates
 from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.snapshot.expected_replicas import expected_set_of

@@ -1,13 +1,13 @@
 """Updates by the Go operator, round by round, from a set at rest."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod

@@ -1,6 +1,5 @@
 """What an upgrade of the Go operator to a release with other template hashes restarts (WF-090 to WF-092)."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.compare import compare_forecasts
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete, DeletionImpact
+from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import PlannedManifestChange

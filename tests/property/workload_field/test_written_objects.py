@@ -1,6 +1,5 @@
 """What the Go operator writes into the objects of a set, rule by rule (WF-101 to WF-155)."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from grove_core.areas.workload.field.objects.pods import pod_manifest_by_go_oper
 from grove_core.areas.workload.field.releases import BEFORE_ALPHA_12, FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.steps import Create
+from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.rule_sets.go_operator import NEWEST, OF_MAIN_BRANCH

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_breach_reasons
@@ -24,6 +23,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus, condition_o
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.naming_rules import member_clique_name, scaling_group_name, standalone_clique_name
@@ -65,8 +65,7 @@ def _usable_replicas_of_group(
     return UsableReplicaCounts(scheduled, available)
 
 
-@dataclass(frozen=True, slots=True)
-class SetStatusCounts:
+class SetStatusCounts(Struct, frozen=True):
     """What both statuses and findings report, counted once.
 
     Attributes:

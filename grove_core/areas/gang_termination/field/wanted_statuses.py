@@ -1,7 +1,6 @@
 """The statuses that the Go operator would write; only those that differ from the stored ones (GF-022 to GF-037)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
@@ -14,6 +13,7 @@ from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import TerminationReport
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.naming_rules import scaling_group_name

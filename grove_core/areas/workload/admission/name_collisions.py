@@ -6,10 +6,10 @@ A derived name is a sequence of words and indices: ``a-0-1-leader`` is clique ``
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
+from grove_core.kernel.structs import Struct
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.domain_sharing import (
     DomainSharingScope,
@@ -47,8 +47,7 @@ class ObjectNameCollision(NamedTuple):
     other: str
 
 
-@dataclass(frozen=True, slots=True)
-class NamesUsedBySets:
+class NamesUsedBySets(Struct, frozen=True):
     """The names that sets of a cluster use.
 
     Attributes:

@@ -5,12 +5,12 @@ time is deleted, the oldest first, before its successor exists.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_at
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.pod import Pod
@@ -24,8 +24,7 @@ _CURRENT: Final = "current"
 _COMPLETED: Final = "completed"
 
 
-@dataclass(frozen=True, slots=True)
-class CliqueUpdateStep:
+class CliqueUpdateStep(Struct, frozen=True):
     """What one reconcile of a PodClique does for its update.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -31,6 +30,7 @@ from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgem
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.api_names import UPDATE_ENDED
@@ -47,8 +47,7 @@ from grove_core.snapshot.expected_replicas import (
 from grove_core.snapshot.snapshot import Snapshot
 
 
-@dataclass(frozen=True, kw_only=True)
-class GoOperatorSetParts:
+class GoOperatorSetParts(Struct, frozen=True, kw_only=True, dict=True):
     """The parts of a set of which all cliques are known.
 
     Attributes:
@@ -109,8 +108,7 @@ class GoOperatorSetParts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class GoOperatorWorkloadJudgement:
+class GoOperatorWorkloadJudgement(Struct, frozen=True):
     """A set and its parts; ``parts`` is None where the design has none either (WL-010, WL-024, WL-028)."""
 
     gates: tuple[SchedulingGateJudgement, ...]

@@ -3,14 +3,13 @@
 Its rules: WF-010, WF-033, WF-045, WF-070, WF-141, WF-152, WF-154.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
+from grove_core.kernel.structs import Struct
 from grove_core.resources.naming_rules import service_account_token_name
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadOfRelease:
+class WorkloadOfRelease(Struct, frozen=True):
     """The behaviour of one release.
 
     Attributes:

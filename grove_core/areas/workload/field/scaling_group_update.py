@@ -5,13 +5,13 @@ time is deleted, the lowest index first. Their PodCliques are created again from
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from grove_core.areas.workload.field.clique_update import SET_HASH, STARTED
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_at
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.podclique import PodClique
@@ -22,8 +22,7 @@ _CURRENT: Final = "current"
 _COMPLETED: Final = "completed"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupReplica:
+class GroupReplica(Struct, frozen=True):
     """The existing PodCliques of one replica of a scaling group.
 
     Attributes:
@@ -77,8 +76,7 @@ def is_clique_updated(clique: PodClique, template_hash: str, generation: str) ->
     return is_new and (status.updated or 0) >= needed and (status.ready or 0) >= needed
 
 
-@dataclass(frozen=True, slots=True)
-class GroupUpdateStep:
+class GroupUpdateStep(Struct, frozen=True):
     """What one reconcile of a scaling group does for its update.
 
     Attributes:

@@ -1,7 +1,6 @@
 """The update of a set by the Go operator: which replica is updated, and when it is done (WF-002 to WF-006)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.areas.workload.field.clique_update import STARTED
@@ -11,6 +10,7 @@ from grove_core.areas.workload.field.scaling_group_update import is_clique_updat
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.podcliqueset_spec import ON_DELETE
@@ -21,8 +21,7 @@ UPDATING = "currentlyUpdating"
 _INDEX = "replicaIndex"
 
 
-@dataclass(frozen=True, slots=True)
-class SetUpdateStep:
+class SetUpdateStep(Struct, frozen=True):
     """What one reconcile of a set does for its update.
 
     Attributes:

@@ -1,13 +1,13 @@
 """What an upgrade of the Go operator restarts: pods whose template hash the new release computes otherwise (WF-090)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.workload.field.clique_update import state_if_not_serving
 from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.kernel.steps import DeletionImpact
+from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.pod import FINISHED_PHASES
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.resources.podcliqueset_spec import ON_DELETE
@@ -24,8 +24,7 @@ HASH_FORMS: Final[Mapping[str, str]] = MappingProxyType(
 """Form of the template hashes by release: the version of the Kubernetes types whose fields are hashed (WF-090)."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpgradeRestart:
+class UpgradeRestart(Struct, frozen=True):
     """What an upgrade between two releases with other hashes does to a set (WF-091, WF-092).
 
     Attributes:

@@ -1,7 +1,6 @@
 """The Service of a replica, the RBAC objects with which pods watch their set, and shared ResourceClaims (WL-019)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -10,6 +9,7 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToCreate, Withheld
 from grove_core.resources.api_names import CLAIMS, COMPONENT, CORE, MANAGED_BY, OPERATOR, POD_INDEX, RBAC
 from grove_core.resources.labels import (

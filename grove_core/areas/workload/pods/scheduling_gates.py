@@ -1,7 +1,6 @@
 """Scheduling gates: when Grove's gate is removed from a pod (WL-088 to WL-096)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
@@ -10,6 +9,7 @@ from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StepObstacle, Withheld
 from grove_core.resources.api_names import GATE, GROVE, POD_GANG
 from grove_core.resources.naming_rules import set_replica_name
@@ -24,8 +24,7 @@ _GATE_REMOVED: Final = FrozenMap(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulingGateJudgement:
+class SchedulingGateJudgement(Struct, frozen=True):
     """A pod with Grove's gate, and whether the gate is removed, with reasons."""
 
     clique: PodClique

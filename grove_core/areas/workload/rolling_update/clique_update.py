@@ -1,19 +1,18 @@
 """The update of one standalone clique: its pods are replaced while enough of them stay ready (WL-214 to WL-217)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from grove_core.areas.workload.pods.pod_slots import duplicate_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod, active_pods
 from grove_core.resources.podclique import PodClique
 
 
-@dataclass(frozen=True, slots=True)
-class RolloutStep:
+class RolloutStep(Struct, frozen=True):
     """One round of the update of a clique or scaling group.
 
     Attributes:

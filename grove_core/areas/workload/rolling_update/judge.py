@@ -1,7 +1,6 @@
 """The update of a set: one replica at a time, each of its cliques and groups by its own rules (WL-043 to WL-224)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
@@ -19,6 +18,7 @@ from grove_core.areas.workload.rolling_update.scaling_group_update import (
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, list_at
+from grove_core.kernel.structs import Struct, replace
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StepObstacle, Want, Withheld
 from grove_core.resources.naming_rules import member_clique_name
 from grove_core.resources.pod import Pod
@@ -33,8 +33,7 @@ _NO_REPLICA: Final = -1
 _NO_WANTS: Final = DesiredChanges()
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaUpdateState:
+class ReplicaUpdateState(Struct, frozen=True):
     """The state of one replica of the set during an update.
 
     Attributes:
@@ -55,8 +54,7 @@ class ReplicaUpdateState:
     groups: FrozenDict[str, tuple[GroupReplicaUpdateState, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetRolloutStep:
+class SetRolloutStep(Struct, frozen=True, kw_only=True):
     """One round of the update of a set, and what statuses show of it.
 
     Attributes:

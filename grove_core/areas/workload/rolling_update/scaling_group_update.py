@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
@@ -12,6 +11,7 @@ from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import is_condition_true
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
@@ -22,8 +22,7 @@ from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 Undeletable: TypeAlias = AbstractSet[tuple[Ref, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupReplicaUpdateState:
+class GroupReplicaUpdateState(Struct, frozen=True):
     """The state of one replica of a scaling group.
 
     Attributes:

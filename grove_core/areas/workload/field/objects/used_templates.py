@@ -1,7 +1,6 @@
 """The template that the Go operator makes a PodClique from: the first whose name its name ends with (WF-110)."""
 
-from dataclasses import replace
-
+from grove_core.kernel.structs import replace
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
 from grove_core.snapshot.expected_replicas import ExpectedClique
