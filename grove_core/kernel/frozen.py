@@ -128,7 +128,8 @@ def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON
     """Turn JSON as the standard library reads it into its immutable form. Raises TypeError for what is not JSON."""
     kind = value.__class__
     if kind in _IMMUTABLE or isinstance(value, str | int | float):
-        return value
+        unchanged: Json = value
+        return unchanged
     if kind is dict or isinstance(value, Mapping):
         return FrozenMap.view_of({str(key): freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
