@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import click
 
-from grove_shell.cli.options import DurationOption, html_option, output_option, picture_option, rules_option
+from grove_shell.cli.option_types import DurationOption
+from grove_shell.cli.options import html_option, output_option, picture_option, rules_option
 
 _HELP: Final = """\
 Simulate a cluster: what the operator does under the events and faults of a scenario, in virtual time.

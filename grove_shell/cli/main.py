@@ -41,7 +41,7 @@ def _leave(_number: int, _frame: FrameType | None) -> None:
 
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
-    "plan": ("decision", "show what the operator will do, when, and why"),
+    "plan": ("plan", "show what the operator will do, when, and why"),
     "tree": ("tree", "show sets as trees: replicas, scaling groups, PodCliques and pods, with states and deadlines"),
     "watch": ("watch", "show the plan on a screen that follows the cluster, with clocks that run"),
     "explain": ("decision", "show why one object is as it is"),
@@ -56,7 +56,7 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "schema": ("writing", "print a JSON Schema of manifests for editors"),
     "rules": ("printing", "list the rule sets, or print one rule"),
     "snapshot": ("printing", "capture a cluster into a file"),
-    "apply": ("decision", "execute a saved plan exactly, or refuse"),
+    "apply": ("plan", "execute a saved plan exactly, or refuse"),
     "operator": ("process", "run the operator: follow a cluster and act"),
     "replay": ("decision", "repeat the decisions of a decision log offline"),
     "webhooks": ("process", "serve the admission webhooks: defaults and validation of PodCliqueSets"),

@@ -5,13 +5,8 @@ from typing import Any, Final
 import click
 from click.shell_completion import get_completion_class
 
-from grove_shell.cli.options import (
-    config_option,
-    connection_options,
-    document_output_option,
-    namespace_name,
-    output_option,
-)
+from grove_shell.cli.option_types import namespace_name
+from grove_shell.cli.options import config_option, connection_options, document_output_option, output_option
 
 
 @click.command("snapshot")

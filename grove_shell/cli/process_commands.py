@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from grove_core.version import IMAGE
-from grove_shell.cli.options import IN_A_POD, DurationOption, connection_options, log_option, namespace_name
+from grove_shell.cli.option_types import DurationOption, namespace_name
+from grove_shell.cli.options import IN_A_POD, connection_options, log_option
 
 
 @click.command("operator")

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import click
 
 from grove_shell.cli.name_completion import complete_topology_names
+from grove_shell.cli.option_types import TimeOption
 from grove_shell.cli.options import (
-    TimeOption,
     combine_options_in_order,
     config_option,
     filename_option,

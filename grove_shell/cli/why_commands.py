@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 import click
 
 from grove_shell.cli.name_completion import complete_why_target
+from grove_shell.cli.option_types import RepeatableChoice, TimeOption
 from grove_shell.cli.options import (
-    RepeatableChoice,
-    TimeOption,
     cluster_options,
     config_option,
     filename_option,

@@ -14,46 +14,35 @@ from grove_core.resources.crd_names import crd_names_in
 from grove_core.resources.failed_write import FailedWrite, failed_write_in_event, failed_writes_in_status
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
-from grove_core.resources.node import Node, measured_node_in
-from grove_core.resources.node_loss import NodeReadiness, node_readiness_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import pod_from_json, pods_from_fields
 from grove_core.resources.pod_fields import UnreadableFields
 from grove_core.resources.pod_requests import PodRequests
 from grove_core.snapshot.cluster import EVERYWHERE
-from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.reading.collected_objects import (
     SNAPSHOT_KIND,
     SNAPSHOT_VERSION,
     CollectedObjects,
     CombinedSnapshotHeaders,
-    NewSetManifest,
 )
 from grove_shell.reading.input_items import (
     api_server_error_message,
     kind_and_version_problems,
 )
+from grove_shell.reading.input_manifests import InputManifests
+from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same_object
 from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
-from grove_shell.reading.input_topologies import InputTopologies, admission_topology_view, is_topology_object
+from grove_shell.reading.input_topologies import InputTopologies, is_topology_object
 from grove_shell.reading.manifest_admission import (
     ChooseRules,
-    admit_manifest,
-    lacks_claim_templates,
-    names_used_by_sets,
-    set_with_manifest_applied,
-    sets_of_same_name,
-    unique_manifests,
 )
 from grove_shell.reading.owner_reference_check import UnreadableObject
 from grove_shell.reading.pod_runs import PodRun
 
 if TYPE_CHECKING:
-    from grove_core.plan.forecast import SetsOfSameName
-    from grove_core.resources.manifest_changes import ManifestChange
-    from grove_core.resources.podcliqueset import PodCliqueSet
-    from grove_core.rule_sets.rule_set import RuleSet
+    pass
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
 _NVIDIA_GROUP: Final = NVIDIA.partition("/")[0]
@@ -74,18 +63,11 @@ class ObjectCollector:
     ) -> None:
         self.live = live or CollectedObjects(origin="")
         self.configuration = configuration
-        self.choose_rules = choose_rules
         self.topologies = topologies
         self.found = InputObjects()
         self.clusters = {self.live.origin} - {""}  # the live one, and snapshot files
         self.unread: list[UnreadableObject] = []
-        self.manifests: list[InputItem] = []  # sets without a uid
-        self.kept: list[str] = []
-        self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
-        self.before: dict[str, PodCliqueSet] = {}
-        self.hidden: dict[str, tuple[ManifestChange, ...]] = {}
-        self.new_sets: dict[str, NewSetManifest] = {}
-        self.same_names: dict[str, SetsOfSameName] = {}
+        self.manifests = InputManifests(configuration, choose_rules)
         self.interned: dict[str, str] = {}  # strings that many objects share
         self.requests: dict[bytes, PodRequests] = {}  # of specs that were read
         self.ignored: Counter[str] = Counter()
@@ -93,9 +75,7 @@ class ObjectCollector:
         self.warnings: list[str] = []
         self.server_errors: list[str] = []
         self.failed_writes: list[FailedWrite] = []
-        self.nodes: dict[str, dict[str, str]] = {}
-        self.node_readiness: dict[str, NodeReadiness] = {}
-        self.measured_nodes: dict[str, Node] = {}  # those whose amounts are known
+        self.nodes = InputNodes()
         self.snapshot_headers = CombinedSnapshotHeaders()
 
     def collect_item(self, item: InputItem) -> None:
@@ -114,7 +94,7 @@ class ObjectCollector:
         elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
             self._ignore(item, kind)
         elif kind == "PodCliqueSet" and not metadata_in(raw).uid:
-            self.manifests.append(item)
+            self.manifests.add(item)
         else:
             self._take_ours(item, kind)
 
@@ -157,19 +137,10 @@ class ObjectCollector:
         if is_unknown_grove_kind(kind, group, _KINDS_OF_GROVE):
             self.newer[f"kind {kind}"] += 1
         if (kind, item.value.get("apiVersion")) == ("Node", CORE):
-            self._take_node(item.value)
+            self.nodes.add(item.value)
         if kind == "Event":
             self.failed_writes += filter(None, (failed_write_in_event(item.value),))
         self.ignored[kind] += 1
-
-    def _take_node(self, raw: Mapping[str, Any]) -> None:
-        """Take what a Node shows: its labels, whether it answers, and its amounts (TP-131, GF-015)."""
-        node = metadata_in(raw)
-        self.nodes[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
-        if (readiness := node_readiness_from_json(raw)) is not None:
-            self.node_readiness[node.name] = readiness
-        if (measured := measured_node_in(raw)) is not None:
-            self.measured_nodes[node.name] = measured
 
     def _take_capture(self, item: InputItem) -> None:
         """Take the header of a snapshot file: its kinds count as if the cluster had just been listed (IN-047)."""
@@ -241,64 +212,9 @@ class ObjectCollector:
 
     def admit_manifests(self) -> None:
         """Admit the manifests: new sets, or edits of sets in the input (IN-039, IN-041)."""
-        if not self.manifests:
-            return
-        chosen = unique_manifests(self.manifests, self.found)
-        used_names = names_used_by_sets([item.value for item in chosen.values()], self.found.running)
-        judging = admission_topology_view(self.topologies.topologies_for_admission, self.found.cliques.values() or None)
-        rules = self._admitting_operator()
-        templates = self.found.templates.keys() | self.found.conflicting_keys_of_kind(TEMPLATE_KIND)
-        for key, given in sorted(chosen.items()):
-            before = self.found.running.get(key)
-            item = self._with_hidden_values_kept(given, key, before)
-            applied = admit_manifest(
-                item,
-                before,
-                used_names=used_names,
-                configuration=self.configuration,
-                around=judging,
-                rules=rules,
-                note=self.found.add_fault,
-                warn=self.warnings.append,
-            )
-            raw = applied.manifest if applied is not None else None
-            if raw is not None and lacks_claim_templates(item, raw, templates, self.found.add_fault):
-                raw = None
-            if raw is None:
-                self.found.mark_kind_incomplete("PodCliqueSet", item.value)
-            elif before is not None:
-                self.before["/".join(key)] = self.found.sets[key]
-                self.found.sets[key] = set_with_manifest_applied(self.found.sets[key], raw)
-                self.changes[key] = _changes_of_edit(before, raw)
-                self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
-            else:
-                self.new_sets["/".join(key)] = NewSetManifest(item.value, raw)
-                if alike := sets_of_same_name(item.value, key, self.found.running):
-                    self.same_names["/".join(key)] = alike
-                self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
-
-    def _with_hidden_values_kept(
-        self, item: InputItem, key: tuple[str, str], stored: Mapping[str, Any] | None
-    ) -> InputItem:
-        """Return the manifest of an edit without changes of values that a capture redacted (ED-015)."""
-        if stored is None or self.live.served is not None:  # a server that is read has the values themselves
-            return item
-        from grove_shell.reading.redacted_values import with_hidden_values_kept  # noqa: PLC0415 - dumps have no manifests (P11)
-
-        kept, hidden = with_hidden_values_kept(item.value, stored)
-        if not hidden:
-            return item
-        self.hidden["/".join(key)] = hidden
-        return item._replace(value=dict(kept))
-
-    def _admitting_operator(self) -> "RuleSet":
-        """Return the operator whose admission judges the manifests; that of the design where none was chosen."""
-        from grove_core.rule_sets.rule_set import DESIGN  # noqa: PLC0415 - dumps have no manifests (P11)
-
-        if self.choose_rules is None:
-            return DESIGN
-        cluster = index_cluster(sets=self.found.sets.values(), cliques=self.found.cliques.values())
-        return self.choose_rules(cluster, tuple(sorted(self.newer)))
+        newer = tuple(sorted(self.newer))
+        for item in self.manifests.admit(self.found, self.live, self.topologies, newer, self.warnings.append):
+            self._take_ours(item, "PodCliqueSet")
 
     def collect_pods(self, run: PodRun) -> bool:
         """Collect pods that were read at once; return False for any problem, which `collect_item` reports."""
@@ -320,12 +236,6 @@ class ObjectCollector:
             return False
         before = self.found.pods.setdefault((pod.namespace, pod.name), pod)
         return before is pod or is_same_object(before, pod)
-
-
-def _changes_of_edit(before: Mapping[str, Any], after: Mapping[str, Any]) -> "tuple[ManifestChange, ...]":
-    from grove_core.resources.manifest_changes import manifest_changes  # noqa: PLC0415 - dumps have no manifests (P11)
-
-    return manifest_changes(before, after)
 
 
 def _shape_in(definition: Mapping[str, Any]) -> ComputeDomainFormatName:

@@ -5,9 +5,7 @@ file that cannot be read to its end makes every kind count so everywhere. Decisi
 "unknown" (IN-034).
 """
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable
 from functools import partial
 from os import PathLike, fspath
 from typing import BinaryIO
@@ -15,24 +13,18 @@ from typing import BinaryIO
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity, free_capacity
 from grove_core.resources.owned_object import POD_GROUP_KIND
-from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import GROUP_KIND, PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang
-from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
+from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_stream
 from grove_shell.reading.input_topologies import InputTopologies
+from grove_shell.reading.listed_kinds import completely_listed_kinds, missing_referenced_kinds
 from grove_shell.reading.lost_objects import (
     cliques_with_missing_pods,
     pods_with_missing_clique,
-    reports_pods,
     sets_with_missing_cliques,
 )
 from grove_shell.reading.manifest_admission import (
@@ -42,56 +34,6 @@ from grove_shell.reading.manifest_admission import (
 from grove_shell.reading.object_collector import JUDGED, ObjectCollector
 from grove_shell.reading.owner_reference_check import OwnerReferenceCheck
 from grove_shell.reading.pod_runs import PodRun
-
-
-def missing_referenced_kinds(
-    *,
-    sets: Collection[PodCliqueSet],
-    groups: Collection[ScalingGroup],
-    cliques: Collection[PodClique],
-    gangs: Collection[PodGang],
-    pods: Collection[Pod],
-    grouped: AbstractSet[str] = frozenset(),
-) -> set[Gap]:
-    """Return kinds without objects although other objects refer to some, by namespace (GT-024, IN-040). Linear.
-
-    ``grouped`` are the namespaces with PodGroups.
-    """
-    gaps: set[Gap] = set()
-    with_groups = {group.ref.namespace for group in groups}
-    with_cliques = {clique.ref.namespace for clique in cliques}
-    owners_of_cliques = [
-        *(root for root in sets if _wants_cliques(root)),
-        *(group for group in groups if group.status.available),
-    ]
-    gaps |= {
-        ("PodClique", owner.ref.namespace) for owner in owners_of_cliques if owner.ref.namespace not in with_cliques
-    }
-    for clique in cliques:
-        if clique.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
-            gaps.add((GROUP_KIND, clique.ref.namespace))
-    with_gangs = {gang.ref.namespace for gang in gangs}
-    gaps |= {("PodGang", pod.namespace) for pod in pods if pod.has_grove_gate and pod.namespace not in with_gangs}
-    gaps |= {(POD_GROUP_KIND, pod.namespace) for pod in pods if pod.pod_group and pod.namespace not in grouped}
-    uids = {clique.uid for clique in cliques}
-    with_pods = {pod.namespace for pod in pods if pod.owner_uid in uids}
-    without_pods = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and reports_pods(c))
-    for namespace, count in without_pods.items():
-        if count > 1 or not with_pods:
-            gaps.add(("Pod", namespace))
-    return gaps
-
-
-def completely_listed_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> frozenset[Gap]:
-    """Return the present kinds by namespace: a kind is listed completely or not at all (IN-040)."""
-    lost = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
-    return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
-
-
-def _wants_cliques(root: PodCliqueSet) -> bool:
-    """Return whether a stored set has or needs PodCliques; those of a deleted set may be gone."""
-    wants = root.spec.replicas > 0 and root.spec.template.cliques and not root.deleting
-    return bool(root.uid and (wants or root.status.available))
 
 
 def load(
@@ -191,10 +133,10 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         faults=tuple(sorted(found.faults, key=lambda fault: fault.sort_key)),
         ignored=dict(sorted(collector.ignored.items())),
         pods_without_clique=pods_without_clique,
-        changes={f"{namespace}/{name}": found for (namespace, name), found in collector.changes.items()},
-        before=collector.before,
-        hidden=collector.hidden,
-        kept=tuple(sorted(collector.kept)),
+        changes={f"{namespace}/{name}": found for (namespace, name), found in collector.manifests.changes.items()},
+        before=collector.manifests.before,
+        hidden=collector.manifests.hidden,
+        kept=tuple(sorted(collector.manifests.kept)),
         warnings=tuple(collector.warnings),
         cliques_without_pods=tuple(cliques_with_missing_pods(cluster, listed)),
         sets_without_cliques=tuple(sets_with_missing_cliques(cluster, listed)),
@@ -204,24 +146,16 @@ def _loaded(collector: ObjectCollector) -> LoadedInput:
         foreign_objects=tuple(sorted(owners.warnings.values())),
         taken_at=collector.snapshot_headers.taken_at,
         server_errors=tuple(sorted(set(collector.server_errors))),
-        nodes=collector.nodes,
-        node_readiness=collector.node_readiness,
-        capacity=_capacity(collector),
+        nodes=collector.nodes.labels,
+        node_readiness=collector.nodes.readiness,
+        capacity=collector.nodes.capacity_beside(found.pods.values()),
         newer=tuple(sorted(collector.newer)),
         definitions=tuple(found.definitions),
-        new_sets=collector.new_sets,
-        same_names=collector.same_names,
+        new_sets=collector.manifests.new_sets,
+        same_names=collector.manifests.same_names,
         failed_writes=tuple(collector.failed_writes),
         topology_edits=collector.topologies.edits,
     )
-
-
-def _capacity(collector: ObjectCollector) -> FreeCapacity:
-    """Return what is free on the nodes; unknown where the amounts of one of them are."""
-    nodes = collector.measured_nodes
-    if len(nodes) < len(collector.nodes):
-        return UNKNOWN_CAPACITY
-    return free_capacity(nodes.values(), collector.found.pods.values())
 
 
 def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> IndexedCluster:
