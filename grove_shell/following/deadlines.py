@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from grove_core.document.plan_document import PlanDocument
-from grove_core.explain import ForecastExplanation
+from grove_core.forecast_explanation import ForecastExplanation
 
 
 def next_deadline(document: PlanDocument, stories: Iterable[ForecastExplanation]) -> datetime | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from grove_core.explain import ExplainedCause, ExplainedReplica, ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import ExplainedCause, ExplainedReplica, ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.plan.forecast import Forecast

@@ -7,7 +7,8 @@ from typing import Final
 
 from grove_core.document.plan_document import PlanDocument
 from grove_core.document.termination_totals import termination_totals
-from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.snapshot import Snapshot

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from grove_core.document.plan_document import PlanDocument
-from grove_core.explain import ForecastExplanation
+from grove_core.forecast_explanation import ForecastExplanation
 from grove_core.kernel.time_formats import short_duration_text
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.plan_entries import entry_link

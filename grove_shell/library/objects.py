@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from grove_core.explain import ExplainedReplica, explanation_of_forecast
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import ExplainedReplica
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast

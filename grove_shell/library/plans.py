@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from grove_core.document.document_writing import plan_document_as_json
-from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast

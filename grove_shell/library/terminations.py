@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple, assert_never
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.explain import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.steps import gangs_terminated_by, total_deletion_impact
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.termination_hints import Room

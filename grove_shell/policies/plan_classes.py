@@ -5,7 +5,8 @@ from datetime import datetime
 from itertools import chain
 
 from grove_core.areas.gang_termination.termination_findings import TERMINATION
-from grove_core.explain import ReplicaUrgency, explanation_of_forecast, is_withheld_as_undecided
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import ReplicaUrgency, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion, is_set_release
 from grove_core.kernel.wants import StepObstacle, Withheld

@@ -1,10 +1,10 @@
-"""``grove explain`` as a page and as JSON: the verdicts on an object, its cliques and pods, and the steps on it."""
+"""The page of ``grove explain``: the verdicts on an object, its cliques and pods, and the steps on it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import (
     AVAILABILITY,
@@ -14,36 +14,23 @@ from grove_core.areas.gang_termination.termination_findings import (
     TERMINATION,
 )
 from grove_core.areas.gang_termination.verdicts import TERMINATES
-from grove_core.areas.topology.pod_placement import ConstraintPlacement
-from grove_core.document.hint_format import hints_as_json
 from grove_core.document.plan_document import RuleSetSource
-from grove_core.document.step_writing import (
-    finding_as_json,
-    reasons_as_json,
-    ref_as_json,
-    step_as_json,
-    withheld_step_as_json,
-)
-from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
+from grove_core.forecast_explanation import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
-from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Step
-from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import KINDS_WITHOUT_PODS
-from grove_core.plan.forecast import ForecastRound
-from grove_core.plan.termination_hints import TerminationHints, hints_by_replica
+from grove_core.plan.termination_hints import hints_by_replica
 from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_shell.styled_text_page import StyledTextPage
+from grove_shell.views.explained_object import ExplainedObject, pending_hints, shown_pods
 from grove_shell.views.explained_steps import (
     add_averted_termination,
     add_later_steps,
     add_reasons,
     add_steps,
     finding_place,
-    later_steps_as_json,
 )
 from grove_shell.views.formatting import (
     STYLES,
@@ -57,7 +44,7 @@ from grove_shell.views.manifest_notes import add_edited_objects, add_hidden_fiel
 from grove_shell.views.other_product_lines import gate_removal_sentences_for_clique
 from grove_shell.views.plan_headline import time_and_rules_line
 from grove_shell.views.planned_object_lines import add_planned_object
-from grove_shell.views.pod_placement_lines import add_placements, placement_as_json
+from grove_shell.views.pod_placement_lines import add_placements
 from grove_shell.views.termination_hint_lines import scheduler_message_start, termination_hint_lines
 
 _WITHOUT_PODS: Final = frozenset({PREDICTION, BREACH, SCHEDULED, TERMINATION, AVAILABILITY})
@@ -84,24 +71,6 @@ class ExplainHeader(NamedTuple):
     time_from: str = ""
     edited: tuple[str, ...] = ()
     hidden: Mapping[str, Sequence[ManifestChange]] = MappingProxyType({})
-
-
-class ExplainedObject(NamedTuple):
-    """An object to show.
-
-    Attributes:
-        inquiry: of the set now; of one that does not exist yet, of the set after the last round of the plan.
-        course: the steps of the plan for an object that does not exist yet, with their rounds; else empty (CL-080).
-        placements: where its pods stand, by each required topology constraint (CL-081).
-        creation: why an object without pods is created where it is missing (CL-074); empty for other kinds.
-        is_in_input: whether it is in the input, or would be there if it existed.
-    """
-
-    inquiry: ObjectExplanation
-    placements: tuple[ConstraintPlacement, ...] = ()
-    course: tuple[tuple[ForecastRound, Step], ...] = ()
-    creation: tuple[Reason, ...] = ()
-    is_in_input: bool = True
 
 
 def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only_guards: bool) -> StyledTextPage:
@@ -150,61 +119,9 @@ def _object(page: StyledTextPage, one: ExplainedObject, *, only_guards: bool) ->
         page.add_line("  nothing is left to do for it")
 
 
-def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> dict[str, Any]:
-    """Return what the page of one object shows as JSON; ``only_guards`` as for the page."""
-    inquiry, placements, course, creation, is_in_input = shown_object
-    findings = inquiry.findings_against_termination() if only_guards else inquiry.findings()
-    shown: dict[str, Any] = {
-        "subject": ref_as_json(inquiry.ref),
-        "guards" if only_guards else "decisions": [finding_as_json(finding) for finding in findings],
-    }
-    if course:
-        shown["planned"] = [
-            {"round": one.number, "at": format_time(one.at), **step_as_json(step)} for one, step in course
-        ]
-    if creation:
-        shown["createdBecause"] = reasons_as_json(creation)
-    if not is_in_input:
-        shown["inInput"] = False
-    if not only_guards:
-        if hints := _hints_on(inquiry):
-            shown["hints"] = [hints_as_json(one) for one in hints]
-        shown["placements"] = [placement_as_json(one) for one in placements]
-        shown["steps"] = [step_as_json(step) for step in inquiry.planned_steps()]
-        shown |= later_steps_as_json(inquiry)
-        shown["withheld"] = [withheld_step_as_json(held) for held in inquiry.withheld_steps()]
-        shown["pods"] = [
-            {
-                "name": pod.name,
-                "clique": clique.ref.name,
-                "ready": pod.ready,
-                "scheduled": pod.scheduled,
-                "terminating": pod.deleting,
-                "node": pod.node,
-                "trouble": pod.trouble,
-                **({"schedulerMessage": pod.unplaced_because} if pod.unplaced_because else {}),
-            }
-            for clique in inquiry.cliques
-            for pod in _asked_for(inquiry, clique)
-        ]
-    return shown
-
-
-def _hints_on(inquiry: ObjectExplanation) -> list[TerminationHints]:
-    """Return the hints about the terminations that concern an object, and that the steps of the plan do not avert."""
-    pending = {
-        one.subject for one in inquiry.findings() if one.question == TERMINATION and not inquiry.is_after_steps(one)
-    }
-    return [one for one in _every_hint(inquiry) if one.replica in pending]
-
-
-def _every_hint(inquiry: ObjectExplanation) -> tuple[TerminationHints, ...]:
-    return () if inquiry.forecast is None else inquiry.forecast.hints
-
-
 def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractSet[str]) -> None:
     """Add the findings, PodCliques and steps; ``left_out`` names the questions whose findings are not shown."""
-    now, hints = inquiry.snapshot.now, hints_by_replica(_hints_on(inquiry))
+    now, hints = inquiry.snapshot.now, hints_by_replica(pending_hints(inquiry))
     shows_all = inquiry.kind in {"PodClique", "Pod"}  # of larger objects only what is not as it should be
     for finding in inquiry.findings():
         if finding.question not in left_out and (shows_all or finding.health is not SubjectHealth.HEALTHY):
@@ -281,7 +198,7 @@ def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique)
     more = f"; {count_with_noun(len(leaving), 'pod')} being deleted" if leaving else ""
     going = ", being deleted" if clique.deleting else ""
     page.add_line(f"  {clique.ref.name}: {ready} of {wanted} ready, {needed}{more}{going}")
-    shown = [pod for pod in _asked_for(inquiry, clique) if not pod.ready or pod.deleting or inquiry.kind == "Pod"]
+    shown = [pod for pod in shown_pods(inquiry, clique) if not pod.ready or pod.deleting or inquiry.kind == "Pod"]
     for pod in shown[:_MANY]:
         going = ", terminating" if pod.deleting else ""
         state = _state(pod, whole=inquiry.kind == "Pod")
@@ -290,11 +207,6 @@ def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique)
         page.add_line(f"    and {len(shown) - _MANY:,} more")
     for sentence in gate_removal_sentences_for_clique(clique, shown):
         page.add_line(f"    {sentence}")
-
-
-def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:
-    pods = inquiry.pods_of_clique(clique)
-    return [pod for pod in pods if pod.name == inquiry.name] if inquiry.kind == "Pod" else pods
 
 
 def _state(pod: Pod, *, whole: bool) -> str:

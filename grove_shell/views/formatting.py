@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.document.step_writing import reason_as_json
-from grove_core.explain import ReplicaUrgency
+from grove_core.forecast_explanation import ReplicaUrgency
 from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref

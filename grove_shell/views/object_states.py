@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum, unique
 from typing import Final
 
-from grove_core.explain import ReplicaUrgency
+from grove_core.forecast_explanation import ReplicaUrgency
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 
 

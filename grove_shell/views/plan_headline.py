@@ -6,7 +6,7 @@ from datetime import datetime
 
 from grove_core.areas.gang_termination.termination_findings import TerminationAssumption
 from grove_core.document.plan_document import NEWEST_IN_INPUT, PlanDocument, RuleSetSource
-from grove_core.explain import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.refs import is_placeholder_uid
 from grove_core.kernel.steps import Step, is_set_release, total_deletion_impact
 from grove_shell.styled_text_page import Span, StyledTextPage

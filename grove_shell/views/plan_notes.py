@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.document.plan_document import PlanDocument
-from grove_core.explain import ForecastExplanation, ReplicaUrgency, explanation_of_forecast
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.plan.forecast import Forecast

@@ -3,16 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, TypeAlias, TypeVar, assert_never
+from typing import Final, TypeAlias
 
 from grove_core.document.plan_document import PlanDocument, step_action_name
-from grove_core.explain import (
-    ExplainedCause,
-    ExplainedReplica,
-    ForecastExplanation,
-    ReplicaUrgency,
-    explanation_of_forecast,
-)
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step, is_set_release
@@ -27,14 +22,12 @@ from grove_shell.views.formatting import (
     clock_time,
     comma_separated_names,
     count_with_noun,
-    deletion_impact_text,
     object_display_name,
     padded_entry_label,
-    relative_time,
     rule_citation,
-    waiting_text,
 )
 from grove_shell.views.other_product_lines import gate_removal_sentence
+from grove_shell.views.plan_entry_lines import add_plan_entry, split_at, unlisted_entries_text
 from grove_shell.views.plan_headline import add_plan_headline
 from grove_shell.views.plan_notes import PlanPageContext, add_plan_notes
 from grove_shell.views.plan_round_lines import (
@@ -45,7 +38,6 @@ from grove_shell.views.plan_round_lines import (
     updates_shown_on_plan_page,
 )
 from grove_shell.views.policy_lines import add_policy_results
-from grove_shell.views.termination_hint_lines import FEW_HINTS, termination_hint_lines
 
 _ENTRIES: Final = 20
 _ACTIONS: Final[Mapping[str, str]] = {
@@ -57,7 +49,6 @@ _ACTIONS: Final[Mapping[str, str]] = {
     "setStatus": "status update",
 }
 ForecastAndStory: TypeAlias = tuple[Forecast, ForecastExplanation]
-T = TypeVar("T")
 
 
 def plan_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPage:
@@ -115,12 +106,13 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
                 page, ((one.subject, tuple((why.subject, why.sentences[0]) for why in one.causes)) for one in alike)
             )
             continue
-        shown, rest = _cut(alike, None if full else _ENTRIES)
+        shown, rest = split_at(alike, None if full else _ENTRIES)
         for entry in shown:
             add_plan_entry(page, entry, now, full=full)
         if rest:
             page.add_line(
-                (padded_entry_label(urgency.value), STYLES[urgency]), f"and {_rest(rest, now)} (-v lists all)"
+                (padded_entry_label(urgency.value), STYLES[urgency]),
+                f"and {unlisted_entries_text(rest, now)} (-v lists all)",
             )
     add_later_round_terminations(page, forecast, now)
     add_plan_rounds(page, forecast, full=full)
@@ -166,90 +158,6 @@ def _foreign_gates(page: StyledTextPage, story: ForecastExplanation) -> None:
     _warnings(page, "GATED", story.foreign_gates)
     for gate in sorted({str(dict(why.facts)["gate"]) for one in story.foreign_gates for why in one.because}):
         page.add_line(INDENT, "  ", gate_removal_sentence(gate, story.root.namespace))
-
-
-def _rest(entries: Sequence[ExplainedReplica], now: datetime) -> str:
-    """Return the number of entries that are not listed, what they delete, and how long the last of them waits."""
-    text = count_with_noun(len(entries), "more write" if entries[0].urgency is ReplicaUrgency.HELD else "more replica")
-    untils = [entry.until for entry in entries if entry.until is not None]
-    deleted = sum(len(entry.deletes) for entry in entries)
-    if entries[0].urgency is ReplicaUrgency.WAITS and untils:
-        text += f", the last until {clock_time(max(untils), now)} ({relative_time(max(untils), now)})"
-    return f"{text}, with {count_with_noun(deleted, 'PodClique')}" if deleted else text
-
-
-def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]]:
-    return (items, ()) if most is None else (items[:most], items[most:])
-
-
-def add_plan_entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
-    """Add one entry: what becomes of a replica and when, and its reasons; ``full`` for all of them."""
-    most = None if full else MAX_NAMES
-    label = (padded_entry_label(entry.urgency.value), STYLES[entry.urgency])
-    head = object_display_name(entry.subject)
-    when = ""
-    match entry.urgency:
-        case ReplicaUrgency.KEEPS:
-            _keep(page, entry, now, most)
-            return
-        case ReplicaUrgency.HELD:
-            first, *more = (sentence for cause in entry.causes for sentence in cause.sentences)
-            page.add_line(label, (head, "bold"), ": ", first)
-            for sentence in more[:most]:
-                page.add_line(INDENT, "  ", sentence)
-            return
-        case ReplicaUrgency.ENDS:
-            goes = filter(None, (count_with_noun(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact)))
-            when = f" now, with {', '.join(goes)}" if entry.deletes else " now: its PodCliques are being deleted"
-        case ReplicaUrgency.WAITS:
-            if (until := entry.until) is not None:
-                when = f" {waiting_text(until, entry.averted, now)}"
-        case ReplicaUrgency.UNKNOWN | ReplicaUrgency.GATED:
-            pass
-        case _:
-            assert_never(entry.urgency)
-    page.add_line(label, (head, "bold"), when)
-    _details(page, entry, now, full=full)
-
-
-def _details(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
-    """Add the causes of an entry, what averts it (CL-070), and what is deleted with it."""
-    most = None if full else MAX_NAMES
-    for cause in entry.causes:
-        _cause(page, cause, most)
-    if entry.hints is not None:
-        is_due = entry.urgency is ReplicaUrgency.ENDS
-        for line in termination_hint_lines(entry.hints, now, is_due=is_due, most=None if full else FEW_HINTS):
-            page.add_line(INDENT, line)
-    if entry.deletes:
-        page.add_line(INDENT, "deletes: ", comma_separated_names([ref.name for ref in entry.deletes], most))
-
-
-def _keep(page: StyledTextPage, entry: ExplainedReplica, now: datetime, most: int | None) -> None:
-    why = "; ".join(cause.sentences[0] for cause in entry.causes)
-    if entry.averted is not None:
-        when = f"{clock_time(entry.averted, now)} ({relative_time(entry.averted, now)})"
-        why = f"it would be terminated at {when}; the steps below prevent that: {why}"
-    page.add_line(
-        (padded_entry_label(entry.urgency.value), STYLES[entry.urgency]), object_display_name(entry.subject), ": ", why
-    )
-    shown, rest = _cut(entry.degraded, most)
-    for cause in shown:
-        page.add_line(INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
-    if rest:
-        page.add_line(INDENT, f"and {count_with_noun(len(rest), 'more such PodClique')}")
-
-
-def _cause(page: StyledTextPage, cause: ExplainedCause, most: int | None) -> None:
-    first, *more = cause.sentences
-    page.add_line(INDENT, f"{cause.subject.kind} {cause.subject.name}: {first}")
-    shown, rest = _cut(cause.below, most)
-    for below in shown:
-        page.add_line(INDENT, f"  {below.subject.name}: {below.sentences[0]}")
-    if rest:
-        page.add_line(INDENT, f"  and {count_with_noun(len(rest), 'more such PodClique')}")
-    for sentence in more:
-        page.add_line(INDENT, "  ", sentence)
 
 
 def add_calm_sets(page: StyledTextPage, calm: Sequence[ForecastAndStory]) -> None:

@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
-from grove_core.explain import ReplicaUrgency, withholds_scheduling_gate_removal
+from grove_core.forecast_explanation import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (

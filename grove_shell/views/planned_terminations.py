@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import findings_with_averted
-from grove_core.explain import ExplainedReplica, ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import ExplainedReplica, ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, GangTermination, Step, gangs_terminated_by, total_deletion_impact

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from grove_core.explain import ReplicaUrgency
+from grove_core.forecast_explanation import ReplicaUrgency
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState

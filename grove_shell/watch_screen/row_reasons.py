@@ -1,11 +1,11 @@
 """The reasons of the selected row, as ``grove explain`` prints them (WA-005)."""
 
-from grove_core.explain import ReplicaUrgency
+from grove_core.forecast_explanation import ReplicaUrgency
 from grove_shell.actions.explain import explain_input
 from grove_shell.actions.rule_set_choice import GivenRules
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.explain_page import explain_page
-from grove_shell.views.plan_page import add_plan_entry
+from grove_shell.views.plan_entry_lines import add_plan_entry
 from grove_shell.watch_screen.screen_rows import ScreenRow
 from grove_shell.watch_screen.watched_plan import WatchedPlan
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from grove_core.explain import ForecastExplanation, explanation_of_forecast
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import ForecastExplanation
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_shell.actions.command_input import CommandInput, InputSource, read_command_input

@@ -19,7 +19,8 @@ from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.document.termination_totals import termination_totals
-from grove_core.explain import ReplicaUrgency, explanation_of_forecast
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import ReplicaUrgency
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
@@ -31,7 +32,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.plan_page import add_plan_entry
+from grove_shell.views.plan_entry_lines import add_plan_entry
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
 

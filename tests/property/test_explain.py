@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import get_args
 
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
-from grove_core.explain import URGENCY_BY_VERDICT, ReplicaUrgency, explanation_of_forecast
+from grove_core.explain import explanation_of_forecast
+from grove_core.forecast_explanation import URGENCY_BY_VERDICT, ReplicaUrgency
 from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast

@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.areas.workload.pods.scheduling_gates import GATE_QUESTION
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.explain import is_withheld_as_undecided
+from grove_core.forecast_explanation import is_withheld_as_undecided
 from grove_core.kernel.frozen import frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Apply, SetStatus, StepStage
 from grove_core.kernel.structs import replace
