@@ -5,16 +5,28 @@ that CrossHair confirms the claims on all paths, and that it refutes the last on
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
+
+from crosshair import enforce
 
 from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE, clique_was_available
 from grove_core.areas.gang_termination.design.scaling_group_judgement import judge_scaling_group_breach
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Terminate
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.structs import replace
+from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.podclique import CliqueStatus
 from tests.exhaustive.snapshots import NOW, snapshot_of
 from tests.exhaustive.states import Clique, Group, Replica, State
+
+_constructor_of: Final = enforce.manual_constructor
+
+
+def _constructor(kind: type) -> Any:
+    """Return what makes a value of a type: a struct is made by its metaclass, in C, and has no `__new__`."""
+    return kind if issubclass(kind, Struct) else _constructor_of(kind)
+
+
+enforce.manual_constructor = _constructor
 
 _ONE: Final = snapshot_of(State((Replica((), (Group(((Clique(),),), 1, 1),)),), (1,), 1))
 
