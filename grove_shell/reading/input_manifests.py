@@ -82,10 +82,10 @@ class InputManifests:
         judging = admission_topology_view(topologies.topologies_for_admission, found.cliques.values() or None)
         rules = self._admitting_operator(found, newer)
         templates = found.templates.keys() | found.conflicting_keys_of_kind(TEMPLATE_KIND)
+        has_values = live.served is not None  # a server that is read, unlike a capture, has redacted values too
         for key, given in sorted(chosen.items()):
             before = found.running.get(key)
-            is_capture = live.served is None  # a server that is read has the values themselves
-            item = self._with_hidden_values_kept(given, key, before) if is_capture else given
+            item = given if has_values else self._with_hidden_values_kept(given, key, before)
             applied = admit_manifest(
                 item,
                 before,
