@@ -39,9 +39,9 @@ class LabelFields(_OtherSetNames, frozen=True, gc=False):  # type: ignore[misc, 
     index: Any = msgspec.field(default=None, name=POD_INDEX)
 
     @property
-    def set_name(self) -> str:
-        """The name of the set under the first key that has one; empty without one."""
-        return self.first_set_name or next(filter(None, (getattr(self, name) for name in _OTHER_SET_NAMES)), "")
+    def other_set_name(self) -> str:
+        """The name of the set under the first of the other keys that has one; empty without one."""
+        return next(filter(None, (getattr(self, name) for name in _OTHER_SET_NAMES)), "")
 
 
 class OwnerFields(Struct, frozen=True, gc=False):
@@ -206,6 +206,7 @@ def decode_whole(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 class _ManifestTexts(TypedDict, total=False):
+    name: str
     labels: dict[str, Any] | None
     annotations: dict[str, Any] | None
 

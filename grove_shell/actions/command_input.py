@@ -1,12 +1,12 @@
 """The input of a command: files or a live cluster, earlier attempts, configuration, clock, sets, rule set (CL-055)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Attempt
+from grove_core.kernel.structs import Struct
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
@@ -44,8 +44,7 @@ GIVEN_OBJECTS: Final = "objects"
 """As the file of objects that a program gives."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveClusterOptions:
+class LiveClusterOptions(Struct, frozen=True, kw_only=True):
     """The live cluster to read.
 
     Attributes:
@@ -59,8 +58,7 @@ class LiveClusterOptions:
     everywhere: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputSource:
+class InputSource(Struct, frozen=True, kw_only=True):
     """The input options of a command.
 
     Attributes:
@@ -86,8 +84,7 @@ class InputSource:
     collected: CollectedObjects | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandInput:
+class CommandInput(Struct, frozen=True, kw_only=True):
     """Everything a command decides from.
 
     Attributes:

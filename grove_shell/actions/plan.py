@@ -1,7 +1,6 @@
 """``grove plan``: reads the input and plans it, prints the plan, saves it, and returns the exit code."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import Json, PlanDocument
+from grove_core.kernel.structs import Struct
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_html_file
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from grove_shell.policies.policy import Policy
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPlan:
+class ReadPlan(Struct, frozen=True):
     """The plan of an input with what its page shows besides."""
 
     inputs: CommandInput

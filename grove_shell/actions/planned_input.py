@@ -1,13 +1,12 @@
 """The plan of an input that was read: each set's forecast with all that a plan shows of it, before it is printed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from grove_core.areas.gang_termination.termination_findings import averted_by_predicted_steps
 from grove_core.document.plan_document import PlanDocument
-from grove_core.kernel.structs import replace
+from grove_core.kernel.structs import Struct, replace
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.rule_set import RuleSet
@@ -26,8 +25,7 @@ from grove_shell.in_memory.update_forecasts import with_edit_forecast
 from grove_shell.views.progress_bars import progress_counter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOptions:
+class PlanOptions(Struct, frozen=True, kw_only=True):
     """Options of ``grove plan`` besides the source; see its ``--help``."""
 
     sets: tuple[str, ...] = ()
@@ -47,8 +45,7 @@ class PlanOptions:
     picture: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedInput:
+class PlannedInput(Struct, frozen=True, kw_only=True):
     """The plan of an input.
 
     Attributes:

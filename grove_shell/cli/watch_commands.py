@@ -43,8 +43,7 @@ def watch_command(**options: Any) -> int:
     source = input_source_from_options(options)
     if "-" in (*source.filenames, *edits):
         raise click.UsageError("standard input cannot be read again: give -f FILE")
-    from dataclasses import replace
-
+    from grove_core.kernel.structs import replace
     from grove_shell.actions.planned_input import PlanOptions
     from grove_shell.watch_screen.plan_loop import WatchOptions
     from grove_shell.watch_screen.run_watch import watch

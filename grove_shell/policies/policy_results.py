@@ -1,9 +1,10 @@
 """What the evaluation of policies finds; without the library of expressions, so that every plan may import it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum, unique
 from typing import Any
+
+from grove_core.kernel.structs import Struct
 
 
 @unique
@@ -14,8 +15,7 @@ class PolicyAction(Enum):
     WARN = "Warn"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleResult:
+class RuleResult(Struct, frozen=True, kw_only=True):
     """The result of one rule for one PodCliqueSet, or for the plan.
 
     Attributes:
@@ -33,8 +33,7 @@ class RuleResult:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyResult:
+class PolicyResult(Struct, frozen=True):
     """The results of one policy.
 
     Attributes:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from msgspec import field
+
 from grove_core.kernel.errors import ObjectProblem
-from grove_core.kernel.structs import replace
+from grove_core.kernel.structs import Struct, replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
@@ -27,8 +28,7 @@ SNAPSHOT_KIND: Final = "Snapshot"
 _NO_DOMAINS: Final = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedObjects:
+class CollectedObjects(Struct, frozen=True, kw_only=True):
     """Objects of a cluster, and which kinds are complete.
 
     Attributes:
@@ -148,8 +148,7 @@ class NewSetManifest(NamedTuple):
     stored: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedInput:
+class LoadedInput(Struct, frozen=True):
     """The cluster that an input describes, and everything to report about the input.
 
     Attributes:

@@ -1,10 +1,10 @@
 """Faults of an input, and the exceptions of reading."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from grove_core.kernel.errors import ObjectProblem, value_mismatch_text
+from grove_core.kernel.structs import Struct
 from grove_shell.styled_text_page import escape_unprintable
 
 _LONGEST_PATH: Final = 160
@@ -20,8 +20,7 @@ COMMAND_LINE: Final = "command line"
 SortKey: TypeAlias = tuple[str, int, int, int, str, str, str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputFault:
+class InputFault(Struct, frozen=True, kw_only=True):
     """One problem of the input, with its place (IN-030).
 
     Attributes:

@@ -16,7 +16,7 @@ from grove_shell.reading.yaml_scalars import whole_float_as_integer
 Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
-_AMPLE: Final = 128 * 1024
+_AMPLE: Final = 64 * 1024
 """More characters than nearly every object needs. A scan that hits the end of the text is repeated and slow: Python
 counts all lines of the text for its error message."""
 _NEAR_THE_END: Final = 32

@@ -52,9 +52,11 @@ class PodRun(NamedTuple):
 
     def manifest_parts_at(self, place: int) -> ManifestParts:
         """Return what the manifest of a pod consists of. Raises one of ``UnreadableFields``."""
-        if self.text.count(self.between) + 1 != len(self.pods):
-            raise ValueError(self.between)
-        text = self.text.split(self.between, place + 1)[place]
+        start = 0
+        for _ in range(place):
+            start = self.text.index(self.between, start) + len(self.between)
+        end = self.text.find(self.between, start)
+        text = self.text[start : end if end >= 0 else None]
         return decode_manifest_parts(self.prefix + text if place else text)
 
     def _texts(self) -> list[str]:

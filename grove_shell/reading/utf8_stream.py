@@ -11,8 +11,9 @@ from grove_shell.reading.gzip_stream import GZIP_START, GzipStream, UnreadableGz
 from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import Place
 
-_FIRST_CHUNK: Final = 64 * 1024
-_CHUNK: Final = 256 * 1024
+_CHUNK: Final = 64 * 1024
+"""Bytes. Buffers of 128 KiB and more are allocated from the system, page by page, each time: reading takes 2.5 times as
+long with them."""
 _UTF8_MARK: Final = "\ufeff"
 _KNOWN_BINARIES: Final = (
     (b"\x89PNG", "a PNG image"),
@@ -109,13 +110,12 @@ class Utf8Stream:
         return chunk
 
     def _first_chunk(self) -> bytes:
-        size = min(_FIRST_CHUNK, self._chunk_size)
-        data = self._chunk(size)
+        data = self._chunk(self._chunk_size)
         if not data.startswith(GZIP_START):
             return data
         self._raw = GzipStream(self._raw, data)  # type: ignore[assignment]  # of a BinaryIO, read() is enough
         self._seekable = False
-        return self._chunk(size)
+        return self._chunk(self._chunk_size)
 
     def _chunk(self, size: int) -> bytes:
         try:

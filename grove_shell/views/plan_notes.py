@@ -1,7 +1,6 @@
 """The notes between the headline of a plan and its sets, and what the page shows besides the plan."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -9,6 +8,7 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import UncollectedObjects
@@ -31,8 +31,7 @@ _GROUPS: Final = ",workloads,compositepodgroups,podgroups"
 _OLD: Final = timedelta(minutes=10)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanPageContext:
+class PlanPageContext(Struct, frozen=True, kw_only=True):
     """What the page of a plan shows besides the plan.
 
     Attributes:

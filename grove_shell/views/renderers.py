@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from grove_core.kernel.structs import Struct
 from grove_shell.styled_text_page import (
     StyledTextPage,
     escape_quoted_text,
@@ -45,8 +45,7 @@ def _yaml_stream(objects: Sequence[Any]) -> str:
     return "".join(f"---\n{format_yaml_document(one)}" for one in objects)
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentSerializer:
+class DocumentSerializer(Struct, frozen=True):
     """One format of documents.
 
     Attributes:
@@ -67,8 +66,7 @@ SERIALIZERS: Final[Mapping[str, DocumentSerializer]] = MappingProxyType(
 """Formats of commands that print a document and have no page."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputRenderer:
+class OutputRenderer(Struct, frozen=True):
     """One value of ``-o`` of commands that have a page.
 
     Attributes:

@@ -42,6 +42,12 @@ def test_pods_of_an_array_are_the_pods_read_one_by_one(raws: list[Json]) -> None
     assert parts(at_once) == parts([pod_from_json(raw, shared, memo) for raw in raws])
 
 
+def test_a_manifest_of_another_pod_is_no_manifest_of_a_pod() -> None:
+    raw = pod(metadata={"labels": {"grove.io/pod-template-hash": "h1"}})
+    with pytest.raises(ValueError, match="another"):
+        pods_from_fields(decode_stored_pods(json.dumps([raw])), lambda _: {"metadata": {"name": "another"}}, {}, {})
+
+
 @pytest.mark.parametrize("change", [{"kind": "PodClique"}, {"apiVersion": "v2"}, {"metadata": {"name": "p"}}])
 def test_only_stored_pods_are_decoded_at_once(change: Json) -> None:
     with pytest.raises(UnreadableFields):
