@@ -13,6 +13,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE
+from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_signs
 from grove_core.resources.pod_fields import (
@@ -23,6 +24,7 @@ from grove_core.resources.pod_fields import (
     PodFields,
     UnreadableFields,
     decode_pod,
+    decode_pod_text,
 )
 from grove_core.resources.pod_problems import problems_of_pod
 from grove_core.resources.pod_requests import RequestsMemo, gpus_of_spec, pod_requests_of_spec
@@ -133,7 +135,8 @@ def pod_from_json(
         requests: what specs read before request; None where the requests of pods are not needed.
     """
     try:
-        pod = pod_from_fields(decode_pod(raw), shared, requests)
+        fields = decode_pod_text(raw.text) if isinstance(raw, EncodedObject) else decode_pod(raw)
+        pod = pod_from_fields(fields, shared, requests)
     except (*UnreadableFields, KeyError) as fault:
         raise MalformedObject(problems_of_pod(raw, fault)) from fault
     if _keeps_manifest(pod, shared):

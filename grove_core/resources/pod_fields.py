@@ -189,7 +189,12 @@ UnreadableFields: Final = (msgspec.MsgspecError, TypeError, ValueError, Overflow
 
 def decode_pod(raw: Mapping[str, Any]) -> PodFields:
     """Return the fields of a pod. Raises one of ``UnreadableFields``."""
-    return msgspec.json.decode(msgspec.json.encode(raw), type=PodFields)
+    return decode_pod_text(msgspec.json.encode(raw))
+
+
+def decode_pod_text(text: bytes) -> PodFields:
+    """Return the fields of a pod, given as JSON. Raises one of ``UnreadableFields``."""
+    return _POD.decode(text)
 
 
 def decode_stored_pods(array: str) -> list[StoredPodFields]:
@@ -197,7 +202,7 @@ def decode_stored_pods(array: str) -> list[StoredPodFields]:
     return _STORED_PODS.decode(array)
 
 
-def decode_whole(text: str) -> Any:  # noqa: ANN401 - any JSON
+def decode_whole(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON
     """Return the value of a JSON text. Whole numbers are integers, however they are written.
 
     Raises one of ``UnreadableFields``, also for a number that is too large.
@@ -229,6 +234,7 @@ def _number(digits: str) -> float:
     return whole if whole == value else value
 
 
+_POD: Final = msgspec.json.Decoder(PodFields)
 _STORED_PODS: Final = msgspec.json.Decoder(list[StoredPodFields])
 _MANIFEST_PARTS: Final = msgspec.json.Decoder(ManifestParts, float_hook=_number)
 _WHOLE: Final = msgspec.json.Decoder(float_hook=_number)

@@ -5,6 +5,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
 
 T = TypeVar("T")
@@ -107,7 +108,7 @@ class ObjectStore(Generic[T]):
 
     def put(self, raw: Raw) -> None:
         """Apply a new or changed object, unless its deletion or something newer of its name is known (OP-002)."""
-        self._put(metadata_in(raw), raw)
+        self._put(_metadata_of(raw), raw)
 
     def _put(self, meta: ObjectMetadata, raw: Raw) -> None:
         key, uid, version = meta.namespace_and_name, meta.uid, meta.version_number
@@ -135,7 +136,7 @@ class ObjectStore(Generic[T]):
 
     def drop(self, raw: Raw) -> CachedObject[T] | None:
         """Apply a deletion, given the last state of the object; return what it removed."""
-        meta = metadata_in(raw)
+        meta = _metadata_of(raw)
         key, uid, version = meta.namespace_and_name, meta.uid, meta.version_number
         known = self.entries.get(key)
         if known is None or known.uid != uid:
@@ -152,7 +153,7 @@ class ObjectStore(Generic[T]):
         Newer objects stay. A list without a version, or of a store that was restored from a backup, overrules all that
         is known (OP-080).
         """
-        as_of, found = resource_version_number(version), [(metadata_in(raw), raw) for raw in items]
+        as_of, found = resource_version_number(version), [(_metadata_of(raw), raw) for raw in items]
         there = {meta.namespace_and_name: meta.uid for meta, _ in found}
         if not version or any(self.shows_server_rollback(meta, as_of) for meta, _ in found):
             for uid in there.values():
@@ -219,6 +220,10 @@ class ObjectStore(Generic[T]):
         self._frozen = None
         for subscriber in self.subscribers:
             subscriber(key, before, after)
+
+
+def _metadata_of(raw: Raw) -> ObjectMetadata:
+    return raw.metadata if isinstance(raw, EncodedObject) else metadata_in(raw)
 
 
 class StoresByKind:

@@ -1,17 +1,21 @@
 """Lists a kind page by page; an expired list is begun again, in one page."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.object_metadata import resource_version_number
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import JSON, ApiSession, NoServerResponse
-from grove_shell.client.response_check import is_list_of_kind
+from grove_shell.client.response_check import ListBody, encoded_list_in_response, list_in_response
 
+R = TypeVar("R", bound=Mapping[str, Any])
+Json: TypeAlias = dict[str, Any]
 OLDER_STATE: Final = "the server lists an older state than it showed before"  # OP-080
 _PAGE: Final = 500
 _LIMIT: Final = "limit"
@@ -44,23 +48,23 @@ class KindNotListed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ListPage:
+class ListPage(Generic[R]):
     """One page of a list.
 
     Attributes:
-        items: the objects, each with its kind.
+        items: the objects, each with its kind where they are dicts.
         version: of the whole list.
         first: whether the list begins here; pages before this one are void.
     """
 
-    items: tuple[dict[str, Any], ...]
+    items: tuple[R, ...]
     version: str
     first: bool
 
 
-async def list_kind_by_page(
+def list_kind_by_page(
     api: ApiSession, kind: ApiKind, namespace: str = "", *, least: int = 0, from_cache: bool = False
-) -> AsyncIterator[ListPage]:
+) -> AsyncIterator[ListPage[Json]]:
     """Yield the pages of a list; other tasks run between two pages.
 
     Args:
@@ -73,6 +77,18 @@ async def list_kind_by_page(
         NoServerResponse: there was no response, or an older one (OP-080).
         KindNotListed: the response was no list, or expired twice (OP-080).
     """
+    return _pages(api, kind, namespace, least, partial(_list_with_kinds, kind), from_cache=from_cache)
+
+
+async def _pages(
+    api: ApiSession,
+    kind: ApiKind,
+    namespace: str,
+    least: int,
+    read: Callable[[ApiResponse], ListBody[R] | None],
+    *,
+    from_cache: bool = False,
+) -> AsyncIterator[ListPage[R]]:
     pages = FROM_CACHE if from_cache else {} if kind.name else {_LIMIT: str(_PAGE)}
     query = {**pages, **list_selector_query(kind)}
     token, first = "", True
@@ -87,16 +103,16 @@ async def list_kind_by_page(
             continue
         if not response.is_success:
             raise KindNotListed(kind, response)
-        raw = response.json_body()
-        if not is_list_of_kind(raw, kind):
+        found = read(response)
+        if found is None:
             raise KindNotListed(kind, response)
-        sent, token = token, str(raw["metadata"].get("continue") or "")
+        sent, token = token, str(found.metadata.get("continue") or "")
         if token and token == sent:  # it would be the same page forever
             raise KindNotListed(kind, response)
-        if resource_version_number(raw["metadata"]["resourceVersion"]) < least:
+        version = found.metadata["resourceVersion"]
+        if resource_version_number(version) < least:
             raise NoServerResponse(f"{kind.kind}: {OLDER_STATE}")
-        items = tuple(_whole(item, kind) for item in raw["items"] or ())
-        yield ListPage(items, raw["metadata"]["resourceVersion"], first)
+        yield ListPage(tuple(found.items), version, first)
         if not token:
             return
         first = False
@@ -120,6 +136,23 @@ async def list_all_objects_of_kind(
     return found, version
 
 
+async def list_all_objects_encoded(
+    api: ApiSession, kind: ApiKind, namespace: str = ""
+) -> tuple[list[EncodedObject | Json], str]:
+    """Return every object of a kind, as JSON text where a server writes it so, and the version of the list.
+
+    Errors are those of :func:`list_kind_by_page`.
+    """
+    found: list[EncodedObject | Json] = []
+    version = ""
+    async for page in _pages(api, kind, namespace, 0, partial(encoded_list_in_response, kind)):
+        if page.first:
+            found.clear()
+        found.extend(page.items)
+        version = page.version
+    return found, version
+
+
 def list_selector_query(kind: ApiKind) -> dict[str, str]:
     """Return the query parameters that select objects by label or fields, or the one object of a name."""
     fields = f"metadata.name={kind.name}" if kind.name else kind.fields
@@ -136,6 +169,10 @@ def accept_header_for_kind(kind: ApiKind, *, a_list: bool) -> str:
     return _METADATA.format("List" if a_list else "")
 
 
-def _whole(item: dict[str, Any], kind: ApiKind) -> dict[str, Any]:
-    """Return an item of a list with its kind and apiVersion, which a server leaves out."""
-    return {**item, "kind": kind.kind, "apiVersion": kind.api_version}
+def _list_with_kinds(kind: ApiKind, response: ApiResponse) -> ListBody[Json] | None:
+    """Return a list, each item with its kind and apiVersion, which a server leaves out; None where it is none."""
+    found = list_in_response(kind, response)
+    if found is None:
+        return None
+    own = {"kind": kind.kind, "apiVersion": kind.api_version}
+    return ListBody(found.metadata, [{**item, **own} for item in found.items])

@@ -3,10 +3,11 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from math import inf
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
+from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.object_metadata import resource_version_number
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_response import FORBIDDEN, GONE, NOT_FOUND
@@ -14,11 +15,17 @@ from grove_shell.client.api_session import ApiSession, NoServerResponse, WatchRe
 from grove_shell.client.paged_lists import (
     KindNotListed,
     accept_header_for_kind,
+    list_all_objects_encoded,
     list_all_objects_of_kind,
     list_selector_query,
 )
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.response_check import CHANGES, error_in_watch_event, parse_watch_event
+from grove_shell.client.response_check import (
+    CHANGES,
+    error_in_watch_event,
+    parse_watch_event,
+    parse_watch_event_encoded,
+)
 
 _FIRST_BACKOFF: Final = 0.2
 _LONGEST_BACKOFF: Final = 30.0
@@ -51,6 +58,23 @@ class ReflectorCache(Protocol):
         """Forget the kind: listing it is forbidden, or it is not served."""
 
 
+class ObjectDecoding(NamedTuple):
+    """How much of each object is decoded.
+
+    Attributes:
+        parse_event: returns type and object of one line of a watch; raises NoServerResponse.
+        list_all: returns the objects of a kind and the version of the list, as :func:`list_all_objects_of_kind` does.
+    """
+
+    parse_event: Callable[[bytes], tuple[str, Mapping[str, Any]]]
+    list_all: Callable[[ApiSession, ApiKind, str], Awaitable[tuple[Sequence[Mapping[str, Any]], str]]]
+
+
+WHOLE: Final = ObjectDecoding(parse_watch_event, list_all_objects_of_kind)
+ENCODED: Final = ObjectDecoding(parse_watch_event_encoded, list_all_objects_encoded)
+"""Objects as JSON text, for a cache that reads few of their fields."""
+
+
 class Reflector:
     """Lists and watches one kind into a cache.
 
@@ -69,7 +93,7 @@ class Reflector:
         report: Callable[[str, str], None] = lambda _kind, _words: None,
         longest_pause: float = inf,
         limiter: RateLimiter | None = None,
-        parse_event: Callable[[bytes], tuple[str, dict[str, Any]]] = parse_watch_event,
+        decoding: ObjectDecoding = WHOLE,
     ) -> None:
         """Start without a list.
 
@@ -78,7 +102,7 @@ class Reflector:
             report: called once for each error, with the kind and what is wrong.
             longest_pause: seconds between two attempts, at the most.
             limiter: of lists; watches are not limited.
-            parse_event: reads one line of a watch.
+            decoding: how objects of lists and watches are decoded.
         """
         self.kind = kind
         self.synced = asyncio.Event()
@@ -89,7 +113,7 @@ class Reflector:
         self._report = report
         self._longest_pause = longest_pause
         self._limiter = limiter
-        self._parse_event = parse_event
+        self._decoding = decoding
         self._backoff = _FIRST_BACKOFF
         self._error = ""  # the last reported one; empty while lists and watches work
         self._unlisted = ""  # why the kind is not listed, as the cache has it
@@ -126,7 +150,7 @@ class Reflector:
         newest = max(self._newest, self._cache.newest_resource_version(self.kind.kind))
         if self._limiter is not None:
             await self._limiter.take_token()
-        found, version = await list_all_objects_of_kind(self._api, self.kind, self._namespace)
+        found, version = await self._decoding.list_all(self._api, self.kind, self._namespace)
         was_rolled_back = (
             0 < resource_version_number(version) < newest
         )  # a list shows everything that was shown before it was requested
@@ -171,12 +195,12 @@ class Reflector:
         }
         seen, since, begun, has_news = 0, self._version, time.monotonic(), False
         async for line in self._api.stream_lines(path, query, accept_header_for_kind(self.kind, a_list=False)):
-            event_type, raw = self._parse_event(line)
+            event_type, raw = self._decoding.parse_event(line)
             if event_type == "ERROR":
                 if not seen:  # the same watch would end with it again
                     self._version = ""
                 raise error_in_watch_event(raw)
-            version = str(raw["metadata"].get("resourceVersion") or self._version)
+            version = _version_of(raw) or self._version
             if (
                 0 < resource_version_number(version) < resource_version_number(self._version)
             ):  # OP-080: events of a watch are in order
@@ -197,7 +221,7 @@ class Reflector:
                 await asyncio.sleep(0)
         return has_news
 
-    def _whole(self, raw: dict[str, Any]) -> dict[str, Any]:
+    def _whole(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return an item with its own kind: metadata alone is of kind PartialObjectMetadata."""
         return {**raw, "kind": self.kind.kind, "apiVersion": self.kind.api_version} if self.kind.metadata_only else raw
 
@@ -209,3 +233,9 @@ class Reflector:
         pause = min(max(self._backoff, at_least), self._longest_pause) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._backoff = min(self._backoff * 2, _LONGEST_BACKOFF)
         await asyncio.sleep(pause)
+
+
+def _version_of(raw: Mapping[str, Any]) -> str:
+    if isinstance(raw, EncodedObject):
+        return raw.metadata.resource_version
+    return str(raw["metadata"].get("resourceVersion") or "")

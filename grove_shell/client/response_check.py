@@ -1,10 +1,14 @@
 """Tells a response of an API server from that of a proxy in between, such as a login page with status 200."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final, TypeGuard
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeGuard, TypeVar
+
+import msgspec
 
 from grove_core.kernel.refs import Ref
+from grove_core.resources.encoded_object import EncodedObject
+from grove_core.resources.pod_fields import UnreadableFields
 from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.api_response import NOT_FOUND, ApiResponse
 from grove_shell.client.api_session import NoServerResponse, WatchRefused
@@ -79,6 +83,60 @@ def parse_watch_event(line: bytes) -> tuple[str, dict[str, Any]]:
     if isinstance(event_type, str) and event_type in CHANGES and is_api_object(raw):
         return event_type, raw
     raise NoServerResponse(f"the line is not a watch event: {line[:200].decode('utf-8', 'replace').strip()}")
+
+
+class _EncodedEvent(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _EncodedList(msgspec.Struct):
+    metadata: dict[str, Any]
+    items: list[msgspec.Raw]
+    kind: str = "List"
+
+
+_EVENT: Final = msgspec.json.Decoder(_EncodedEvent)
+_LIST: Final = msgspec.json.Decoder(_EncodedList)
+
+
+def parse_watch_event_encoded(line: bytes) -> tuple[str, Mapping[str, Any]]:
+    """Return type and object of a watch event, the object as JSON text; errors are those of `parse_watch_event`."""
+    try:
+        event = _EVENT.decode(line)
+        if event.type in CHANGES:
+            return event.type, EncodedObject(bytes(event.object))
+    except UnreadableFields:
+        pass  # it is read field by field
+    return parse_watch_event(line)
+
+
+R = TypeVar("R")
+
+
+class ListBody(NamedTuple, Generic[R]):
+    """The metadata and items of a list, whose kind was checked."""
+
+    metadata: Mapping[str, Any]
+    items: Sequence[R]
+
+
+def list_in_response(kind: ApiKind, response: ApiResponse) -> ListBody[dict[str, Any]] | None:
+    """Return the list of a kind in a response; None where it is none (OP-065)."""
+    raw = response.json_body()
+    return ListBody(raw["metadata"], raw["items"] or ()) if is_list_of_kind(raw, kind) else None
+
+
+def encoded_list_in_response(kind: ApiKind, response: ApiResponse) -> ListBody[EncodedObject | dict[str, Any]] | None:
+    """Return the same with items as JSON text; as dicts where one of them is not as a server writes it."""
+    try:
+        found = _LIST.decode(response.body)
+        items = [EncodedObject(bytes(item)) for item in found.items]
+    except UnreadableFields:
+        whole = list_in_response(kind, response)
+        return None if whole is None else ListBody(whole.metadata, [*whole.items])
+    without_items = {"kind": found.kind, "metadata": found.metadata, "items": None}
+    return ListBody(found.metadata, items) if is_list_of_kind(without_items, kind) else None
 
 
 def is_body_of_object_at_address(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:

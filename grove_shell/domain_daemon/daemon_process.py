@@ -18,7 +18,7 @@ from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.reflector import Reflector
+from grove_shell.client.reflector import WHOLE, Reflector
 from grove_shell.client.response_check import parse_watch_event
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.daemon_requests import (
@@ -61,7 +61,8 @@ class SingleObjectWatch(Generic[T]):
             parse: of JSON; raises MalformedObject.
             on_change: called with the version and the parsed object; None if it does not exist.
             report: called once for each error.
-            limiter, parse_event: see :class:`Reflector`.
+            limiter: see :class:`Reflector`.
+            parse_event: see :class:`ObjectDecoding`.
         """
         self._parse = parse
         self._on_change = on_change
@@ -75,7 +76,7 @@ class SingleObjectWatch(Generic[T]):
             report=lambda _kind, message: report(message),
             longest_pause=_LONGEST_PAUSE_S,
             limiter=limiter,
-            parse_event=parse_event,
+            decoding=WHOLE._replace(parse_event=parse_event),
         )
 
     async def run(self) -> None:

@@ -23,7 +23,7 @@ from grove_shell.client.api_kinds import kinds_in_served_versions, kinds_watched
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.reflector import Reflector
+from grove_shell.client.reflector import ENCODED, WHOLE, Reflector
 from grove_shell.exit_codes import DONE, LOST
 from grove_shell.log_lines import reason_log_fields
 from grove_shell.operator.crd_name_clashes import log_crd_name_clashes
@@ -132,7 +132,14 @@ class _Running:
         metrics.read_queue_depth_from(lambda: self._loop.queue_depth)
         self._synced = asyncio.Event()
         self._reflectors = [
-            Reflector(api, kind, cache, namespace=options.namespace, report=self._report_watch)
+            Reflector(
+                api,
+                kind,
+                cache,
+                namespace=options.namespace,
+                report=self._report_watch,
+                decoding=ENCODED if kind.kind == "Pod" else WHOLE,
+            )
             for kind in kinds_watched_by_operator(
                 kinds_in_served_versions(cache.configuration, cache.served),
                 everywhere=not options.namespace,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
@@ -9,6 +10,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.labels import SET
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -17,8 +19,15 @@ from grove_shell.client import reflector
 from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import NoServerResponse
-from grove_shell.client.reflector import Reflector
-from grove_shell.client.response_check import is_api_object, is_list_of_kind, parse_watch_event
+from grove_shell.client.reflector import ENCODED, WHOLE, ObjectDecoding, Reflector
+from grove_shell.client.response_check import (
+    ListBody,
+    encoded_list_in_response,
+    is_api_object,
+    is_list_of_kind,
+    parse_watch_event,
+    parse_watch_event_encoded,
+)
 from tests.operator.stub_server import api_with
 from tests.property.few_examples import RARELY
 
@@ -65,10 +74,19 @@ NO_EVENTS: Final = (
 )
 
 
+@pytest.mark.parametrize("parse", [parse_watch_event, parse_watch_event_encoded])
 @pytest.mark.parametrize("line", NO_EVENTS, ids=lambda line: line[:60])
-def test_op065_it_is_no_event(line: str) -> None:
+def test_op065_it_is_no_event(line: str, parse: Callable[[bytes], object]) -> None:
     with pytest.raises(NoServerResponse, match="the line is not a watch event"):
-        parse_watch_event(line.encode())
+        parse(line.encode())
+
+
+@pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED"])
+def test_op065_an_event_with_its_object_as_text(kind: str) -> None:
+    line = event(kind).encode()
+    encoded = parse_watch_event_encoded(line)
+    assert isinstance(encoded[1], EncodedObject)
+    assert (encoded[0], dict(encoded[1])) == parse_watch_event(line)
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: str(broken)[:60])
@@ -78,6 +96,27 @@ def test_op065_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
     assert is_list_of_kind({**as_of, "items": [whole]}, kind)
     assert not is_list_of_kind({**as_of, "items": [whole, {"metadata": SOUND | broken}]}, kind)
     assert not is_list_of_kind({"metadata": SOUND | broken, "items": [whole]}, kind)
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: str(broken)[:60])
+def test_op065_nor_is_one_with_items_as_text(broken: dict[str, Any]) -> None:
+    def listed(item: dict[str, Any], of_list: dict[str, Any]) -> ListBody[EncodedObject | dict[str, Any]] | None:
+        body = json.dumps({"metadata": of_list, "items": [{"metadata": SOUND}, {"metadata": item}]})
+        return encoded_list_in_response(KINDS["Pod"], ApiResponse(200, body.encode()))
+
+    found = listed(SOUND, {"resourceVersion": "1"})
+    assert found is not None
+    assert [dict(item) for item in found.items] == [{"metadata": SOUND}] * 2
+    assert listed(SOUND | broken, {"resourceVersion": "1"}) is None
+    assert listed(SOUND, SOUND | broken) is None
+
+
+@pytest.mark.parametrize("items", [None, []])
+def test_op065_an_empty_list_is_one(items: list[Any] | None) -> None:
+    body = {"kind": "PodList", "metadata": {"resourceVersion": "1"}, "items": items}
+    response = ApiResponse(200, json.dumps(body).encode())
+    assert encoded_list_in_response(KINDS["Pod"], response) == ListBody({"resourceVersion": "1"}, [])
+    assert encoded_list_in_response(KINDS["PodClique"], response) is None
 
 
 def test_op075_a_controller_without_a_name_says_nothing() -> None:
@@ -91,7 +130,8 @@ def test_op065_what_goes_deep_and_has_no_end_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize("line", DEADLY, ids=lambda line: line[:60])
-def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("decoding", [WHOLE, ENCODED], ids=["whole", "encoded"])
+def test_op065_a_reflector_outlives_it(line: str, decoding: ObjectDecoding, monkeypatch: pytest.MonkeyPatch) -> None:
     """Receive it, in a watch and then in lists, and list again."""
     monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.05)
     monkeypatch.setattr(reflector, "_RELIST_AFTER", 0.2)
@@ -106,7 +146,13 @@ def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
 
     async def scenario() -> bool:
         async with api_with(answer) as api:
-            keeping = Reflector(api, KINDS["Pod"], ClusterCache(), report=lambda _kind, words: reported.append(words))
+            keeping = Reflector(
+                api,
+                KINDS["Pod"],
+                ClusterCache(),
+                report=lambda _kind, words: reported.append(words),
+                decoding=decoding,
+            )
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
                 while asks.count("list") < 3 and not following.done():  # noqa: ASYNC110 - the server has no signal
