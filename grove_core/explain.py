@@ -9,19 +9,13 @@ from grove_core.areas.gang_termination.termination_deletions import termination_
 from grove_core.areas.gang_termination.termination_findings import (
     AVAILABILITY,
     BREACH,
-    LATE_START,
-    LEAVING,
-    LOST_NODE,
-    PREDICTION,
-    SCALED,
     TERMINATION,
     averted_by_predicted_steps,
     findings_with_averted,
 )
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
-from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.forecast_explanation import (
+    NOTICES,
     RANK_OF_URGENCY,
     URGENCY_BY_VERDICT,
     ExplainedCause,
@@ -31,7 +25,7 @@ from grove_core.forecast_explanation import (
     withholds_scheduling_gate_removal,
 )
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth, reasons_for_question
+from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step, total_deletion_impact
@@ -51,7 +45,6 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
     not well, and for each withheld step. A termination that the first round waits for and that its steps avert or
     postpone has the causes and the time that are found after these steps (PL-025).
     """
-    unpredicted = reasons_for_question(PREDICTION, forecast.findings)
     averted = averted_by_predicted_steps(forecast.findings, forecast.averted)
     findings = findings_with_averted(forecast.findings, forecast.averted)
     first = forecast.rounds[0]
@@ -64,16 +57,7 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
         unrecorded=sum(one.health is SubjectHealth.UNRECORDED for one in breaches.values()),
         available=share.there,
         replicas=share.wanted,
-        unpredicted=tuple(why.sentence for why in unpredicted),
-        misplaced=reasons_for_question(MISPLACEMENT, forecast.findings),
-        scaled=tuple(one for one in forecast.findings if one.question == SCALED),
-        foreign_gates=tuple(one for one in forecast.findings if one.question == FOREIGN_GATE),
-        stale_gangs=tuple(one for one in forecast.findings if one.question == STALE_GANG),
-        defects=tuple(one for one in forecast.findings if one.question == DEFECT),
-        failed_writes=tuple(one for one in forecast.findings if one.question == FAILED_WRITE),
-        late_starts=tuple(one for one in forecast.findings if one.question == LATE_START),
-        lost=tuple(one for one in forecast.findings if one.question == LOST_NODE),
-        leaving=tuple(one for one in forecast.findings if one.question == LEAVING),
+        notices=tuple(one for one in forecast.findings if one.question in NOTICES),
     )
 
 

@@ -6,10 +6,12 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
+from grove_core.areas.gang_termination.termination_findings import LATE_START, LEAVING, LOST_NODE, PREDICTION, SCALED
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
+from grove_core.areas.topology.wants import MISPLACEMENT
+from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import Finding
-from grove_core.kernel.reasons import Reason
+from grove_core.kernel.decisions import Finding, reasons_for_question
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.structs import Struct
@@ -44,6 +46,21 @@ URGENCY_BY_VERDICT: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
 )
 """The urgency of each verdict on a termination."""
 
+NOTICES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        PREDICTION: "notPredicted",
+        MISPLACEMENT: "misplaced",
+        LATE_START: "lateStarts",
+        DEFECT: "defects",
+        FAILED_WRITE: "failedWrites",
+        LOST_NODE: "lostNodes",
+        LEAVING: "leavingPods",
+        SCALED: "scaled",
+        FOREIGN_GATE: "foreignGates",
+        STALE_GANG: "staleGangs",
+    }
+)
+"""Questions whose findings every plan of a set shows -> the field of a document with their reasons (CL-137)."""
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 RANK_OF_URGENCY: Final[Mapping[ReplicaUrgency, int]] = MappingProxyType(
     {urgency: place for place, urgency in enumerate(ReplicaUrgency)}
@@ -96,16 +113,7 @@ class ForecastExplanation(Struct, frozen=True):
     Attributes:
         unrecorded: how many PodCliques are kept only because no record says that they ever were available (GT-015).
         available, replicas: of the set (GT-044); 0 and 0 where they are not known.
-        unpredicted: what the rule set does not predict about the set, a sentence each (GF-134).
-        lost: pods on nodes that do not answer, by PodClique (GF-015).
-        leaving: PodCliques that are breached once their pods that are being deleted are gone (GT-113).
-        scaled: PodCliques that are below their minimum on purpose, or that a termination scales back (GT-110, GF-125).
-        failed_writes: objects of which a write failed that is still to be done (WL-255).
-        defects: what the Go operator does wrong in an update, and what to do instead (WF-170).
-        foreign_gates: PodCliques with pods that a foreign scheduling gate holds (WL-246).
-        stale_gangs: PodCliques whose scheduled pods the scheduler evicts, not the operator (WL-257).
-        late_starts: parts that would be terminated when their pods start at last (GF-124).
-        misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).
+        notices: the findings that answer one of ``NOTICES``.
     """
 
     root: Ref
@@ -113,27 +121,25 @@ class ForecastExplanation(Struct, frozen=True):
     unrecorded: int
     available: int = 0
     replicas: int = 0
-    unpredicted: tuple[str, ...] = ()
-    misplaced: tuple[Reason, ...] = ()
-    lost: tuple[Finding, ...] = ()
-    leaving: tuple[Finding, ...] = ()
-    late_starts: tuple[Finding, ...] = ()
-    scaled: tuple[Finding, ...] = ()
-    foreign_gates: tuple[Finding, ...] = ()
-    stale_gangs: tuple[Finding, ...] = ()
-    defects: tuple[Finding, ...] = ()
-    failed_writes: tuple[Finding, ...] = ()
+    notices: tuple[Finding, ...] = ()
 
     @property
     def needs_no_attention(self) -> bool:
-        """Whether everything is predicted, kept, present and well placed, and has the pods that it needs."""
-        if self.unpredicted or self.misplaced or self.lost or self.late_starts or self.scaled:
-            return False
-        if self.failed_writes or self.stale_gangs or self.leaving or self.available < self.replicas:
+        """Whether everything is kept and present, has the pods that it needs, and there is no notice."""
+        if self.notices or self.available < self.replicas:
             return False
         return not any(
             entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
         )
+
+    @property
+    def unpredicted(self) -> tuple[str, ...]:
+        """What the rule set does not predict about the set, a sentence each (GF-134)."""
+        return tuple(why.sentence for why in reasons_for_question(PREDICTION, self.notices))
+
+    def notices_of(self, question: str) -> tuple[Finding, ...]:
+        """Return the notices that answer a question."""
+        return tuple(one for one in self.notices if one.question == question)
 
     def entries_of_urgency(self, urgency: ReplicaUrgency) -> tuple[ExplainedReplica, ...]:
         """Return the entries of one urgency."""

@@ -2,20 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from types import MappingProxyType
-from typing import Final
 
 from grove_core.areas.gang_termination.termination_findings import (
-    LATE_START,
-    LEAVING,
-    LOST_NODE,
-    PREDICTION,
-    SCALED,
     TerminationAssumption,
     termination_assumptions_by_round,
 )
-from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE
 from grove_core.document.edit_format import edit_as_json
 from grove_core.document.hint_format import hints_as_json
 from grove_core.document.plan_document import (
@@ -34,6 +25,7 @@ from grove_core.document.step_writing import (
     withheld_step_as_json,
 )
 from grove_core.document.termination_totals import TerminationTotals, termination_totals
+from grove_core.forecast_explanation import NOTICES
 from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
@@ -42,20 +34,6 @@ from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
-
-_QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "notPredicted": PREDICTION,
-        "misplaced": MISPLACEMENT,
-        "lateStarts": LATE_START,
-        "defects": DEFECT,
-        "failedWrites": FAILED_WRITE,
-        "lostNodes": LOST_NODE,
-        "leavingPods": LEAVING,
-        "scaled": SCALED,
-    }
-)
-"""Field of a forecast -> the question whose reasons it has."""
 
 
 def plan_document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
@@ -125,7 +103,7 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         "complete": forecast.complete,
         "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
-    for key, question in _QUESTIONS.items():
+    for question, key in NOTICES.items():
         if because := reasons_for_question(question, forecast.findings):
             shown[key] = reasons_as_json(because)
     shown |= _manifest_as_json(forecast)

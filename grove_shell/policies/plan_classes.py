@@ -5,6 +5,7 @@ from datetime import datetime
 from itertools import chain
 
 from grove_core.areas.gang_termination.termination_findings import TERMINATION
+from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import ReplicaUrgency, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
@@ -81,7 +82,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
             or any(map(is_withheld_as_undecided, withheld)),
             "withheld": bool(withheld),
             "restart": forecast.edit is not None and (update is None or bool(update.restarted.pods)),
-            "defect": bool(story.defects),
+            "defect": bool(story.notices_of(DEFECT)),
             "delete": deletes,
             "change": bool(steps),
         }

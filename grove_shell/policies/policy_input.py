@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.forecast_explanation import NOTICES
 from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -23,9 +25,8 @@ COUNTS: Final = ("restarted", "removed", "added")
 _KNOWN: Final = ("namespace", "name", "labels", "annotations", "spec", "isNew", "unknown")
 """Fields of a set that need nothing but its manifest."""
 _PLANNED: Final = (
-    *("rounds", "complete", "wakeAt", "averted", "defects"),
-    *("lateStarts", "lostNodes", "leavingPods", "misplaced", "creates", "again"),
-    *("hints", "scaled", "failedWrites", "sameName", "ifDeleted"),
+    *("rounds", "complete", "wakeAt", "averted", "creates", "again", "hints", "sameName", "ifDeleted"),
+    *(field for question, field in NOTICES.items() if question != PREDICTION),
 )
 """Fields of the plan document; a set with ``notPredicted`` is not decided."""
 SET_FIELDS: Final = (*_KNOWN, "edit", "classes", *COUNTS, *_PLANNED)

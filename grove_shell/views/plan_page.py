@@ -5,10 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
 
+from grove_core.areas.gang_termination.termination_findings import LATE_START, LEAVING, LOST_NODE, SCALED
+from grove_core.areas.topology.wants import MISPLACEMENT
+from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.document.plan_document import PlanDocument, step_action_name
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step, is_set_release
 from grove_core.plan.forecast import Forecast
@@ -48,6 +51,17 @@ _ACTIONS: Final[Mapping[str, str]] = {
     "dropFinalizer": "finalizer removal",
     "setStatus": "status update",
 }
+_NOTICE_WORDS: Final[Mapping[str, str]] = {
+    FAILED_WRITE: "FAILED",
+    LOST_NODE: "LOST NODE",
+    LEAVING: "LEAVING",
+    LATE_START: "RISK",
+    STALE_GANG: "EVICTION",
+    DEFECT: "DEFECT",
+    SCALED: "SCALED",
+    FOREIGN_GATE: "GATED",
+}
+"""Question of a notice -> the word before it. Those of predictions and of places have entries of their own."""
 ForecastAndStory: TypeAlias = tuple[Forecast, ForecastExplanation]
 
 
@@ -129,35 +143,19 @@ def add_set_warnings(page: StyledTextPage, forecast: Forecast, story: ForecastEx
     """Add what stands before the entries of a set: what is not predicted, findings about its parts, and its edit."""
     for sentence in story.unpredicted:
         page.add_line((padded_entry_label(ReplicaUrgency.UNKNOWN.value), STYLES[ReplicaUrgency.UNKNOWN]), sentence)
-    for why in story.misplaced:
+    for why in reasons_for_question(MISPLACEMENT, story.notices):
         page.add_line(
             (padded_entry_label("MISPLACED"), "bold red"),
             (object_display_name(why.subject), "bold"),
             f": {why.sentence}",
         )
-    _warnings(page, "FAILED", story.failed_writes)
-    _warnings(page, "LOST NODE", story.lost)
-    _warnings(page, "LEAVING", story.leaving)
-    _warnings(page, "RISK", story.late_starts)
-    _warnings(page, "EVICTION", story.stale_gangs)
-    _warnings(page, "DEFECT", story.defects)
-    _warnings(page, "SCALED", story.scaled)
-    _foreign_gates(page, story)
+    for question, word in _NOTICE_WORDS.items():
+        for finding in story.notices_of(question):
+            add_entry_with_reasons(page, (word, "bold red"), finding.subject, finding.because)
+    for gate in sorted({str(dict(why.facts)["gate"]) for why in reasons_for_question(FOREIGN_GATE, story.notices)}):
+        page.add_line(INDENT, "  ", gate_removal_sentence(gate, story.root.namespace))  # CL-082
     if forecast.edit is not None:
         add_edit(page, forecast.edit, forecast.rounds[0].withheld, full=full)
-
-
-def _warnings(page: StyledTextPage, word: str, findings: Iterable[Finding]) -> None:
-    """Add findings about pods on lost nodes (GF-015), or about late starts (GF-124)."""
-    for finding in findings:
-        add_entry_with_reasons(page, (word, "bold red"), finding.subject, finding.because)
-
-
-def _foreign_gates(page: StyledTextPage, story: ForecastExplanation) -> None:
-    """Add the PodCliques that gates of other products hold, and which product removes each gate (CL-082)."""
-    _warnings(page, "GATED", story.foreign_gates)
-    for gate in sorted({str(dict(why.facts)["gate"]) for one in story.foreign_gates for why in one.because}):
-        page.add_line(INDENT, "  ", gate_removal_sentence(gate, story.root.namespace))
 
 
 def add_calm_sets(page: StyledTextPage, calm: Sequence[ForecastAndStory]) -> None:

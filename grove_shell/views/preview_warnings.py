@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.explain import explanation_of_forecast
 from grove_core.kernel.refs import Ref
 from grove_core.plan.forecast import Forecast
@@ -32,7 +33,7 @@ def preview_warnings(forecast: Forecast, rules: str) -> list[str]:
     found += _some((f"it waits: {_named(held.target)}: {held.because[0].sentence}" for held in waits), len(waits))
     if update is not None and update.is_cut:
         found.append(one_warning(_end_of_forecast(update)))
-    defects = explanation_of_forecast(forecast).defects
+    defects = explanation_of_forecast(forecast).notices_of(DEFECT)
     texts = (f"defect: {_named(one.subject)}: {_BETWEEN.join(why.sentence for why in one.because)}" for one in defects)
     return found + _some(texts, len(defects))
 
