@@ -107,13 +107,13 @@ _WORKLOAD: Final = MappingProxyType(
 
 def _rule_set(release: str, generation: GoOperatorRuleGeneration, workload: WorkloadOfRelease, form: str) -> RuleSet:
     return RuleSet(
-        f"{FIELD}@{release}",
-        partial(gang_termination_by_go_operator, generation=generation),
-        partial(_replica_fates, generation=generation),
-        DEFAULT_DELAY,
-        lost_node_result,
-        lambda _: PODGANGS_ONLY,
-        partial(workload_result_by_go_operator, release=workload),
+        name=f"{FIELD}@{release}",
+        gang_termination=partial(gang_termination_by_go_operator, generation=generation),
+        replica_fates=partial(_replica_fates, generation=generation),
+        default_delay=DEFAULT_DELAY,
+        lost_nodes=lost_node_result,
+        gang_backends=lambda _: PODGANGS_ONLY,
+        workload=partial(workload_result_by_go_operator, release=workload),
         delays_statuses=False,
         mnnvl=MNNVL_BY_GO_OPERATOR,
         admission=_admission(release),
@@ -121,6 +121,7 @@ def _rule_set(release: str, generation: GoOperatorRuleGeneration, workload: Work
         computes_status_when_scheduled=False,
         keeps_topologies=False,
         hash_form=form,
+        terminates_as_go_operator=True,
     )
 
 

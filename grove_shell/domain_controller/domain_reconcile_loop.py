@@ -122,7 +122,8 @@ class DomainReconcileLoop:
         guard: Mapping[str, Any] = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
         path = url_path_of(ref, "status" if ref.kind == DOMAIN_KIND else "")
         if isinstance(action, Apply):
-            body = {**thaw_json(action.fields), "metadata": guard}
+            fields = thaw_json(action.fields)
+            body = {**fields, "metadata": {**fields.get("metadata", {}), **guard}}
             return await self._api.request(
                 "PATCH", path, query={"fieldManager": MANAGER}, body=body, content_type=MERGE
             )

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
@@ -40,9 +40,6 @@ from grove_shell.reading.manifest_admission import (
 )
 from grove_shell.reading.owner_reference_check import UnreadableObject
 from grove_shell.reading.pod_runs import PodRun
-
-if TYPE_CHECKING:
-    pass
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
 _NVIDIA_GROUP: Final = NVIDIA.partition("/")[0]
