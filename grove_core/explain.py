@@ -130,7 +130,7 @@ def _degraded(
         fates: findings on terminations; a scaling group that does not act on a breach says why.
     """
     guards = {
-        fate.subject: fate.because[0].sentence
+        fate.subject: fate.because[0]
         for fate in fates
         if fate.subject.kind != "PodCliqueSet"
         and fate.subject.replica is not None
@@ -140,10 +140,10 @@ def _degraded(
     for breach in breaches:
         if not breach.within or not (breach.health in _LACKING or breach.subject in recovered):
             continue
-        sentences = [breach.because[0].sentence]
+        because = [breach.because[0]]
         if breach.verdict == ConditionStatus.TRUE.value:
-            sentences += [guards[replica] for replica in breach.within if replica in guards]
-        found[breach.within[-1]].append(ExplainedCause(breach.subject, tuple(sentences)))
+            because += [guards[replica] for replica in breach.within if replica in guards]
+        found[breach.within[-1]].append(ExplainedCause(breach.subject, tuple(because)))
     return found
 
 
@@ -159,8 +159,8 @@ def _causes(
     for reason in because:
         breach = breaches.get(reason.subject) if reason in of_breaches else None
         if breach is None:
-            yield ExplainedCause(reason.subject, (reason.sentence,))
+            yield ExplainedCause(reason.subject, (reason,))
             continue
         first, *rest = breach.because
-        below = tuple(ExplainedCause(part.subject, (part.sentence,)) for part in rest)
-        yield ExplainedCause(reason.subject, (first.sentence, reason.sentence), below)
+        below = tuple(ExplainedCause(part.subject, (part,)) for part in rest)
+        yield ExplainedCause(reason.subject, (first, reason), below)

@@ -12,6 +12,7 @@ from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, reasons_for_question
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.structs import Struct
@@ -72,13 +73,18 @@ class ExplainedCause(Struct, frozen=True):
     """One reason behind an entry: the subject, what is wrong with it, and the delay that runs.
 
     Attributes:
-        sentences: about the subject, the most important first.
+        because: about the subject, the most important first; at least one.
         below: the causes behind this one (the breached PodCliques of a scaling group).
     """
 
     subject: Ref
-    sentences: tuple[str, ...]
+    because: tuple[Reason, ...]
     below: tuple["ExplainedCause", ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of the reasons."""
+        return tuple(why.sentence for why in self.because)
 
 
 class ExplainedReplica(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ _UNAVAILABLE: Final = 503
 _MULTIPLE: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ApiResponse:
     """The status and body of a response; ``retry_after`` is the value of ``Retry-After`` in seconds, if it has one."""
 
@@ -34,7 +35,11 @@ class ApiResponse:
         return self.status < _MULTIPLE
 
     def json_body(self) -> dict[str, Any]:
-        """Return the body; an empty object if it is none."""
+        """Return the body, which must not be changed; an empty object if it is none."""
+        return self._decoded
+
+    @cached_property
+    def _decoded(self) -> dict[str, Any]:
         try:
             raw = read_json_with_nesting_limit(self.body)
         except ValueError:

@@ -1,14 +1,12 @@
 """Entries of a plan's page: a replica that is terminated, waits or cannot be judged, with causes and what averts it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from grove_core.forecast_explanation import ExplainedCause, ExplainedReplica, ForecastExplanation, ReplicaUrgency
-from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.plan.forecast import Forecast
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.views.formatting import (
@@ -50,16 +48,15 @@ class EntryView:
 
 
 def entry_views(
-    forecast: Forecast, story: ForecastExplanation, anchors: Anchors, cited: CitedRules, now: datetime
+    story: ForecastExplanation, anchors: Anchors, cited: CitedRules, now: datetime
 ) -> tuple[EntryView, ...]:
     """Return the entries of a set, the most urgent first; a replica that is kept has one where it is not well."""
-    known = _reasons_by_sentence(forecast)
     seen = Counter[Ref]()
     views = []
     for entry in filter(_is_shown, story.entries):
         seen[entry.subject] += 1
         anchor = anchors.id_of(_entry_ref(entry.subject, seen[entry.subject]))
-        views.append(_entry_view(entry, anchor, known, cited, now))
+        views.append(_entry_view(entry, anchor, cited, now))
     return tuple(views)
 
 
@@ -88,7 +85,6 @@ def _is_shown(entry: ExplainedReplica) -> bool:
 def _entry_view(
     entry: ExplainedReplica,
     anchor: str,
-    known: Mapping[tuple[Ref, str], Reason],
     cited: CitedRules,
     now: datetime,
 ) -> EntryView:
@@ -103,7 +99,7 @@ def _entry_view(
         link=cited.link_to(entry.subject),
         when=_when(entry, now),
         until=entry.until if entry.urgency is ReplicaUrgency.WAITS else None,
-        reasons=tuple(_reasons(causes, known, cited, entry.subject)),
+        reasons=tuple(_reasons(causes, cited, entry.subject)),
         hints=tuple(hints),
         deletes=tuple((ref.name, cited.link_to(ref)) for ref in entry.deletes),
     )
@@ -126,27 +122,16 @@ def _when(entry: ExplainedReplica, now: datetime) -> str:
 
 def _reasons(
     causes: Iterable[ExplainedCause],
-    known: Mapping[tuple[Ref, str], Reason],
     cited: CitedRules,
     place: Ref,
     level: int = 0,
 ) -> Iterator[HtmlReason]:
     """Yield the sentences of causes; the first of a cause names its subject, the others are below it."""
     for cause in causes:
-        for number, sentence in enumerate(cause.sentences):
-            why = known.get((cause.subject, sentence))
+        for number, why in enumerate(cause.because):
+            cited.cite(why)
             is_first = number == 0 and cause.subject != place
             name = f"{cause.subject.kind} {cause.subject.name}" if is_first else ""
             link = cited.link_to(cause.subject) if is_first else ""
-            code, rule = (why.rule.code, why.rule.requirement) if why is not None else ("", "")
-            if why is not None:
-                cited.cite(why)
-            yield HtmlReason(sentence, name, link, code, rule, level + (number > 0))
-        yield from _reasons(cause.below, known, cited, place, level + 1)
-
-
-def _reasons_by_sentence(forecast: Forecast) -> Mapping[tuple[Ref, str], Reason]:
-    """Return (subject, sentence) -> the reason with that sentence, of all findings and withheld steps of round 1."""
-    every = [why for one in (*forecast.findings, *forecast.averted) for why in one.because]
-    every += [why for held in forecast.rounds[0].withheld for why in held.because]
-    return {(why.subject, why.sentence): why for why in every}
+            yield HtmlReason(why.sentence, name, link, why.rule.code, why.rule.requirement, level + (number > 0))
+        yield from _reasons(cause.below, cited, place, level + 1)

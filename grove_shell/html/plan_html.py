@@ -127,7 +127,7 @@ class _SetViews:
         tree = None if snapshot is None else set_tree(snapshot, forecast, story)
         if tree is not None:
             self.places.add_tree(tree)
-        entries = entry_views(forecast, story, self._anchors, cited, now)
+        entries = entry_views(story, self._anchors, cited, now)
         warnings, later = StyledTextPage(), StyledTextPage()
         add_set_warnings(warnings, forecast, story, full=self._context.verbose)
         add_later_round_terminations(later, forecast, now)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import findings_with_averted
 from grove_core.forecast_explanation import ExplainedReplica, ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
@@ -99,7 +98,7 @@ def _of_one_set(forecast: Forecast, story: ForecastExplanation) -> Iterator[Pend
         yield PendingReplica(
             root=forecast.root,
             replica=replica,
-            since=None if entry is None else _since(entry, forecast),
+            since=None if entry is None else _since(entry),
             until=entry.until if entry is not None and waits else None,
             ends=ends,
             cause=_cause(entry, ends),
@@ -154,12 +153,9 @@ def _moved_fact(fact: Fact, later: timedelta, begun: datetime) -> Fact:
     return fact if moment is None or moment <= begun else format_time(moment + later)
 
 
-def _since(entry: ExplainedReplica, forecast: Forecast) -> datetime | None:
-    """Return since when the first of the breaches behind an entry lasts."""
-    subjects = {cause.subject for cause in entry.causes}
-    findings = findings_with_averted(forecast.findings, forecast.averted)
-    whys = (why for one in findings if one.subject == entry.subject for why in one.because)
-    return min((at for why in whys if why.subject in subjects for at in _times_named_since(why)), default=None)
+def _since(entry: ExplainedReplica) -> datetime | None:
+    """Return since when the first of the breaches behind an entry lasts; the last reason of a cause is its delay."""
+    return min((at for cause in entry.causes for at in _times_named_since(cause.because[-1])), default=None)
 
 
 def _times_named_since(why: Reason) -> Iterable[datetime]:
