@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from grove_core.admit_topology import admit_topology, admit_topology_deletion
+from grove_core.admit_cluster_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.topology_snapshot import incomplete_topology_user_kinds
 from grove_core.areas.topology.usage_report import count_sets_without_topology, topology_usage_report

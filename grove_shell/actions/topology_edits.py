@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from grove_core.admit_topology import admit_topology
+from grove_core.admit_cluster_topology import admit_topology
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.topology.usage_report import TopologyUsage, topology_usage_report
 from grove_core.kernel.admission import Deny

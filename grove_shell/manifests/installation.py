@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core.resources.configuration import GangBackend, MnnvlConfiguration, MnnvlMode, TopologyAwareSettings
 from grove_core.version import IMAGE
-from grove_shell.client.resource_access import (
+from grove_shell.client.rbac_rules import (
     DAEMON,
     DOMAIN_CONTROLLER,
     LEASE_NAME,

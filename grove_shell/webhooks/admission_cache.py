@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
+from grove_core.admit_cluster_topology import topology_used_by_set
 from grove_core.admit_podclique import podcliqueset_name_in_labels
-from grove_core.admit_topology import topology_used_by_set
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.kernel.errors import MalformedObject, ObjectProblem

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, Final
 
 from grove_core.admit import admit, index_names_used_by_sets
+from grove_core.admit_cluster_topology import admit_topology, admit_topology_deletion, topology_used_by_set
 from grove_core.admit_podclique import admit_podclique, admit_podgang
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_used_by_set
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.workload.admission.manifest_defaults import json_patch_between, podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny

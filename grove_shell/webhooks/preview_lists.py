@@ -14,7 +14,7 @@ from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.paged_lists import FROM_CACHE, KindNotListed, list_all_objects_of_kind
-from grove_shell.client.resource_access import PREVIEWED_KINDS
+from grove_shell.client.rbac_rules import PREVIEWED_KINDS
 from grove_shell.client.response_check import is_api_object
 from grove_shell.reading.collected_objects import CollectedObjects
 

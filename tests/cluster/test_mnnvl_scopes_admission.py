@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.client.resource_access import webhook_domain_sharing_access
+from grove_shell.client.rbac_rules import webhook_domain_sharing_access
 from tests.cluster.api import APPLY, ApiError, Json, wait_until
 from tests.cluster.fabrics import domains, runs, users
 from tests.cluster.nvidia_objects import claim_of, domain

@@ -9,7 +9,7 @@ import pytest
 
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_shell.actions.manifests import installation_objects
-from grove_shell.client.resource_access import operator_resource_access
+from grove_shell.client.rbac_rules import operator_resource_access
 from grove_shell.manifests.installation import InstallationOptions
 from tests.cluster.api import Api, Json, wait_until
 from tests.cluster.binaries import serve_groups

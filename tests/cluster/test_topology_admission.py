@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_shell.client.resource_access import webhook_topology_access
+from grove_shell.client.rbac_rules import webhook_topology_access
 from grove_shell.settings.webhook_settings import GUARDING, PATHS, VALIDATION
 from tests.cluster.api import Json, wait_until
 from tests.cluster.guarding import BLOCKS, PLACING, RACKS, TOPOLOGIES, Guarded, bound, guarding, now, topology

@@ -13,8 +13,8 @@ from grove_core.kernel.decisions import Decision
 from grove_core.resources.api_names import DOMAIN
 from grove_shell.actions.manifests import installation_objects
 from grove_shell.client.api_session import ApiSession
+from grove_shell.client.rbac_rules import DAEMON, DOMAIN_CONTROLLER, ResourceAccess
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.resource_access import DAEMON, DOMAIN_CONTROLLER, ResourceAccess
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, PODS, http_request_of

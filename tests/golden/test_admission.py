@@ -12,7 +12,11 @@ import pytest
 import yaml
 
 from grove_core.admit import admit
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_admission_view_of
+from grove_core.admit_cluster_topology import (
+    admit_topology,
+    admit_topology_deletion,
+    topology_admission_view_of,
+)
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND

@@ -32,14 +32,14 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run_command_line
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.reflector import Reflector
-from grove_shell.client.resource_access import (
+from grove_shell.client.rbac_rules import (
     VERBS,
     RequestScope,
     ResourceAccess,
     operator_resource_access,
     webhook_resource_access,
 )
+from grove_shell.client.reflector import Reflector
 from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.leader_elector import LeaderElector

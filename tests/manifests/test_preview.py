@@ -12,7 +12,7 @@ import yaml
 from grove_core.resources.api_names import MANAGED_BY
 from grove_shell.actions.manifests import PREVIEW_PART, installation_objects
 from grove_shell.cli.main import run_command_line
-from grove_shell.client.resource_access import preview_resource_access
+from grove_shell.client.rbac_rules import preview_resource_access
 from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.webhook_settings import (
     PREVIEW,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from grove_core.admit import admit
-from grove_core.admit_topology import admit_topology
+from grove_core.admit_cluster_topology import admit_topology
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.admission import AdmissionVerdict, Admit

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.admit_topology import topology_admission_view_of
+from grove_core.admit_cluster_topology import topology_admission_view_of
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.podclique import podclique_from_json
 from grove_shell.client.api_kinds import POD_CLIQUE_SET

@@ -4,7 +4,11 @@ from typing import Final
 
 import pytest
 
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_admission_view_of
+from grove_core.admit_cluster_topology import (
+    admit_topology,
+    admit_topology_deletion,
+    topology_admission_view_of,
+)
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.podclique import podclique_from_json
 from grove_shell.client.api_kinds import POD_CLIQUE_SET

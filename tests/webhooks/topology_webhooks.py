@@ -12,7 +12,7 @@ import aiohttp
 import trustme
 
 from grove_core.admit import admit, index_names_used_by_sets
-from grove_core.admit_topology import topology_admission_view_of
+from grove_core.admit_cluster_topology import topology_admission_view_of
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration

@@ -10,7 +10,7 @@ from uuid import uuid4
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api_session import APPLY, ApiSession
 from grove_shell.client.connection_settings import NoClusterAccess
-from grove_shell.client.resource_access import DAEMON, DOMAIN_CONTROLLER
+from grove_shell.client.rbac_rules import DAEMON, DOMAIN_CONTROLLER
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS
 from grove_shell.manifests.installation import rbac_rules_from_access
 

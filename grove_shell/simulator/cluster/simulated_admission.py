@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from grove_core.admit import admit, manifest_with_defaults_of
+from grove_core.admit_cluster_topology import admit_topology
 from grove_core.admit_podclique import admit_podclique, admit_podgang, podcliqueset_name_in_labels
-from grove_core.admit_topology import admit_topology
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults

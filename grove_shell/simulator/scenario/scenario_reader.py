@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from grove_core.admit import admit, manifest_with_defaults_of
-from grove_core.admit_topology import admit_topology
+from grove_core.admit_cluster_topology import admit_topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.structs import replace

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.admit_topology import (
+from grove_core.admit_cluster_topology import (
     admit_topology,
     admit_topology_deletion,
     topology_admission_view_of,

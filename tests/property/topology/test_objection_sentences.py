@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.admit import admit
-from grove_core.admit_topology import admit_topology, admit_topology_deletion
+from grove_core.admit_cluster_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
