@@ -25,7 +25,7 @@ from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
-from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
+from grove_shell.reading.input_sources import InputItem, item_display_name
 
 K = TypeVar("K", bound=tuple[str, ...])
 V = TypeVar("V")
@@ -55,6 +55,21 @@ class ObjectsOfKind(NamedTuple):
     objects: dict[Key, Any]
 
 
+class ItemPlace(NamedTuple):
+    """An object of the input and its position, for later faults; without its fields, as there may be very many."""
+
+    file: str
+    document: int
+    index: int  # type: ignore[assignment]  # a tuple's method of that name is not used here
+    ref: Ref
+
+    def item_with_uid(self, uid: str) -> InputItem:
+        """Return the object as an item, with as much of it as a fault needs."""
+        metadata = {"namespace": self.ref.namespace, "name": self.ref.name, "uid": uid}
+        value = {"apiVersion": self.ref.api_version, "kind": self.ref.kind, "metadata": metadata}
+        return InputItem(self.file, self.document, self.index, value)
+
+
 class InputObjects:
     """The objects that were read so far.
 
@@ -63,7 +78,7 @@ class InputObjects:
         gaps: kinds that count as not collected, with their namespace.
         conflicting: addresses of two objects that differ.
         owners: uid -> reference of the object, also if the object cannot be parsed.
-        places: uid -> position of the object in the input.
+        places: uid -> the object and its position in the input.
         templates: ``spec`` of each ResourceClaimTemplate: templates of shared claims (WL-019).
         shapes: form of ComputeDomains, from their definition.
         claim_version: newest API version of a claim in the input; empty for none.
@@ -79,7 +94,7 @@ class InputObjects:
         self.gaps: set[Gap] = set()
         self.conflicting: set[Address] = set()
         self.owners: dict[str, Ref] = {}
-        self.places: dict[str, InputItem] = {}
+        self.places: dict[str, ItemPlace] = {}
         self.domains: dict[Key, ComputeDomain] = {}
         self.templates: dict[Key, FrozenMap] = {}
         self.shapes: dict[Key, ComputeDomainFormatName] = {}
@@ -105,7 +120,7 @@ class InputObjects:
         self._objects_in_file: Counter[str] = Counter()
         self._set_places: dict[Ref, InputItem] = {}
         self._edited_copies: list[tuple[InputItem, InputItem]] = []
-        self._clashes: dict[str, dict[Ref, InputItem]] = {}  # uid -> objects with that uid, if there are several
+        self._clashes: dict[str, dict[Ref, ItemPlace]] = {}  # uid -> objects with that uid, if there are several
 
     @property
     def served_apis(self) -> ServedApis:
@@ -180,7 +195,7 @@ class InputObjects:
 
     def check_unique_identity(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
-        uid, place = resource.uid, InputItem(item.file, item.document, item.index, kind_and_metadata(item.value))
+        uid, place = resource.uid, ItemPlace(item.file, item.document, item.index, resource.ref)
         self._objects_in_file[item.file] += 1
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
         if not known:
@@ -192,11 +207,17 @@ class InputObjects:
             self.places[uid] = place
         return known and first == resource.ref
 
+    def item_of(self, uid: str) -> InputItem | None:
+        """Return kind, name and position of the object of a uid; None for an unknown one."""
+        place = self.places.get(uid)
+        return None if place is None else place.item_with_uid(uid)
+
     def drop_conflicting_objects(self) -> None:
         """Drop objects that differ from another one of their name, and objects that share a uid."""
         self._report_edited_copies()
-        for members in self._clashes.values():
-            for ref, item in members.items():
+        for uid, members in self._clashes.items():
+            for ref, place in members.items():
+                item = place.item_with_uid(uid)
                 others = " and ".join(sorted(other.short for other in members if other != ref))
                 self.add_fault(item, "metadata.uid", "a uid of its own", f"that of {others}")
                 self.mark_kind_incomplete(ref.kind, item.value)

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, json_comparison_text
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA, RENAMED_KINDS
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json, served_compute_domain_format
@@ -19,6 +20,7 @@ from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KIN
 from grove_core.resources.pod import pod_from_json, pods_from_fields
 from grove_core.resources.pod_fields import UnreadableFields
 from grove_core.resources.pod_requests import PodRequests
+from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.reading.collected_objects import (
     SNAPSHOT_KIND,
@@ -67,6 +69,7 @@ class ObjectCollector:
         self.manifests = InputManifests(configuration, choose_rules)
         self.interned: dict[str, str] = {}  # strings that many objects share
         self.requests: dict[bytes, PodRequests] = {}  # of specs that were read
+        self._pod_specs: dict[bytes, FrozenMap] = {}  # of PodCliques, by their JSON
         self.ignored: Counter[str] = Counter()
         self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
         self.warnings: list[str] = []
@@ -195,6 +198,9 @@ class ObjectCollector:
         except MalformedObject as fault:
             self.unread.append(UnreadableObject(item._replace(value=kind_and_metadata(item.value)), kind, fault))
             return
+        if isinstance(resource, PodClique):  # there are many of one template
+            spec = self._pod_specs.setdefault(json_comparison_text(resource.pod_spec), resource.pod_spec)
+            resource = replace(resource, pod_spec=spec)
         key = (resource.ref.namespace, resource.ref.name)
         if kind != "Pod" and not self.found.check_unique_identity(item, kind, resource):
             self.found.mark_kind_incomplete(kind, item.value)

@@ -89,7 +89,7 @@ class OwnerReferenceCheck:
             return True
         if resource.deleting:
             return isinstance(resource, PodClique)
-        item = found.places[resource.uid]
+        item = found.places[resource.uid].item_with_uid(resource.uid)
         address = (resource.ref.kind, namespace, resource.ref.name)
         if self._is_foreign(item, address, _controller_of(resource)):
             return isinstance(resource, PodClique) and resource.owner_kind in OWNERS_OF_CLIQUES  # its set counts it
@@ -104,7 +104,7 @@ class OwnerReferenceCheck:
         return False
 
     def _belongs(self, gang: PodGang) -> bool:
-        item = self._found.places.get(gang.uid)
+        item = self._found.item_of(gang.uid)
         address = (gang.ref.kind, gang.ref.namespace, gang.ref.name)
         return gang.deleting or item is None or not self._is_foreign(item, address, _controller_of(gang))
 
