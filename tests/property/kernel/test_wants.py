@@ -52,9 +52,9 @@ def withheld(number: int) -> Withheld:
 
 
 class TestPL013:
-    """A plan MUST have at most one step for an object. Of several wants the strongest becomes the step: a deletion or
-    finalizer removal, then a status that could not be written later, then other changes, then any other status. If the
-    strongest is withheld, the next one becomes the step.
+    """A plan MUST have at most one step for an object. Of several wants it is the strongest: a deletion or finalizer
+    removal, then a status that could not be written later, then other changes, then any other status. If the strongest
+    is withheld, the next one becomes the step.
     """
 
     @pytest.mark.parametrize(
