@@ -121,7 +121,6 @@ def _rule_set(release: str, generation: GoOperatorRuleGeneration, workload: Work
         computes_status_when_scheduled=False,
         keeps_topologies=False,
         hash_form=form,
-        terminates_as_go_operator=True,
     )
 
 

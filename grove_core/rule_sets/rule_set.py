@@ -52,8 +52,6 @@ class RuleSet:
         delays_statuses: whether statuses wait while objects are written, as OP-024 has it.
         keeps_topologies: whether the operator writes to topologies (GF-137).
         hash_form: the form of its template hashes; empty where it compares content (WF-090).
-        terminates_as_go_operator: whether its gang termination is the Go operator's (LT-008). A copy that spares
-            replicas terminates like its base.
     """
 
     name: str
@@ -70,7 +68,6 @@ class RuleSet:
     delays_statuses: bool = True
     keeps_topologies: bool = True
     hash_form: str = ""
-    terminates_as_go_operator: bool = False
 
 
 DESIGN: Final = RuleSet("design", gang_termination_by_design)

@@ -79,6 +79,15 @@ def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
     )
 
 
+def base_of(rules: RuleSet) -> RuleSet | None:
+    """Return the rule set that one which spares terminates gangs like; None for any other rule set."""
+    judge = rules.gang_termination
+    if not isinstance(judge, partial) or judge.func is not _gang_termination:
+        return None
+    base: RuleSet = judge.keywords["base"]
+    return base
+
+
 def is_one_line(text: object) -> bool:
     """Return whether something is a text of one line with a visible character."""
     return isinstance(text, str) and len(text.splitlines()) == 1 and not text.isspace()

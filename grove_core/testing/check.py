@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
+from grove_core.rule_sets.termination_source import terminates_as_go_operator
 from grove_core.snapshot.given_snapshot import checked_snapshot
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.arguments import (
@@ -90,7 +91,7 @@ def invariants_for(controller: Controller) -> tuple[Invariant, ...]:
         ['GF-002', 'GF-009', 'GF-077']
     """
     check_controller(controller)
-    is_field = isinstance(controller, RuleSet) and controller.terminates_as_go_operator
+    is_field = isinstance(controller, RuleSet) and terminates_as_go_operator(controller)
     return FIELD_INVARIANTS if is_field else INVARIANTS
 
 

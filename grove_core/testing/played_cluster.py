@@ -5,6 +5,7 @@ from typing import Final
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step, is_gang_termination_deletion
 from grove_core.kernel.structs import replace
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.testing.arguments import check_controller, check_start
 from grove_core.testing.cluster_changes import ChangingCluster
 from grove_core.testing.controllers import Controller, decide
@@ -13,7 +14,6 @@ from grove_core.testing.history_lines import line_of_failures, line_of_time, lin
 from grove_core.testing.invariants.invariant import Invariant, InvariantViolated, Round
 from grove_core.testing.invariants.lists import INVARIANTS
 from grove_core.testing.random_cluster import RandomCluster
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 
 _MOST_QUIET_ROUNDS: Final = 13
 _FAILURES: Final = (AttemptOutcome.REFUSED, AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE)

@@ -10,7 +10,7 @@ from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.apply.execute_plan import Execute
+from grove_shell.apply.execute_concurrently import Execute
 from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
 from grove_shell.apply.pod_relist import PodRelist
 from grove_shell.apply.step_executor import StepExecutor

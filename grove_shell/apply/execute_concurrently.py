@@ -1,11 +1,15 @@
 """Executes the steps of a plan many at a time, against an API server."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Make, Step, StepStage
+from grove_core.plan.step_batches import next_batch, step_batches
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.apply.execute_plan import Execute, next_batch, step_batches
+
+Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
+"""Executes one step."""
 
 
 async def execute_steps_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple[Attempt, ...]:

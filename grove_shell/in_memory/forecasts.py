@@ -21,6 +21,7 @@ from grove_core.plan.forecast import (
     round_fingerprint,
 )
 from grove_core.plan.plan import Plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
@@ -32,7 +33,6 @@ from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _FEW: Final = 20

@@ -16,8 +16,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import finalizer_steps_for_orphans
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_concurrently import execute_steps_concurrently
-from grove_shell.apply.execute_plan import Execute
+from grove_shell.apply.execute_concurrently import Execute, execute_steps_concurrently
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey

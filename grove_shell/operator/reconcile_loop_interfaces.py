@@ -10,7 +10,7 @@ from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.apply.execute_plan import Execute
+from grove_shell.apply.execute_concurrently import Execute
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 

@@ -18,6 +18,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import truncated_to_seconds
 from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
     CLIQUE_FINALIZER,
@@ -42,7 +43,6 @@ from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.cluster_builder import START
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 DELAY: Final = timedelta(minutes=1)

@@ -24,12 +24,12 @@ from grove_core.kernel.steps import (
     termination_causes,
 )
 from grove_core.kernel.structs import replace
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.testing import RandomCluster, clusters
 from grove_shell.apply.execute_concurrently import execute_steps_concurrently
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 SCOPED: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))

@@ -7,13 +7,13 @@ from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, Step, StepStage
 from grove_core.kernel.structs import replace
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.own_writes import accepted_writes_not_listed, standing_refusals_after_round, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.tape import Tape
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.workload.life import Life, Violated

@@ -14,7 +14,7 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.topology_usage import SET_KIND
-from grove_shell.apply.execute_plan import Execute
+from grove_shell.apply.execute_concurrently import Execute
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey

@@ -14,11 +14,11 @@ from grove_core.kernel.conditions import Condition, ConditionStatus, condition_o
 from grove_core.kernel.steps import AttemptOutcome, Delete, StepStage
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.testing import RandomCluster, cluster_of, clusters, storms, stormy
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import deleted, is_termination
 from tests.property.workload.life import Life

@@ -28,6 +28,7 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.plan import Plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
@@ -37,7 +38,6 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY

@@ -17,6 +17,7 @@ from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import pod_from_json
@@ -27,7 +28,6 @@ from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of

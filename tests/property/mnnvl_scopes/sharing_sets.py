@@ -9,12 +9,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, ROUNDS, applied, clique_raw, raw_sets, set_raw
 

@@ -17,6 +17,7 @@ from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Attempt, Create, Ensure
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, ServedApis
@@ -26,7 +27,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import (

@@ -14,6 +14,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ste
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.pod import Pod
@@ -22,7 +23,6 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import SetSpec, UpdateStrategy
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, Json, applied
 

@@ -10,11 +10,11 @@ from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.steps import Attempt, Create
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 

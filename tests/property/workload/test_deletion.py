@@ -8,6 +8,7 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.kernel.structs import replace
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import finalizer_steps_for_orphans, reconcile
 from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
 from grove_core.resources.domain_sharing import CliquePositionInSet, ComputeDomainUser, position_of_clique
@@ -17,7 +18,6 @@ from grove_core.resources.pod import pod_from_json
 from grove_core.resources.topology_usage import set_name_of_clique
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.life import Life

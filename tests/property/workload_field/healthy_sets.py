@@ -6,13 +6,13 @@ from typing import Any, Final
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
+from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PlannedManifestChange, podcliqueset_from_json
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.apply.execute_plan import execute_steps_sequentially
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import applied, clique_raw, set_raw
 

@@ -1,6 +1,9 @@
-"""Executes the steps of a plan stage by stage; a failed step is an attempt with that outcome, never an exception."""
+"""Orders the execution of a plan: which steps may be sent together, and which are left out once others have failed.
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
+A failed step is an attempt with that outcome, never an exception.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
 from typing import TypeAlias
@@ -22,7 +25,6 @@ from grove_core.resources.api_names import GROVE
 from grove_core.resources.domain_sharing_labels import needs_missing_compute_domain
 from grove_core.resources.naming_rules import clique_name_of_pod
 
-Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 StepBatches: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
 
 
