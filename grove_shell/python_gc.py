@@ -9,8 +9,7 @@ from contextlib import contextmanager
 def python_gc_paused() -> Iterator[None]:
     """Switch it off inside a ``with`` block (IN-012).
 
-    Loading and planning create very many objects and no cycles, so a collection finds nothing. Afterwards these objects
-    are of the oldest generation, which is collected rarely, unless some objects of the process are frozen.
+    Loading and planning create very many objects and no cycles, so a collection finds nothing.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -18,9 +17,6 @@ def python_gc_paused() -> Iterator[None]:
         yield
     finally:
         if was_on:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 

@@ -52,7 +52,9 @@ class EncodedObject(Mapping[str, Any]):
     metadata: ObjectMetadata
 
     def __init__(self, text: bytes) -> None:
-        """Decode the metadata; raises one of ``UnreadableFields`` for metadata that no server stores."""
+        """Decode the metadata; raises one of ``UnreadableFields`` for text or metadata that no server stores."""
+        if not text.isascii():
+            text.decode()
         meta = _OBJECT.decode(text).metadata
         self.text = text
         self.metadata = ObjectMetadata(

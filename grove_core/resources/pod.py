@@ -23,6 +23,7 @@ from grove_core.resources.pod_fields import (
     OwnerFields,
     PodFields,
     UnreadableFields,
+    decode_manifest_parts,
     decode_pod,
     decode_pod_text,
 )
@@ -134,13 +135,13 @@ def pod_from_json(
             of the pod of each template whose manifest is kept.
         requests: what specs read before request; None where the requests of pods are not needed.
     """
+    text = raw.text if isinstance(raw, EncodedObject) else None
     try:
-        fields = decode_pod_text(raw.text) if isinstance(raw, EncodedObject) else decode_pod(raw)
-        pod = pod_from_fields(fields, shared, requests)
+        pod = pod_from_fields(decode_pod(raw) if text is None else decode_pod_text(text), shared, requests)
+        if _keeps_manifest(pod, shared):
+            _keep_manifest(pod, raw if text is None else decode_manifest_parts(text))
     except (*UnreadableFields, KeyError) as fault:
         raise MalformedObject(problems_of_pod(raw, fault)) from fault
-    if _keeps_manifest(pod, shared):
-        _keep_manifest(pod, raw)
     return pod
 
 
@@ -219,7 +220,7 @@ def pods_from_fields(
     for place, pod in enumerate(pods):
         if _keeps_manifest(pod, shared):
             parts = manifest_parts_at(place)
-            if parts["metadata"]["name"] != pod.name:
+            if (parts["metadata"]["name"], parts["metadata"]["uid"]) != (pod.name, pod.uid):
                 raise ValueError(parts)
             _keep_manifest(pod, parts)
     return pods

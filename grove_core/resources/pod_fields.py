@@ -212,6 +212,7 @@ def decode_whole(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON
 
 class _ManifestTexts(TypedDict, total=False):
     name: str
+    uid: str
     labels: dict[str, Any] | None
     annotations: dict[str, Any] | None
 
@@ -223,7 +224,7 @@ class ManifestParts(TypedDict, total=False):
     spec: dict[str, Any] | None
 
 
-def decode_manifest_parts(text: str) -> ManifestParts:
+def decode_manifest_parts(text: str | bytes) -> ManifestParts:
     """Return the manifest of a pod, read as :func:`decode_whole` does. Raises one of ``UnreadableFields``."""
     return _MANIFEST_PARTS.decode(text)
 

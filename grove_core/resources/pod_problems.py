@@ -7,16 +7,17 @@ import msgspec
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.api_names import CORE
+from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import read_metadata
-from grove_core.resources.pod_fields import PodFields
+from grove_core.resources.pod_fields import PodFields, UnreadableFields
 from grove_core.resources.pod_status import HOLDS
 
 
 def problems_of_pod(raw: object, fault: Exception) -> tuple[ObjectProblem, ...]:
     """Return the problem of each field of a pod that has one, at least one; ``fault`` is what decoding it raised."""
     problems: list[ObjectProblem] = []
-    top = JsonFieldReader(raw, "", problems)
+    top = _reader_of(raw, problems)
     read_metadata(top, CORE, "Pod", None)
     _check_fields(top, PodFields)
     for condition in top.inner_object("status").inner_objects("conditions"):
@@ -29,6 +30,14 @@ def problems_of_pod(raw: object, fault: Exception) -> tuple[ObjectProblem, ...]:
     for problem in problems:
         first.setdefault(problem.path, problem)
     return tuple(first.values())
+
+
+def _reader_of(raw: object, problems: list[ObjectProblem]) -> JsonFieldReader:
+    """Return a reader; of JSON text without a value, such as a number that is too large, one that finds nothing."""
+    try:
+        return JsonFieldReader(dict(raw) if isinstance(raw, EncodedObject) else raw, "", problems)
+    except UnreadableFields:
+        return JsonFieldReader({}, "", [])
 
 
 def _check_fields(reader: JsonFieldReader, struct: type[msgspec.Struct]) -> None:

@@ -25,7 +25,7 @@ from grove_shell.cache.cache_view import TEMPLATE_KIND, CacheView
 from grove_shell.cache.podcliqueset_cache import Address, PodCliqueSetCache
 from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, root_key_from_labels
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw
+from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, metadata_of_raw
 
 _FEWEST_SHARED: Final = 8_192
 _SHARED_EACH: Final = 4  # strings of one object that others may have as well
@@ -109,7 +109,7 @@ class ClusterCache(CacheView):
         """
         gone = self.stores[kind].drop(raw)
         if gone is not None and not confirmed:
-            self._count_vanished(kind, [(metadata_in(raw).namespace_and_name, gone)])
+            self._count_vanished(kind, [(metadata_of_raw(raw).namespace_and_name, gone)])
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:
         """Forget all of a kind, whose watch has failed: it counts as not collected (GT-024)."""

@@ -101,12 +101,10 @@ class PodCliqueSetCache:
         """Keep the manifest of a pod that is gone or was read again on another pod of its template (WF-001)."""
         if before.manifest is None:
             return
-        for pods in self.pods.values():
-            for other in pods.values():
-                if other.template_hash == before.template_hash:
-                    if other.manifest is None:
-                        pods[other.name] = replace(other, manifest=before.manifest)
-                    return
+        every = (one for pods in self.pods.values() for one in pods.values())
+        same = (one for one in every if one.template_hash == before.template_hash)
+        if (other := next(same, None)) is not None and other.manifest is None:
+            other.manifest = before.manifest
 
     def snapshot_at(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """Return the snapshot of the set at a moment. Linear in its objects."""

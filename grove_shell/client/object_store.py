@@ -108,7 +108,7 @@ class ObjectStore(Generic[T]):
 
     def put(self, raw: Raw) -> None:
         """Apply a new or changed object, unless its deletion or something newer of its name is known (OP-002)."""
-        self._put(_metadata_of(raw), raw)
+        self._put(metadata_of_raw(raw), raw)
 
     def _put(self, meta: ObjectMetadata, raw: Raw) -> None:
         key, uid, version = meta.namespace_and_name, meta.uid, meta.version_number
@@ -136,7 +136,7 @@ class ObjectStore(Generic[T]):
 
     def drop(self, raw: Raw) -> CachedObject[T] | None:
         """Apply a deletion, given the last state of the object; return what it removed."""
-        meta = _metadata_of(raw)
+        meta = metadata_of_raw(raw)
         key, uid, version = meta.namespace_and_name, meta.uid, meta.version_number
         known = self.entries.get(key)
         if known is None or known.uid != uid:
@@ -153,7 +153,7 @@ class ObjectStore(Generic[T]):
         Newer objects stay. A list without a version, or of a store that was restored from a backup, overrules all that
         is known (OP-080).
         """
-        as_of, found = resource_version_number(version), [(_metadata_of(raw), raw) for raw in items]
+        as_of, found = resource_version_number(version), [(metadata_of_raw(raw), raw) for raw in items]
         there = {meta.namespace_and_name: meta.uid for meta, _ in found}
         if not version or any(self.shows_server_rollback(meta, as_of) for meta, _ in found):
             for uid in there.values():
@@ -222,7 +222,8 @@ class ObjectStore(Generic[T]):
             subscriber(key, before, after)
 
 
-def _metadata_of(raw: Raw) -> ObjectMetadata:
+def metadata_of_raw(raw: Raw) -> ObjectMetadata:
+    """Return the metadata of an object, which is decoded already where the object is JSON text."""
     return raw.metadata if isinstance(raw, EncodedObject) else metadata_in(raw)
 
 

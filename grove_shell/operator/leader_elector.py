@@ -130,8 +130,8 @@ class LeaderElector:
                 response = await self._request("GET")
                 if self._is_held_in(response):
                     raw = response.json_body()
-                    raw["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
-                    await self._request("PUT", raw)
+                    spec = {**raw["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
+                    await self._request("PUT", {**raw, "spec": spec})
 
     async def _try(self) -> bool:
         """Acquire or renew the Lease; return whether this process holds it."""

@@ -62,10 +62,11 @@ class ItemPlace(NamedTuple):
     document: int
     index: int  # type: ignore[assignment]  # a tuple's method of that name is not used here
     ref: Ref
+    namespace: Any  # as written
 
     def item_with_uid(self, uid: str) -> InputItem:
         """Return the object as an item, with as much of it as a fault needs."""
-        metadata = {"namespace": self.ref.namespace, "name": self.ref.name, "uid": uid}
+        metadata = {"namespace": self.namespace, "name": self.ref.name, "uid": uid}
         value = {"apiVersion": self.ref.api_version, "kind": self.ref.kind, "metadata": metadata}
         return InputItem(self.file, self.document, self.index, value)
 
@@ -195,7 +196,8 @@ class InputObjects:
 
     def check_unique_identity(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
-        uid, place = resource.uid, ItemPlace(item.file, item.document, item.index, resource.ref)
+        uid, namespace = resource.uid, item.value["metadata"].get("namespace", resource.ref.namespace)
+        place = ItemPlace(item.file, item.document, item.index, resource.ref, namespace)
         self._objects_in_file[item.file] += 1
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
         if not known:

@@ -78,6 +78,32 @@ def test_its_controller_and_its_deletion_count() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["1e999", "9" * 5000, "[" * 2000 + "]" * 2000])
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_value_that_is_none_makes_the_pod_unreadable_where_it_is_read(value: str, *, is_kept: bool) -> None:
+    """It is read with the manifest of the first pod of a template."""
+    meta = '{"name": "p", "labels": {"grove.io/pod-template-hash": "%s"}}' % ("h" if is_kept else "")
+    try:
+        encoded = EncodedObject(f'{{"metadata": {meta}, "spec": {{"x": {value}}}}}'.encode())
+    except UnreadableFields:
+        assert value.startswith("[")  # deeper than the parser goes
+        return
+    assert isinstance(read(encoded), str) is is_kept
+
+
+def test_a_malformed_pod_with_such_a_value_has_one_problem() -> None:
+    encoded = EncodedObject(b'{"metadata": {"name": "p"}, "spec": {"nodeName": 1, "x": 1e999}}')
+    assert "what cannot be decoded" in str(read(encoded))
+    readable = EncodedObject(b'{"metadata": {"name": "p"}, "spec": {"nodeName": 1}}')
+    assert "spec.nodeName" in str(read(readable))
+
+
+@pytest.mark.parametrize("wrong", [b"\xff\xfe", b"\xed\xa0\x80"])
+def test_text_that_is_not_utf8_is_no_object(wrong: bytes) -> None:
+    with pytest.raises(UnreadableFields):
+        EncodedObject(b'{"metadata": {"name": "p"}, "x": "' + wrong + b'"}')
+
+
 @pytest.mark.req("OP-065")
 @pytest.mark.parametrize("key", ["name", "namespace", "uid", "resourceVersion"])
 def test_no_text_of_metadata_is_longer_than_a_server_stores(key: str) -> None:

@@ -44,8 +44,9 @@ def test_pods_of_an_array_are_the_pods_read_one_by_one(raws: list[Json]) -> None
 
 def test_a_manifest_of_another_pod_is_no_manifest_of_a_pod() -> None:
     raw = pod(metadata={"labels": {"grove.io/pod-template-hash": "h1"}})
+    other = {"metadata": {**raw["metadata"], "uid": "another"}}
     with pytest.raises(ValueError, match="another"):
-        pods_from_fields(decode_stored_pods(json.dumps([raw])), lambda _: {"metadata": {"name": "another"}}, {}, {})
+        pods_from_fields(decode_stored_pods(json.dumps([raw])), lambda _: other, {}, {})
 
 
 @pytest.mark.parametrize("change", [{"kind": "PodClique"}, {"apiVersion": "v2"}, {"metadata": {"name": "p"}}])
