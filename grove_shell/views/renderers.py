@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.kernel.structs import Struct
 from grove_shell.styled_text_page import (
     StyledTextPage,
     escape_quoted_text,
@@ -45,7 +45,8 @@ def _yaml_stream(objects: Sequence[Any]) -> str:
     return "".join(f"---\n{format_yaml_document(one)}" for one in objects)
 
 
-class DocumentSerializer(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class DocumentSerializer:
     """One format of documents.
 
     Attributes:
@@ -66,7 +67,8 @@ SERIALIZERS: Final[Mapping[str, DocumentSerializer]] = MappingProxyType(
 """Formats of commands that print a document and have no page."""
 
 
-class OutputRenderer(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class OutputRenderer:
     """One value of ``-o`` of commands that have a page.
 
     Attributes:

@@ -17,6 +17,7 @@ DEGRADED: Final = ROOT / "examples/degraded.yaml"
 NOW: Final = ["--now", "2026-11-20T09:00:00Z"]
 HEAVY: Final = (
     "pydantic",
+    "msgspec",
     "matplotlib",
     "grove_shell.simulator",
     "yaml",
