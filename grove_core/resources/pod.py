@@ -160,9 +160,8 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
     crashed, unready = (False, False) if ready else failure_in_status(status)
     trouble = "" if ready else trouble_in_status(status, reason)
     gpus, amounts = (gpus_of_spec(spec), None) if requests is None else pod_requests_of_spec(spec, requests)
-    namespace, owner = meta.namespace or "default", _controller_uid_in(meta.owner_references)
-    set_name = labels.first_set_name or labels.other_set_name
-    template_hash, gang = labels.template_hash or "", labels.gang or ""
+    namespace, owner = meta.namespace or "default", _controller_uid_in(meta.owner_references or ())
+    set_name, template_hash, gang = labels.set_name, labels.template_hash or "", labels.gang or ""
     node, phase, created = spec.node_name or "", status.phase or "", meta.creation_timestamp or ""
     deletion_time = meta.deletion_timestamp or ""
     pod_group = (grouping.pod_group_name or "") if grouping is not None else ""
@@ -238,10 +237,10 @@ def _keep_manifest(pod: Pod, raw: Mapping[str, Any]) -> None:
     pod.manifest = FrozenMap.view_of({**texts, "spec": dict(raw.get("spec") or {})})
 
 
-def _controller_uid_in(references: Sequence[OwnerFields] | None) -> str:
+def _controller_uid_in(references: Sequence[OwnerFields]) -> str:
     """Return the uid of the controller owner; empty where there is none. Raises ValueError where it is not clear."""
     owner = ""
-    for reference in references or ():
+    for reference in references:
         if reference.controller:
             if owner or not reference.uid:
                 raise ValueError(reference)

@@ -39,9 +39,9 @@ class LabelFields(_OtherSetNames, frozen=True, gc=False):  # type: ignore[misc, 
     index: Any = msgspec.field(default=None, name=POD_INDEX)
 
     @property
-    def other_set_name(self) -> str:
-        """The name of the set under the first of the other keys that has one; empty without one."""
-        return next(filter(None, (getattr(self, name) for name in _OTHER_SET_NAMES)), "")
+    def set_name(self) -> str:
+        """The name of the set under the first key that has one; empty without one."""
+        return self.first_set_name or next(filter(None, (getattr(self, name) for name in _OTHER_SET_NAMES)), "")
 
 
 class OwnerFields(Struct, frozen=True, gc=False):

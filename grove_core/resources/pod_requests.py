@@ -12,7 +12,7 @@ from msgspec import Raw
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.pod_fields import NO_JSON, SpecFields, decode_value
+from grove_core.resources.pod_fields import SpecFields, decode_value
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 from grove_core.resources.quantities import parse_quantity
 
@@ -78,7 +78,7 @@ def _request_text(spec: SpecFields) -> bytes:
     """Return everything of a spec that requests depend on, as one text; equal texts have equal requests."""
     containers = spec.containers or ()
     main = bytes(containers[0].resources) if len(containers) == 1 else b"\n".join([one.resources for one in containers])
-    if not spec.init_containers and spec.resources is NO_JSON and spec.overhead is NO_JSON:
+    if not (spec.init_containers or spec.resources or spec.overhead):
         return main
     first = [b"%a %b" % (one.restart_policy, one.resources) for one in spec.init_containers or ()]
     return b"\n".join((main, b"\n".join(first), spec.resources, spec.overhead))

@@ -21,9 +21,9 @@ def conditions_in_status(status: StatusFields) -> tuple[bool, bool, bool, bool, 
     for condition in status.conditions or ():
         kind = condition.type
         if kind == "Ready":
-            ready = condition.status == "True" or HOLDS[condition.status]
+            ready = HOLDS[condition.status]
         elif kind == "PodScheduled":
-            scheduled = condition.status == "True" or HOLDS[condition.status]
+            scheduled = HOLDS[condition.status]
             if not scheduled:
                 reason, message = condition.reason or "", condition.message or ""
                 gated = reason == "SchedulingGated" and condition.status == "False"
@@ -51,9 +51,8 @@ def failure_in_status(status: StatusFields) -> tuple[bool, bool]:
 
 def has_crashed_container(status: StatusFields) -> bool:
     """Return whether the earlier run of an init or main container ended with an error."""
-    for containers in (status.init_container_statuses, status.container_statuses):
-        for container in containers or ():
-            last = container.last_state
-            if last is not None and last.terminated is not None and last.terminated.exit_code:
-                return True
+    for container in status.counted_containers:
+        last = container.last_state
+        if last is not None and last.terminated is not None and last.terminated.exit_code:
+            return True
     return False

@@ -124,24 +124,13 @@ def _by_set_of_gang(
     """Pods by the label of their set, and by every prefix of their gang's name that may be the name of a set."""
     found: dict[tuple[str, str], dict[str, tuple[Pod, ...]]] = {}
     for uid, pods in pods_of.items():
-        for namespace, name, gang in _distinct_gangs(pods):
+        for namespace, name, gang in dict.fromkeys([(pod.namespace, pod.set_name, pod.gang) for pod in pods]):
             if name:
                 found.setdefault((namespace, name), {})[uid] = pods
             ends = (at for at, letter in enumerate(gang) if letter == "-")
             for end in ends:
                 found.setdefault((namespace, gang[:end]), {})[uid] = pods
     return FrozenDict(zip(found, map(FrozenDict, found.values()), strict=True))
-
-
-def _distinct_gangs(pods: Iterable[Pod]) -> Iterable[tuple[str, str, str]]:
-    """Namespace, name of the set and gang of some pods; those of one PodClique share these texts, nearly always."""
-    namespace = name = gang = None
-    found: dict[tuple[str, str, str], None] = {}
-    for pod in pods:
-        if pod.gang is not gang or pod.set_name is not name or pod.namespace is not namespace:
-            namespace, name, gang = pod.namespace, pod.set_name, pod.gang
-            found[namespace, name, gang] = None
-    return found
 
 
 def _by_set(unowned: Iterable[tuple[str, R]]) -> FrozenDict[tuple[str, str], tuple[R, ...]]:

@@ -126,14 +126,7 @@ async def list_all_objects_of_kind(
 
     Arguments and errors are those of :func:`list_kind_by_page`.
     """
-    found: list[dict[str, Any]] = []
-    version = ""
-    async for page in list_kind_by_page(api, kind, namespace, from_cache=from_cache):
-        if page.first:
-            found.clear()
-        found.extend(page.items)
-        version = page.version
-    return found, version
+    return await _joined(list_kind_by_page(api, kind, namespace, from_cache=from_cache))
 
 
 async def list_all_objects_encoded(
@@ -143,9 +136,14 @@ async def list_all_objects_encoded(
 
     Errors are those of :func:`list_kind_by_page`.
     """
-    found: list[EncodedObject | Json] = []
+    return await _joined(_pages(api, kind, namespace, 0, partial(encoded_list_in_response, kind)))
+
+
+async def _joined(pages: AsyncIterator[ListPage[R]]) -> tuple[list[R], str]:
+    """Return the objects of all pages, and the version of the list."""
+    found: list[R] = []
     version = ""
-    async for page in _pages(api, kind, namespace, 0, partial(encoded_list_in_response, kind)):
+    async for page in pages:
         if page.first:
             found.clear()
         found.extend(page.items)

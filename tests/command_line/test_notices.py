@@ -73,11 +73,9 @@ class TestNotices:
     def test_a_gated_pod_more_than_its_podclique_wants(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        documents = [one for one in yaml.safe_load_all(INPUT.read_text("utf-8")) if one]
-        items: list[Any] = [item for one in documents for item in one.get("items", [one])]
-        pod = copy.deepcopy(
-            next(one for one in items if one["kind"] == "Pod" and one["metadata"]["name"].startswith(CALM))
-        )
+        items: list[Any] = yaml.safe_load(INPUT.read_text("utf-8"))["items"]
+        pods = (one for one in items if one["kind"] == "Pod")
+        pod = copy.deepcopy(next(one for one in pods if one["metadata"]["name"].startswith(CALM)))
         pod["metadata"] |= {"name": "one-more", "uid": "one-more"}
         pod["spec"]["schedulingGates"] = [{"name": "kueue.x-k8s.io/admission"}]
         pod["spec"].pop("nodeName", None)

@@ -348,9 +348,8 @@ def test_wf001_the_manifest_of_a_template_outlives_its_pod() -> None:
     cache.replace_all_of_kind("Pod", pods, "5")
 
     def kept() -> list[tuple[str, str]]:
-        seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
-        assert seen is not None
-        return sorted((pod.template_hash, pod.name) for _, pod in seen.pods() if pod.manifest is not None)
+        stored = cache.stores["Pod"].readable_objects.values()
+        return sorted((pod.template_hash, pod.name) for pod in stored if pod.manifest is not None)
 
     assert kept() == [("new", "llm-0-a-2"), ("old", "llm-0-a-0")]
     feed(cache, ("DELETED", "Pod", {**pods[0], "metadata": {**pods[0]["metadata"], "resourceVersion": "6"}}))
