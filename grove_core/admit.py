@@ -43,14 +43,14 @@ _COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "reso
 
 
 def admit(
-    new: Mapping[str, Any],
-    old: Mapping[str, Any] | None = None,
+    new: Mapping[str, object],
+    old: Mapping[str, object] | None = None,
     used_names: NamesUsedBySets | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     classes: Collection[str] | None = None,
     around: KnownTopologiesForAdmission = NOTHING_KNOWN,
     rules: RuleSet = DESIGN,
-    written: Mapping[str, Any] | None = None,
+    written: Mapping[str, object] | None = None,
 ) -> Decision[AdmissionVerdict]:
     """Validate a PodCliqueSet manifest, or an update, and return the verdict with all objections and warnings.
 
@@ -74,12 +74,12 @@ def admit(
     return admission_decision(objections, warnings, GangTerminationDenial.ADMITTED.because(subject))
 
 
-def manifest_with_defaults_of(raw: Mapping[str, Any], rules: RuleSet) -> dict[str, Any]:
+def manifest_with_defaults_of(raw: Mapping[str, object], rules: RuleSet) -> dict[str, Any]:
     """Return a new manifest with every default of an operator: those of all (WL-190), and its own. Total."""
     return podcliqueset_with_defaults(rules.admission.defaults(raw))
 
 
-def index_names_used_by_sets(objects: Iterable[Mapping[str, Any]]) -> NamesUsedBySets:
+def index_names_used_by_sets(objects: Iterable[Mapping[str, object]]) -> NamesUsedBySets:
     """Return the names that PodCliqueSets among these objects would use, and that other objects of sets have.
 
     A set that cannot be read uses none; it is reported elsewhere.
@@ -99,7 +99,7 @@ def index_names_used_by_sets(objects: Iterable[Mapping[str, Any]]) -> NamesUsedB
 class _Beside(NamedTuple):
     """The other inputs of a validation; ``written`` is the manifest as the user wrote it."""
 
-    written: Mapping[str, Any]
+    written: Mapping[str, object]
     before: PodCliqueSetManifest | None
     used_names: NamesUsedBySets | None
     configuration: Configuration
@@ -109,7 +109,7 @@ class _Beside(NamedTuple):
 
 
 def _found_in(
-    subject: Ref, raw: Mapping[str, Any], beside: _Beside
+    subject: Ref, raw: Mapping[str, object], beside: _Beside
 ) -> tuple[list[DenialReason], list[AdmissionWarning]]:
     """Return the unreadable fields, and the objections and warnings that hold whatever these were meant to be.
 
@@ -167,7 +167,7 @@ def _judged(
     return frozenset(objections), frozenset(warnings)
 
 
-def _problems_of(raw: Mapping[str, Any]) -> tuple[ObjectProblem, ...]:
+def _problems_of(raw: Mapping[str, object]) -> tuple[ObjectProblem, ...]:
     try:
         podcliqueset_from_json(raw)
     except MalformedObject as fault:

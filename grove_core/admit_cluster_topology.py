@@ -1,7 +1,6 @@
 """Admission of ClusterTopologies: a topology and its old version go in, a verdict comes out."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
 
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.topology.rules import TopologyDenial, TopologyWarning
@@ -34,8 +33,8 @@ from grove_core.resources.topology_usage import SET_KIND, bound_pods_by_set, set
 
 
 def admit_topology(
-    new: Mapping[str, Any],
-    old: Mapping[str, Any] | None = None,
+    new: Mapping[str, object],
+    old: Mapping[str, object] | None = None,
     view: KnownTopologiesForAdmission = NOTHING_KNOWN,
     configuration: Configuration = DEFAULT_CONFIGURATION,
 ) -> Decision[AdmissionVerdict]:
@@ -69,7 +68,7 @@ def admit_topology(
 
 
 def admit_topology_deletion(
-    old: Mapping[str, Any], view: KnownTopologiesForAdmission = NOTHING_KNOWN
+    old: Mapping[str, object], view: KnownTopologiesForAdmission = NOTHING_KNOWN
 ) -> Decision[AdmissionVerdict]:
     """Return the verdict on the deletion of a ClusterTopology: admitted, with a warning if sets use it (TP-086)."""
     subject = _subject(old)
@@ -81,8 +80,8 @@ def admit_topology_deletion(
 
 
 def topology_admission_view_of(
-    topologies: Iterable[Mapping[str, Any]],
-    sets: Iterable[Mapping[str, Any]],
+    topologies: Iterable[Mapping[str, object]],
+    sets: Iterable[Mapping[str, object]],
     cliques: Collection[PodClique],
     incomplete_kinds: Iterable[str] = (),
 ) -> KnownTopologiesForAdmission:
@@ -108,13 +107,13 @@ def topology_admission_view_of(
     )
 
 
-def topology_used_by_set(raw: Mapping[str, Any]) -> str | None:
+def topology_used_by_set(raw: Mapping[str, object]) -> str | None:
     """Return the topology that a PodCliqueSet uses; empty for none, None if its spec cannot be parsed."""
     spec, _ = read_podcliqueset_spec(raw.get("spec"))
     return topology_in_template(spec.template).effective_topology_name if spec is not None else None
 
 
-def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopology], list[Ref]]:
+def _read_all(topologies: Iterable[Mapping[str, object]]) -> tuple[list[ClusterTopology], list[Ref]]:
     """Return the topologies that can be parsed, and the addresses of the others."""
     known: list[ClusterTopology] = []
     unreadable: list[Ref] = []
@@ -126,7 +125,7 @@ def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopo
     return known, unreadable
 
 
-def _deletion_warnings(subject: Ref, old: Mapping[str, Any], view: KnownTopologiesForAdmission) -> Iterator[Reason]:
+def _deletion_warnings(subject: Ref, old: Mapping[str, object], view: KnownTopologiesForAdmission) -> Iterator[Reason]:
     """Yield why a deletion waits for users, or why it does not although there are some."""
     users = (view.users or {}).get(subject.name, ())
     if view.users is None:
@@ -139,7 +138,7 @@ def _deletion_warnings(subject: Ref, old: Mapping[str, Any], view: KnownTopologi
         )
 
 
-def _topology_before(old: Mapping[str, Any] | None) -> ClusterTopology | None:
+def _topology_before(old: Mapping[str, object] | None) -> ClusterTopology | None:
     if old is None:
         return None
     try:
@@ -148,5 +147,5 @@ def _topology_before(old: Mapping[str, Any] | None) -> ClusterTopology | None:
         return cluster_topology_from_json({"metadata": {"name": _subject(old).name or "unnamed"}})
 
 
-def _subject(raw: Mapping[str, Any]) -> Ref:
+def _subject(raw: Mapping[str, object]) -> Ref:
     return topology_ref(JsonFieldReader(raw, "", []).inner_object("metadata").text("name"))

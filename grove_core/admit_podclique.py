@@ -4,7 +4,7 @@ A PodClique gets the claim to the domain that it shares, and a PodGang its annot
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     ClaimNameConflict,
@@ -32,7 +32,7 @@ from grove_core.resources.podclique import podclique_from_json
 _ANNOTATION: Final = "metadata.annotations[{}]"
 
 
-def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
+def admit_podclique(raw: Mapping[str, object], around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
     """Judge a PodClique that is to be created (MS-001 to MS-039).
 
     Total. An object that cannot be read as a PodClique is left to the API server's validation. Dry runs get the same
@@ -55,13 +55,15 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
         path = f"spec.podSpec.resourceClaims[{entry.claim_index}].name"
         return Decision(Deny((DenialReason(path, short_json(SHARED_CLAIM), taken),)), (entry.because, taken))
     if isinstance(entry, CliqueJoinsDomain):
-        after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw_json(entry.pod_spec)}}
+        spec = raw.get("spec")
+        fields = spec if isinstance(spec, Mapping) else {}
+        after = {**raw, "spec": {**fields, "podSpec": thaw_json(entry.pod_spec)}}
         patch = tuple(map(FrozenMap.view_of, json_patch_between(raw, after)))
         return Decision(AdmitWithChanges(patch, entry.ensures), (entry.because,))
     return Decision(AdmitWithChanges(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
 
 
-def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decision[AmendmentVerdict]:
+def admit_podgang(raw: Mapping[str, object], configuration: Configuration) -> Decision[AmendmentVerdict]:
     """Judge a PodGang that is to be created: it is annotated, so that its members' domains get it as owner (MS-044)."""
     gang = ref_in_manifest(raw, SCHEDULER, "PodGang")
     if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
@@ -73,7 +75,7 @@ def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decis
     )
 
 
-def podcliqueset_name_in_labels(raw: Mapping[str, Any]) -> str:
+def podcliqueset_name_in_labels(raw: Mapping[str, object]) -> str:
     """Return the set in a PodClique's labels; empty where there is none."""
     return read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, Final
+from typing import Final
 
 from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
@@ -265,7 +265,7 @@ def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:
     }
 
 
-def _demand(pod_spec: Mapping[str, Any], extra: AbstractSet[str]) -> PodDemand:
+def _demand(pod_spec: Mapping[str, object], extra: AbstractSet[str]) -> PodDemand:
     """Return the demand of a pod, with further constraints on its node that are not checked here."""
     demand = pod_demand_of(pod_spec)
     return demand._replace(unchecked=tuple(sorted({*demand.unchecked, *extra})))

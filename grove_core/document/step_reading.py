@@ -43,6 +43,7 @@ from grove_core.kernel.steps import (
     Step,
     StepStage,
     TerminationReport,
+    reasons_by_gang,
 )
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan import rules as planning
@@ -114,14 +115,14 @@ def step_from_json(raw: Json, because: tuple[Reason, ...]) -> Step:
 
 
 def _terminations(raw: Json, because: tuple[Reason, ...]) -> tuple[GangTermination, ...]:
-    """The gangs that a deletion terminates; its last reasons are two for each: that it is part of it, and the delay."""
+    """The gangs that a deletion terminates."""
     items = require_list(raw.get("terminates", []))
-    delays = because[-2 * len(items) :][1::2]
+    delays = (found[-1] if found else None for found in reasons_by_gang(because, len(items)))
     return tuple(
         GangTermination(
             ref_from_json(item["replica"]), ref_from_json(item["trigger"]), require_time(item["deadline"]), delay
         )
-        for item, delay in zip(items, (*delays, *[None] * len(items)), strict=False)
+        for item, delay in zip(items, delays, strict=True)
     )
 
 

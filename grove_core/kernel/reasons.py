@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from enum import Enum
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
@@ -79,7 +79,7 @@ class Rule(Enum):
         self.code = clause.code or "".join(word.capitalize() for word in self.name.split("_"))
         self.requirement = clause.requirement
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as the protocol of copies has it
+    def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         """Copy and pickle a member by its name (PL-001)."""
         return getattr, (type(self), self.name)
 

@@ -214,6 +214,18 @@ def gangs_terminated_by(step: Step) -> tuple[GangTermination, ...]:
     return step.action.terminates if isinstance(step.action, Delete) else ()
 
 
+def reasons_by_gang(because: tuple[Reason, ...], gangs: int) -> tuple[tuple[Reason, ...], ...]:
+    """Return for each gang that a deletion terminates why: that the object is part of it, and the delay of it.
+
+    Args:
+        because: the reasons of the deletion, of which these are the last, two for each gang; attempts that were
+            recorded without reasons have none.
+        gangs: how many gangs the deletion terminates.
+    """
+    first = len(because) - 2 * gangs
+    return tuple(because[max(0, at) : max(0, at + 2)] for at in range(first, len(because), 2)) if gangs else ()
+
+
 def creates_after_status_write(step: Step) -> bool:
     """Whether a step creates an object that has to wait for such a status (PL-021)."""
     return isinstance(step.action, Create) and step.target.kind in _AFTER_STATUS

@@ -6,7 +6,7 @@ a field is left out of comparisons.
 """
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, structs
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dataclasses import replace  # so that the types of the fields are checked
 else:
 
-    def replace(value: V, /, **changes: Any) -> V:  # noqa: ANN401 - whatever the fields are
+    def replace(value: V, /, **changes: object) -> V:
         """Return the value, a struct or a dataclass, with other fields. Raises TypeError for a field that it lacks."""
         if isinstance(value, Struct):
             return structs.replace(value, **changes)

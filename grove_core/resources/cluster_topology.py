@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
@@ -56,7 +56,7 @@ def topology_ref(name: str, kind: str = TOPOLOGY_KIND) -> Ref:
 
 
 def cluster_topology_from_json(
-    raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None
+    raw: Mapping[str, object], shared: MutableMapping[str, str] | None = None
 ) -> ClusterTopology:
     """Read a topology of either kind; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])

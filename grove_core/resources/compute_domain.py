@@ -6,7 +6,7 @@ The entry of a daemon is the same in both, except for the key of its node. Of po
 from collections.abc import Mapping, MutableMapping
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
@@ -117,7 +117,9 @@ class ComputeDomain(Resource, frozen=True, kw_only=True):
         return self.nodes
 
 
-def compute_domain_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ComputeDomain:
+def compute_domain_from_json(
+    raw: Mapping[str, object], shared: MutableMapping[str, str] | None = None
+) -> ComputeDomain:
     """Read a ComputeDomain of any version; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, str(raw.get("apiVersion") or NVIDIA), DOMAIN_KIND, shared)
@@ -141,7 +143,7 @@ def compute_domain_from_json(raw: Mapping[str, Any], shared: MutableMapping[str,
     )
 
 
-def served_compute_domain_format(channel: Mapping[str, Any]) -> ComputeDomainFormatName:
+def served_compute_domain_format(channel: Mapping[str, object]) -> ComputeDomainFormatName:
     """In which shape a cluster has ComputeDomains, by the properties that its schema of ``spec.channel`` has."""
     return ComputeDomainFormatName.NVIDIA if "resourceClaimTemplate" in channel else ComputeDomainFormatName.DESIGN
 
@@ -169,7 +171,7 @@ class ComputeDomainClique(Resource, frozen=True, kw_only=True):
         return self.daemons
 
 
-def domain_clique_from_json(raw: Mapping[str, Any]) -> ComputeDomainClique:
+def domain_clique_from_json(raw: Mapping[str, object]) -> ComputeDomainClique:
     """Read a ComputeDomainClique; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, NVIDIA, CLIQUE_KIND, None)
@@ -216,7 +218,7 @@ class DaemonPod(Struct, frozen=True, kw_only=True):
         return (self.created is not None, self.created, self.uid)
 
 
-def daemon_pod_from_json(raw: Mapping[str, Any]) -> DaemonPod:
+def daemon_pod_from_json(raw: Mapping[str, object]) -> DaemonPod:
     """Project a daemon's pod as the API writes it. Raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, CORE, "Pod", None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from grove_core.kernel.structs import Struct
 from grove_core.resources.json_field_reader import JsonFieldReader
@@ -73,7 +73,7 @@ class CrdNameClash(NamedTuple):
         return f"{what} is also asked for by {self.holder}, and an API server accepts one of the two"
 
 
-def crd_names_in(definition: Mapping[str, Any]) -> CrdNames | None:
+def crd_names_in(definition: Mapping[str, object]) -> CrdNames | None:
     """Return the names of a definition, with the defaults of an API server; None where it has no group or no names."""
     whole = JsonFieldReader(definition, "", [])
     spec = whole.inner_object("spec")
@@ -94,7 +94,7 @@ def crd_names_in(definition: Mapping[str, Any]) -> CrdNames | None:
     )
 
 
-def served_crd_names(group: str, resource: Mapping[str, Any]) -> CrdNames | None:
+def served_crd_names(group: str, resource: Mapping[str, object]) -> CrdNames | None:
     """Return the names of a resource as discovery lists it: a server lists accepted names only, and no list kind."""
     listed = JsonFieldReader(resource, "", [])
     plural, kind = listed.text("name"), listed.text("kind")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import parse_time
@@ -38,7 +38,7 @@ class FailedWrite(NamedTuple):
     times: int = 1
 
 
-def failed_write_in_event(raw: Mapping[str, Any]) -> FailedWrite | None:
+def failed_write_in_event(raw: Mapping[str, object]) -> FailedWrite | None:
     """Return what an Event reports; None where it reports no failed write of an operator of Grove. Total."""
     about = raw.get("involvedObject") or raw.get("regarding")
     message, reason = raw.get("message") or raw.get("note"), str(raw.get("reason"))
@@ -55,7 +55,7 @@ def failed_write_in_event(raw: Mapping[str, Any]) -> FailedWrite | None:
     return _failed_write(ref, about.get("uid"), kind, message, _time_of(raw), _count_of(raw, series))
 
 
-def failed_writes_in_status(raw: Mapping[str, Any]) -> Iterator[FailedWrite]:
+def failed_writes_in_status(raw: Mapping[str, object]) -> Iterator[FailedWrite]:
     """Yield the errors in the status of an object, ``lastErrors`` of the Go operator. Total."""
     status = raw.get("status")
     errors = status.get("lastErrors") if isinstance(status, Mapping) else None
@@ -78,7 +78,7 @@ def _failed_write(
     return FailedWrite(about, uid if isinstance(uid, str) else "", kind, cut, at, count)
 
 
-def _time_of(raw: Mapping[str, Any]) -> datetime | None:
+def _time_of(raw: Mapping[str, object]) -> datetime | None:
     series, metadata = raw.get("series"), raw.get("metadata")
     texts = [raw.get(name) for name in _TIMES]
     texts.append(series.get("lastObservedTime") if isinstance(series, Mapping) else None)
@@ -86,7 +86,7 @@ def _time_of(raw: Mapping[str, Any]) -> datetime | None:
     return max(filter(None, (parse_time(text) for text in texts if isinstance(text, str))), default=None)
 
 
-def _count_of(raw: Mapping[str, Any], series: object) -> int:
+def _count_of(raw: Mapping[str, object], series: object) -> int:
     counts = [
         raw.get("count"),
         raw.get("deprecatedCount"),

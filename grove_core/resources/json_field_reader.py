@@ -6,14 +6,14 @@ A look-up never raises, so that one pass finds every problem of an object (IN-03
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.time_formats import parse_time, short_duration_text
 
 _LONGEST_SHOWN: Final = 60
 _MOST_BITS_SHOWN: Final = 256
-_EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
+_EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
 _INT32: Final = 2**31 - 1
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class JsonFieldReader:
         self, raw: object, step: str, problems: list[ObjectProblem], above: "JsonFieldReader | None" = None
     ) -> None:
         """Read an object; ``step`` leads to it from the object ``above``. Paths are put together only for a report."""
-        self.raw: Mapping[str, Any] = _EMPTY
+        self.raw: Mapping[str, object] = _EMPTY
         self.problems = problems
         self._step = step
         self._above = above
@@ -136,7 +136,7 @@ class JsonFieldReader:
                 part.add_problem("", "an object", value)
             yield part
 
-    def _list(self, key: str) -> Sequence[Any]:
+    def _list(self, key: str) -> Sequence[object]:
         value = self.raw.get(key)
         if isinstance(value, list) or isinstance(value, tuple):  # noqa: SIM101 - frozen JSON has tuples, and is rare
             return value

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, unique
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap, Json, freeze, is_same_json
 from grove_core.kernel.time_formats import parse_duration
@@ -74,7 +74,7 @@ _DEPENDENCE_BY_PATH: Final = tuple(
 )
 
 
-def manifest_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[ManifestChange, ...]:
+def manifest_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[ManifestChange, ...]:
     """Return the fields that differ between two manifests of a set, in the order of the second one (ED-001).
 
     Args:
@@ -85,18 +85,19 @@ def manifest_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tup
     return tuple(_change(path, one, other, cliques) for path, one, other in found)
 
 
-def _compared(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+def _compared(manifest: Mapping[str, object]) -> Mapping[str, object]:
     metadata = manifest.get("metadata")
     texts = {key: _texts(metadata, key) for key in _COMPARED_METADATA} if isinstance(metadata, Mapping) else {}
     return {"metadata": {key: found for key, found in texts.items() if found}, "spec": manifest.get("spec")}
 
 
-def _texts(metadata: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = metadata.get(key) or {}
-    return {name: text for name, text in found.items() if name != _WRITTEN_BY_KUBECTL}
+def _texts(metadata: Mapping[str, object], key: str) -> Mapping[str, object]:
+    found = metadata.get(key)
+    texts = found if isinstance(found, Mapping) else {}
+    return {name: text for name, text in texts.items() if name != _WRITTEN_BY_KUBECTL}
 
 
-def _names_of_cliques(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+def _names_of_cliques(manifest: Mapping[str, object]) -> tuple[str, ...]:
     spec = manifest.get("spec")
     template = spec.get("template") if isinstance(spec, Mapping) else None
     cliques = template.get("cliques") if isinstance(template, Mapping) else None
@@ -146,7 +147,7 @@ def _path_of_key(path: str, key: object) -> str:
     return f"{path}.{key}" if _PLAIN_KEY.fullmatch(str(key)) else f"{path}[{key}]"
 
 
-def paired_items(before: list[Any], after: list[Any]) -> list[tuple[str, object, object]] | None:
+def paired_items(before: list[object], after: list[object]) -> list[tuple[str, object, object]] | None:
     """Return the items of two lists in pairs with name or place; None where they cannot be paired.
 
     They are paired by name, in the order of the second list, else by place. An item without a counterpart stands
@@ -161,6 +162,8 @@ def paired_items(before: list[Any], after: list[Any]) -> list[tuple[str, object,
     return [(str(place), one, other) for place, (one, other) in enumerate(zip(before, after, strict=True))]
 
 
-def _items_by_name(items: list[Any]) -> dict[str, Any] | None:
-    found = {item["name"]: item for item in items if isinstance(item, Mapping) and isinstance(item.get("name"), str)}
+def _items_by_name(items: list[object]) -> dict[str, object] | None:
+    found: dict[str, object] = {
+        item["name"]: item for item in items if isinstance(item, Mapping) and isinstance(item.get("name"), str)
+    }
     return found if len(found) == len(items) else None

@@ -6,7 +6,7 @@ This module is data. The part of a release is removed once the release is known.
 import re
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 NEWEST_KNOWN: Final = "v0.1.0-alpha.12-rc1"
 STRATEGIES: Final = frozenset({"Coherent"})
@@ -18,7 +18,7 @@ _FIELDS: Final = (
     re.compile(r"spec\.template\.podCliqueScalingGroups\[\d+\]\.rollingUpdate"),
 )
 _STATUS_FIELDS: Final = ("podGangMapping",)
-_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _GROUPS: Final = frozenset({"grove.io", "scheduler.grove.io"})
 
 
@@ -27,7 +27,7 @@ def is_newer_release_field(path: str) -> bool:
     return any(pattern.fullmatch(path) for pattern in _FIELDS)
 
 
-def newer_release_fields_in(raw: Mapping[str, Any]) -> Iterator[str]:
+def newer_release_fields_in(raw: Mapping[str, object]) -> Iterator[str]:
     """Return the paths of fields and values in an object that exist in newer releases only. Total."""
     spec, status = _part(raw, "spec"), _part(raw, "status")
     strategy, template = _part(spec, "updateStrategy").get("type"), _part(spec, "template")
@@ -47,6 +47,6 @@ def is_unknown_grove_kind(kind: str, group: str, known: Collection[str]) -> bool
     return group in _GROUPS and kind not in known
 
 
-def _part(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _part(fields: Mapping[str, object], key: str) -> Mapping[str, object]:
     found = fields.get(key, _NOTHING)
     return found if found.__class__ is dict or isinstance(found, Mapping) else _NOTHING

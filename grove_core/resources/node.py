@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.structs import Struct
@@ -41,7 +41,7 @@ class Node(Struct, frozen=True):
     amounts: Amounts
 
 
-def node_from_json(raw: Mapping[str, Any]) -> Node:
+def node_from_json(raw: Mapping[str, object]) -> Node:
     """Read a node; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     meta, spec, status = top.inner_object("metadata"), top.inner_object("spec"), top.inner_object("status")
@@ -52,7 +52,7 @@ def node_from_json(raw: Mapping[str, Any]) -> Node:
     return top.result_or_problems(Node(name, texts, _taints(spec, status), amounts))
 
 
-def measured_node_in(raw: Mapping[str, Any]) -> Node | None:
+def measured_node_in(raw: Mapping[str, object]) -> Node | None:
     """Read a node whose amounts are known; None where they are not, as in a capture, or where it is malformed."""
     try:
         node = node_from_json(raw)

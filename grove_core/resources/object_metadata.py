@@ -1,7 +1,7 @@
 """The metadata of an unread object: one value, made once where the object enters."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class ControllerReference(NamedTuple):
@@ -28,7 +28,7 @@ class ObjectMetadata(NamedTuple):
     uid: str
     resource_version: str
     controller: ControllerReference
-    labels: Mapping[str, Any]
+    labels: Mapping[str, object]
     deleting: bool
 
     @property
@@ -47,10 +47,10 @@ def resource_version_number(version: object) -> int:
     return int(version) if isinstance(version, str) and version.isdecimal() else 0
 
 
-def metadata_in(raw: Mapping[str, Any]) -> ObjectMetadata:
+def metadata_in(raw: Mapping[str, object]) -> ObjectMetadata:
     """Return the metadata of an object, which may be malformed."""
     stored = raw.get("metadata")
-    meta: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
+    meta: Mapping[str, object] = stored if isinstance(stored, Mapping) else {}
     namespace, name, uid = meta.get("namespace"), meta.get("name"), meta.get("uid")
     version, labels = meta.get("resourceVersion"), meta.get("labels")
     return ObjectMetadata(

@@ -6,7 +6,7 @@ Of these kinds decisions only compare what is stored with what is wanted.
 from collections.abc import Mapping, MutableMapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
@@ -25,7 +25,7 @@ from grove_core.resources.metadata_readers import (
 )
 from grove_core.resources.object_metadata import metadata_in
 
-Body: TypeAlias = Mapping[str, Any]
+Body: TypeAlias = Mapping[str, object]
 """What is a kind's own: ``spec``, ``data``, ..."""
 
 
@@ -140,7 +140,7 @@ class OwnedObject(Resource, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-def owned_object_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
+def owned_object_from_json(raw: Mapping[str, object], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
     """Return the object that the API describes. Raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     api_version, kind = top.text("apiVersion"), top.text("kind")

@@ -4,7 +4,7 @@ Total: unreadable requirements are reported.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.json_field_reader import JsonFieldReader
@@ -61,7 +61,7 @@ class PodDemand(NamedTuple):
     unchecked: tuple[str, ...] = ()
 
 
-def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
+def pod_demand_of(raw: Mapping[str, object]) -> PodDemand:
     """Return the requirements of a pod with this pod spec."""
     problems: list[ObjectProblem] = []
     spec = JsonFieldReader(raw, "", problems)
@@ -143,7 +143,7 @@ class PodOnNode(NamedTuple):
     repelled_namespaces: tuple[str, ...] = ()
 
 
-def read_pod_on_node(raw: Mapping[str, Any]) -> PodOnNode | None:
+def read_pod_on_node(raw: Mapping[str, object]) -> PodOnNode | None:
     """Read a pod that takes resources of a node; None where it takes none. Raises MalformedObject (IN-030)."""
     pod = JsonFieldReader(raw, "", [])
     node = pod.inner_object("spec").text("nodeName")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, MutableMapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, TypedDict
+from typing import ClassVar, Final, TypedDict
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
@@ -160,7 +160,7 @@ def read_clique_labels(labels: JsonFieldReader, owner_kind: str, owner_name: str
     )
 
 
-def podclique_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodClique:
+def podclique_from_json(raw: Mapping[str, object], shared: MutableMapping[str, str] | None = None) -> PodClique:
     """Read a PodClique; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, GROVE, "PodClique", shared)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import Enum, unique
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
@@ -125,7 +125,7 @@ class PodCliqueSet(Resource, frozen=True, kw_only=True, dict=True):
         return _shape_of(self.spec)
 
 
-def podcliqueset_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
+def podcliqueset_from_json(raw: Mapping[str, object], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
     """Read a PodCliqueSet; raises MalformedObject with every problem (IN-030)."""
     problems: list[ObjectProblem] = []
     top = JsonFieldReader(raw, "", problems)

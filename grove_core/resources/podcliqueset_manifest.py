@@ -1,7 +1,7 @@
 """A PodCliqueSet manifest as admission reads it, the paths in it, and violations of rules at these paths."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.errors import ObjectProblem
@@ -36,7 +36,7 @@ class ValidatedPodTemplate(Struct, frozen=True, kw_only=True):
     containers: tuple[ManifestContainer, ...]
 
 
-def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[ObjectProblem]) -> ValidatedPodTemplate:
+def read_pod_template(raw: Mapping[str, object], path: str, problems: list[ObjectProblem]) -> ValidatedPodTemplate:
     """Read a pod spec at ``path``; problems are added to ``problems``."""
     spec = JsonFieldReader(raw, path, problems)
     return ValidatedPodTemplate(
@@ -54,7 +54,7 @@ def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[ObjectPr
     )
 
 
-def count_device_requests(raw: Mapping[str, Any], path: str, problems: list[ObjectProblem]) -> int:
+def count_device_requests(raw: Mapping[str, object], path: str, problems: list[ObjectProblem]) -> int:
     """Return the number of device requests in the ``templateSpec`` of a ResourceClaimTemplate at ``path``."""
     devices = JsonFieldReader(raw, path, problems).inner_object("spec").inner_object("devices")
     return sum(1 for _ in devices.inner_objects("requests"))
@@ -80,7 +80,9 @@ class PodCliqueSetManifest(Struct, frozen=True, kw_only=True):
     device_requests: tuple[int, ...]
 
 
-def read_podcliqueset_manifest(raw: Mapping[str, Any]) -> tuple[PodCliqueSetManifest | None, tuple[ObjectProblem, ...]]:
+def read_podcliqueset_manifest(
+    raw: Mapping[str, object],
+) -> tuple[PodCliqueSetManifest | None, tuple[ObjectProblem, ...]]:
     """Return the manifest, or None where its spec cannot be read, and every problem in the fields above."""
     spec, faults = read_podcliqueset_spec(raw.get("spec"))
     problems = list(faults)

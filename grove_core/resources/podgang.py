@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
@@ -143,7 +143,7 @@ class PodGang(Resource, frozen=True, kw_only=True):
     status: GangStatus = GangStatus()
 
 
-def podgang_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodGang:
+def podgang_from_json(raw: Mapping[str, object], shared: MutableMapping[str, str] | None = None) -> PodGang:
     """Read a PodGang; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, SCHEDULER, "PodGang", shared)

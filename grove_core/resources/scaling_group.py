@@ -3,7 +3,7 @@
 from collections.abc import Mapping, MutableMapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
@@ -98,7 +98,7 @@ class ScalingGroup(Resource, frozen=True, kw_only=True):
         return min(self.min_available, self.replicas)
 
 
-def scaling_group_from_json(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
+def scaling_group_from_json(raw: Mapping[str, object], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
     """Read a scaling group; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
     identity = read_metadata(top, GROVE, "PodCliqueScalingGroup", shared)

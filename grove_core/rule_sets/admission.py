@@ -1,7 +1,7 @@
 """Admission as a part of a rule set: what one operator says of a manifest beyond what all of them say."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.refs import Ref
@@ -22,7 +22,7 @@ class ManifestToAdmit(NamedTuple):
     """
 
     subject: Ref
-    written: Mapping[str, Any]
+    written: Mapping[str, object]
     new: PodCliqueSetManifest
     old: PodCliqueSetManifest | None
     configuration: Configuration
@@ -37,7 +37,7 @@ class AdmissionBehaviour(Struct, frozen=True):
         objections, warnings: about a manifest.
     """
 
-    defaults: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    defaults: Callable[[Mapping[str, object]], Mapping[str, object]]
     objections: Callable[[ManifestToAdmit], Iterable[DenialReason]]
     warnings: Callable[[ManifestToAdmit], Iterable[AdmissionWarning]]
 
@@ -56,7 +56,7 @@ def _warnings_by_design(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
     yield from scheduling_warnings(given.subject, given.new, given.configuration)
 
 
-def _nothing_more(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+def _nothing_more(raw: Mapping[str, object]) -> Mapping[str, object]:
     return raw
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import (
     DEFAULT_DELAY,
@@ -67,7 +67,7 @@ MNNVL_BY_GO_OPERATOR: Final = MnnvlBehaviour(_decide_mnnvl, _mnnvl_objections, _
 """MNNVL of every release whose rules are known (NF)."""
 
 
-def _defaults(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+def _defaults(raw: Mapping[str, object]) -> Mapping[str, object]:
     from grove_core.areas.workload.field.manifest_defaults import (  # noqa: PLC0415 - dumps have no manifests (P11)
         manifest_with_go_operator_defaults,
     )

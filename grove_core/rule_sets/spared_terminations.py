@@ -22,6 +22,7 @@ from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import reasons_by_gang
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StatusToWrite, Want
 from grove_core.resources.podclique import PodClique
@@ -112,8 +113,8 @@ def _deletion_without_spared(
 ) -> ObjectToDelete | None:
     """Return the deletion of a PodClique for the gangs that are not spared; None where all of them are.
 
-    It has two reasons for each gang. Where the replica of the set is spared, it rests on the cause of its scaling
-    group's replica instead, or on the group while that cause is being deleted (PL-015).
+    Where the replica of the set is spared, it rests on the cause of its scaling group's replica instead, or on the
+    group while that cause is being deleted (PL-015).
 
     Args:
         due: the spared replicas.
@@ -122,8 +123,8 @@ def _deletion_without_spared(
     left = tuple(one for one in deletion.terminates if one.replica not in due)
     if not left or left == deletion.terminates:
         return deletion if left == deletion.terminates else None
-    pairs = zip(deletion.terminates, deletion.because[::2], deletion.because[1::2], strict=True)
-    because = tuple(reason for one, *both in pairs if one.replica not in due for reason in both)
+    reasons = zip(deletion.terminates, reasons_by_gang(deletion.because, len(deletion.terminates)), strict=True)
+    because = tuple(reason for one, found in reasons if one.replica not in due for reason in found)
     if left[0] == deletion.terminates[0]:
         return replace(deletion, because=because, terminates=left)
     cause = objects[left[0].trigger]

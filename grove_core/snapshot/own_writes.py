@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.refs import Ref
@@ -99,7 +99,7 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
 def _with_own(
     named: FrozenDict[tuple[str, str], Named],
     kind: str,
-    project: Callable[[dict[str, Any]], Named],
+    project: Callable[[dict[str, object]], Named],
     done: Mapping[Ref, Sequence[Action]],
 ) -> FrozenDict[tuple[str, str], Named]:
     """The objects of a kind by name, with own writes; one that was just created has no uid yet."""

@@ -129,7 +129,7 @@ def other(kind: str, name: str, owner: str, **labels: str) -> OwnedObject:
                 "name": name,
                 "namespace": "ml",
                 "uid": f"uid-{name}",
-                "labels": {"app.kubernetes.io/managed-by": "grove-operator", **labels},
+                "labels": {"app.kubernetes.io/managed-by": "grove-operator"} | labels,
                 "ownerReferences": [reference],
             },
         }

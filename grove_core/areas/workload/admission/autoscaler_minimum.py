@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.areas.workload.rules import WorkloadWarning
 from grove_core.kernel.admission import AdmissionWarning
@@ -50,7 +50,7 @@ def is_autoscaler(kind: str, api_version: str) -> bool:
     return kind in _GROUPS and api_version.partition("/")[0] == _GROUPS[kind]
 
 
-def autoscaler_minimum(raw: Mapping[str, Any]) -> AutoscalerMinimum | None:
+def autoscaler_minimum(raw: Mapping[str, object]) -> AutoscalerMinimum | None:
     """Return what an autoscaler scales, and to what at least.
 
     None where it scales no PodClique and no scaling group, or a field of it is malformed, which its own API refuses.

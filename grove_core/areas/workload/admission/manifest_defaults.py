@@ -17,7 +17,7 @@ LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _MERGED: Final = ("labels", "annotations")
 
 
-def podcliqueset_with_defaults(raw: Mapping[str, Any]) -> Json:
+def podcliqueset_with_defaults(raw: Mapping[str, object]) -> Json:
     """Return a new manifest with every default filled in (WL-190). Idempotent.
 
     ``terminationDelay`` has no default: without one gang termination is off (GT-031).
@@ -98,24 +98,24 @@ def _group(group: Json) -> Json:
     return {**whole, **_part(whole, "scaleConfig", lambda config: _filled(config, minReplicas=replicas))}
 
 
-def _filled(fields: Mapping[str, Any], **defaults: object) -> Json:
+def _filled(fields: Mapping[str, object], **defaults: object) -> Json:
     """Return a copy in which absent fields have these defaults; a default of None is not filled in."""
     absent = {key: value for key, value in defaults.items() if fields.get(key) is None and value is not None}
     return {**fields, **absent}
 
 
-def _without_empty(fields: Mapping[str, Any], key: str) -> Json:
+def _without_empty(fields: Mapping[str, object], key: str) -> Json:
     """Return a copy without the field if it is an empty text."""
     return {name: value for name, value in fields.items() if name != key or value != ""}
 
 
-def _part(fields: Mapping[str, Any], key: str, change: Callable[[Json], Json]) -> Json:
+def _part(fields: Mapping[str, object], key: str, change: Callable[[Json], Json]) -> Json:
     """Return the changed object at a key; empty where there is no object."""
     part = fields.get(key)
     return {key: change(dict(part))} if isinstance(part, Mapping) else {}
 
 
-def _items(fields: Mapping[str, Any], key: str, change: Callable[[Json], Json]) -> Json:
+def _items(fields: Mapping[str, object], key: str, change: Callable[[Json], Json]) -> Json:
     """Return the list at a key with every object in it changed; empty where there is no list."""
     items = fields.get(key)
     if not isinstance(items, list):
@@ -145,10 +145,10 @@ class StoredManifestAfterApply(NamedTuple):
 
 
 def manifest_after_kubectl_apply(
-    manifest: Mapping[str, Any],
-    stored: Mapping[str, Any],
-    last: Mapping[str, Any] | None = None,
-    defaults: Callable[[Mapping[str, Any]], Json] = podcliqueset_with_defaults,
+    manifest: Mapping[str, object],
+    stored: Mapping[str, object],
+    last: Mapping[str, object] | None = None,
+    defaults: Callable[[Mapping[str, object]], Json] = podcliqueset_with_defaults,
 ) -> StoredManifestAfterApply:
     """Return the manifest that is stored after ``kubectl apply`` and the admission of this cluster. Idempotent.
 
@@ -175,7 +175,7 @@ def manifest_after_kubectl_apply(
     )
 
 
-def _last_applied(stored: Mapping[str, Any]) -> Json:
+def _last_applied(stored: Mapping[str, object]) -> Json:
     """Return the manifest in kubectl's annotation; empty where there is none, or where it is no JSON object."""
     text = _object_at(_object_at(stored, "metadata"), "annotations").get(LAST_APPLIED)
     try:
@@ -185,12 +185,13 @@ def _last_applied(stored: Mapping[str, Any]) -> Json:
     return found if isinstance(found, dict) else {}
 
 
-def _merged(new: Mapping[str, Any], stored: Mapping[str, Any], last: Mapping[str, Any]) -> Json:
+def _merged(new: Mapping[str, object], stored: Mapping[str, object], last: Mapping[str, object]) -> Json:
     """Return the three-way merge of one object; null removes a field."""
     found = {key: value for key, value in stored.items() if key not in new and key not in last}
     for key, value in new.items():
-        if isinstance(value, Mapping) and isinstance(stored.get(key), Mapping):
-            found[key] = _merged(value, stored[key], _object_at(last, key))
+        there = stored.get(key)
+        if isinstance(value, Mapping) and isinstance(there, Mapping):
+            found[key] = _merged(value, there, _object_at(last, key))
         elif value is not None:
             found[key] = value
     return found
@@ -213,7 +214,7 @@ def _as_filled_there(merged: object, filled: object, stored: object) -> object:
     return filled
 
 
-def _counterparts(items: list[Any], stored: object) -> Iterator[object]:
+def _counterparts(items: list[object], stored: object) -> Iterator[object]:
     """Return for each item of a list the stored item with its name, or at its position if it has no name; else None."""
     there = stored if isinstance(stored, list) else []
     named = {one["name"]: one for one in there if isinstance(one, Mapping) and isinstance(one.get("name"), str)}
@@ -225,14 +226,16 @@ def _counterparts(items: list[Any], stored: object) -> Iterator[object]:
             yield there[place] if place < len(there) else None
 
 
-def _kept(new: Mapping[str, Any], stored: Mapping[str, Any], merged: Mapping[str, Any], path: str) -> Iterator[str]:
+def _kept(
+    new: Mapping[str, object], stored: Mapping[str, object], merged: Mapping[str, object], path: str
+) -> Iterator[str]:
     for key in stored.keys() & merged.keys():
         if key not in new:
             yield f"{path}.{key}"
-        elif all(isinstance(one[key], Mapping) for one in (new, stored, merged)):
-            yield from _kept(new[key], stored[key], merged[key], f"{path}.{key}")
+        elif isinstance(merged[key], Mapping):
+            yield from _kept(_object_at(new, key), _object_at(stored, key), _object_at(merged, key), f"{path}.{key}")
 
 
-def _object_at(fields: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _object_at(fields: Mapping[str, object], key: str) -> Mapping[str, object]:
     found = fields.get(key)
     return found if isinstance(found, Mapping) else {}

@@ -1,7 +1,7 @@
 """Admission of a set by the Go operator: schedulers, topology constraints and roles (WF-160 to WF-166)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from grove_core.areas.workload.field.manifest_defaults import cliques_of_zero_replicas
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadDenial, GoOperatorWorkloadWarning
@@ -42,7 +42,7 @@ def go_operator_warnings(
     new: PodCliqueSetManifest,
     old: PodCliqueSetManifest | None,
     configuration: Configuration,
-    written: Mapping[str, Any],
+    written: Mapping[str, object],
 ) -> Iterator[AdmissionWarning]:
     """Yield warnings on clique sizes of zero, and on constraints that may be refused by a configuration not given.
 

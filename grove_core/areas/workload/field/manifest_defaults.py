@@ -8,20 +8,20 @@ from grove_core.resources.quantities import AMOUNTS, QUANTITY_IN, canonical_quan
 Json = dict[str, Any]
 
 
-def manifest_with_go_operator_defaults(raw: Mapping[str, Any]) -> Json:
+def manifest_with_go_operator_defaults(raw: Mapping[str, object]) -> Json:
     """Return the manifest with its cliques as that operator stores them; other values stay as they are.
 
     A clique without a ``roleName`` gets an empty one (WF-160), and one with zero ``replicas`` one pod (WF-166). The
     quantities of its pods get their canonical form (WF-167). Total.
     """
-    cliques = _cliques_in(raw)
-    if not cliques:
+    cliques, spec = _cliques_in(raw), raw.get("spec")
+    if not (cliques and isinstance(spec, Mapping)):
         return {**raw}
-    template = {**raw["spec"]["template"], "cliques": [_clique(clique) for clique in cliques]}
-    return {**raw, "spec": {**raw["spec"], "template": template}}
+    template = {**spec["template"], "cliques": [_clique(clique) for clique in cliques]}
+    return {**raw, "spec": {**spec, "template": template}}
 
 
-def cliques_of_zero_replicas(raw: Mapping[str, Any]) -> Iterator[int]:
+def cliques_of_zero_replicas(raw: Mapping[str, object]) -> Iterator[int]:
     """Yield the index of each clique whose ``replicas`` are zero. Total."""
     for index, clique in enumerate(_cliques_in(raw)):
         part = clique.get("spec") if isinstance(clique, Mapping) else None
@@ -29,7 +29,7 @@ def cliques_of_zero_replicas(raw: Mapping[str, Any]) -> Iterator[int]:
             yield index
 
 
-def _cliques_in(raw: Mapping[str, Any]) -> list[object]:
+def _cliques_in(raw: Mapping[str, object]) -> list[object]:
     """Return the cliques of a template; empty where there is no list of them."""
     spec = raw.get("spec")
     template = spec.get("template") if isinstance(spec, Mapping) else None

@@ -1,6 +1,6 @@
 """Manifests of PodCliques and PodCliqueScalingGroups with their autoscalers, and their changes."""
 
-from typing import Any, Final
+from typing import Final
 
 from grove_core.areas.workload.objects.lazy_manifests import ObjectLabels, labels_of_clique, object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
@@ -57,7 +57,10 @@ def autoscaler_manifest_for(
         labels=labels_of(root.ref.name, name, "pcs-hpa"),
     )
     because = WorkloadReason.AUTOSCALED.because(
-        root.ref, name=f"{kind}/{name}", least=bounds["minReplicas"], most=scaling.max_replicas
+        root.ref,
+        name=f"{kind}/{name}",
+        least=replicas if scaling.min_replicas is None else scaling.min_replicas,
+        most=scaling.max_replicas,
     )
     return object_to_create(blank, {"spec": spec}, (because,))
 
@@ -69,9 +72,9 @@ def removed_autoscaler_metrics(wanted: FrozenMap, stored: FrozenMap) -> FrozenMa
     return FrozenMap({"metrics": None} if is_left else {})
 
 
-def autoscaling_bounds(scaling: AutoScalingConfiguration, replicas: int) -> dict[str, Any]:
+def autoscaling_bounds(scaling: AutoScalingConfiguration, replicas: int) -> dict[str, object]:
     """Return the bounds and metrics as PodCliques and autoscalers have them; ``replicas`` is the template's."""
-    bounds: dict[str, Any] = {
+    bounds: dict[str, object] = {
         "minReplicas": replicas if scaling.min_replicas is None else scaling.min_replicas,
         "maxReplicas": scaling.max_replicas,
     }
@@ -96,7 +99,7 @@ def podclique_manifest_for(
     of_group = str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
     claim_template = of_group or inputs.clique_domains.templates.get(part.replica, "")
     inherited = inputs.mnnvl_annotations.get(template.name, EMPTY)
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "roleName": spec.role_name,
         "podSpec": wanted_clique_pod_spec(part, root.spec.template.priority_class_name),
         "replicas": spec.replicas,

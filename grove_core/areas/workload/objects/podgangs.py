@@ -1,7 +1,7 @@
 """Manifests of PodGangs with their topology constraints (TP-020), and their changes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
@@ -52,7 +52,7 @@ def podgang_manifest_for(
 ) -> ObjectToCreate:
     """Return a PodGang that refers to these pods, sorted by clique (WL-016, WL-017, TP-020)."""
     template = root.spec.template
-    spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
+    spec: dict[str, object] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
     if template.priority_class_name:
         spec["priorityClassName"] = template.priority_class_name
     blank = NewObjectMetadata(
@@ -131,7 +131,7 @@ def _topology_annotation(placement: PodGangConstraints) -> dict[str, str]:
 
 def _pod_groups(
     root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: PodGangConstraints
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     packs = dict(placement.cliques)
     return [
         {

@@ -1,7 +1,6 @@
 """PodGangs as the Go operator writes them (WF-130 to WF-132), and what it changes in an existing one (WF-102)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.objects.metadata_texts import labels_by_go_operator, metadata_changes
@@ -87,7 +86,7 @@ def _spec(
         for clique in part.cliques
     ]
     priority = root.spec.template.priority_class_name
-    spec: dict[str, Any] = {
+    spec: dict[str, object] = {
         "podgroups": groups,
         **_in_template_order(placement, part).spec_fields,
         **({"priorityClassName": priority} if priority else {}),
