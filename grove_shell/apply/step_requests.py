@@ -42,7 +42,7 @@ class UndecidableResponse(NoServerResponse):
 
 
 class WriteRequest(NamedTuple):
-    """A request without its connection; see :meth:`Api.request`."""
+    """A request without its connection; see :meth:`ApiSession.request`."""
 
     method: str
     path: str

@@ -87,7 +87,7 @@ class BadInput(Exception):
 class UnreadableText(Exception):
     """A text cannot be read any further; everything before this place was returned.
 
-    Attributes: as those of `Fault`, to which it is converted.
+    Attributes: as those of `InputFault`, to which it is converted.
     """
 
     def __init__(self, expected: str, got: str, line: int | None = None, column: int | None = None) -> None:

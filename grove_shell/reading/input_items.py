@@ -35,7 +35,7 @@ class InputItem(NamedTuple):
     """One object of the input, as plain JSON values.
 
     Attributes:
-        file: as in `Fault`.
+        file: as in `InputFault`.
         document: number of the document in its file, from 1.
         index: position in the list it stood in, from 0; -1 for a document of its own.
         value: the object. It must not be modified, since YAML aliases share parts.

@@ -121,7 +121,7 @@ def _entries(directory: str, faults: list[InputFault], entered: set[tuple[int, i
 
 def _file_items(path: str, faults: list[InputFault], take_pods: TakePods | None) -> Iterator[InputItem]:
     try:
-        raw = open(path, "rb")  # noqa: SIM115, PTH123 - opening may fail, reading is `Text`'s; any text as in `items_of`
+        raw = open(path, "rb")  # noqa: SIM115, PTH123 - opening may fail, and `with` follows; a path as it was given
     except (OSError, ValueError) as error:
         is_there = not isinstance(error, FileNotFoundError)
         expected, got = ("a file that can be read", file_error_reason(error)) if is_there else ("", NO_SUCH_FILE)

@@ -49,7 +49,7 @@ class JsonStreamReader:
         start: where the last value begins in ``text``.
         complete_before: a value that begins before this position probably ends in ``text``.
         escaped: whether ``text`` has an escape that may be an unpaired surrogate.
-        needs_check: whether the last value may have flaws that only `check_value` finds.
+        needs_check: whether the last value may have flaws that only `find_json_flaws` finds.
         scan: reads a value.
     """
 

@@ -1,6 +1,6 @@
 """Decodes bytes as UTF-8 in chunks, unpacked where they are gzip data (IN-084), and counts newlines.
 
-Rule for this file: whatever the bytes are, the only exception is `Unreadable`, raised after all text before the bad
+Rule for this file: whatever the bytes are, the only exception is `UnreadableText`, raised after all text before the bad
 place was returned.
 """
 

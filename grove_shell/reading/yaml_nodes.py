@@ -1,7 +1,7 @@
 """Builds one JSON value from the events of one YAML node (IN-001, IN-006, IN-012).
 
 Rules for this file: no recursion. A flaw is recorded and building continues, so that one pass finds every flaw of an
-object. `NodeBuilder._collection` is the hot loop of every YAML load; rare cases are separate methods.
+object. `YamlNodeBuilder._collection` is the hot loop of every YAML load; rare cases are separate methods.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -60,7 +60,7 @@ class YamlNodeBuilder:
 
     Attributes:
         get: returns the next event.
-        flaws: found since the last call of `taken`.
+        flaws: found since the last call of `take_flaws`.
     """
 
     __slots__ = ("_anchors", "_merged", "_scalars", "flaws", "get")
@@ -230,7 +230,7 @@ class YamlNodeBuilder:
 
 
 def _key_text(event: Event, value: JsonValue) -> str:
-    """Return the text of a key. Raises `InvalidScalar` for null, collections, and integers beyond signed 64 bits."""
+    """Return the text of a key. Raises `InvalidYamlScalar` for null, collections, integers beyond signed 64 bits."""
     if isinstance(event, ScalarEvent) and event.implicit[0]:
         return MERGE if event.value == "<<" else plain_scalar_as_key(event.value)
     if isinstance(event, ScalarEvent) and event.tag is None:

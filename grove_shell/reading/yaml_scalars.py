@@ -1,6 +1,6 @@
 """Converts plain YAML scalars to JSON values: YAML 1.1 as kubectl's YAML layer reads it.
 
-Rule for this file: total over all texts; the only exception is `InvalidScalar`.
+Rule for this file: total over all texts; the only exception is `InvalidYamlScalar`.
 """
 
 import base64
@@ -57,7 +57,7 @@ class InvalidYamlScalar(Exception):
 class YamlScalarCache(dict[str, JsonValue]):
     """Plain scalar -> JSON value, a cache (IN-001).
 
-    A look-up raises `InvalidScalar` for an infinite number and for not-a-number. Equal texts give the same string
+    A look-up raises `InvalidYamlScalar` for an infinite number and for not-a-number. Equal texts give the same string
     object, which saves memory for many pods. The cache is bounded, since most texts are unique.
     """
 

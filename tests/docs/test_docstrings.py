@@ -1,9 +1,12 @@
-"""Docstrings name what exists: the errors under ``Raises`` and the classes in references."""
+"""Docstrings name what exists: the errors under ``Raises``, the classes in references, and any name in backticks."""
 
 import ast
 import builtins
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -12,14 +15,53 @@ SOURCES = [path for package in ("grove_core", "grove_shell") for path in sorted(
 RAISED = re.compile(r"^\s*(\w+(?:, \w+)*): ", re.MULTILINE)
 IN_A_SENTENCE = re.compile(r"Raises ((?:[A-Z]\w+(?:, | or | and )?)+)")
 REFERENCE = re.compile(r":class:`~?(?:[\w.]+\.)?(\w+)`")
+IN_BACKTICKS = re.compile(r"(?<!`)`~?([A-Za-z_][\w.]*)`(?!`)")
 
 
-def names_known(trees: list[ast.Module]) -> set[str]:
-    """Every class that the packages define or import, and Python's own."""
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    defined = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    imported = [one for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for one in node.names]
-    return {*dir(builtins), *defined, *((one.asname or one.name).rpartition(".")[2] for one in imported)}
+class NamesInCode(NamedTuple):
+    """What the packages have.
+
+    Attributes:
+        docstrings: each with its place.
+        classes: those that they define or import, and Python's own.
+        identifiers: of modules, classes, functions, arguments, attributes, and fields of JSON.
+    """
+
+    docstrings: list[tuple[str, str]]
+    classes: set[str]
+    identifiers: set[str]
+
+
+@cache
+def names_in_code() -> NamesInCode:
+    found = NamesInCode([], set(dir(builtins)), set())
+    for path in SOURCES:
+        place = path.relative_to(ROOT)
+        found.identifiers.update(place.with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                where = f"{place}: {getattr(node, 'name', 'the module')}"
+                found.docstrings.append((where, ast.get_docstring(node) or ""))
+            if isinstance(node, ast.ClassDef | ast.alias):
+                found.classes.add(class_named_by(node))
+            found.identifiers.update(identifiers_of(node))
+    return found
+
+
+def class_named_by(node: ast.ClassDef | ast.alias) -> str:
+    return node.name if isinstance(node, ast.ClassDef) else (node.asname or node.name).rpartition(".")[2]
+
+
+def identifiers_of(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.Constant(value=str(name)):
+            yield name
+        case ast.alias(name=name):
+            yield from name.split(".")
+        case _:
+            pass
 
 
 def classes_named(docstring: str) -> set[str]:
@@ -32,14 +74,22 @@ def classes_named(docstring: str) -> set[str]:
 
 
 def test_errors_and_classes_in_docstrings_exist() -> None:
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
-    known = names_known(list(trees.values()))
+    code = names_in_code()
     missing = [
-        f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'the module')} names {name}"
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        for name in sorted(classes_named(ast.get_docstring(node) or "") - known)
+        f"{where} names {name}"
+        for where, docstring in code.docstrings
+        for name in sorted(classes_named(docstring) - code.classes)
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_names_in_backticks_exist() -> None:
+    code = names_in_code()
+    missing = [
+        f"{where} names {name}"
+        for where, docstring in code.docstrings
+        for name in IN_BACKTICKS.findall(docstring)
+        if not code.identifiers.issuperset(name.split("."))
     ]
     assert not missing, "\n".join(missing)
 
