@@ -150,7 +150,7 @@ def annotated_elements(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedElem
     yield from annotated_template_elements(manifest)
 
 
-class Violation(NamedTuple):
+class BadField(NamedTuple):
     """A field, its value, the violated rule and the facts that the rule quotes."""
 
     path: str
@@ -160,19 +160,19 @@ class Violation(NamedTuple):
 
     @property
     def identity(self) -> tuple[Rule, object]:
-        """The rule and the value; equal for a violation that an update did not make, at whatever path it is."""
+        """The rule and the value; equal before and after an update that moves the field to another path."""
         return (self.rule, self.got)
 
     def as_objection(self, subject: Ref) -> DenialReason:
-        """Return the violation as an objection, which refuses the manifest."""
+        """Return the objection, which refuses the manifest."""
         return DenialReason(self.path, short_json(self.got), self.rule.because(subject, **self.facts))
 
     def as_warning(self, subject: Ref) -> AdmissionWarning:
-        """Return the violation as a warning."""
+        """Return the warning about it."""
         return AdmissionWarning(self.path, short_json(self.got), self.rule.because(subject, **self.facts))
 
 
-def violations_new_in_update(now: Iterable[Violation], before: Iterable[Violation]) -> Iterator[Violation]:
-    """Return the violations that the manifest did not have before the update, at any path."""
+def bad_fields_new_in_update(now: Iterable[BadField], before: Iterable[BadField]) -> Iterator[BadField]:
+    """Return the fields that the manifest did not have before the update, at any path."""
     known = {found.identity for found in before}
     return (found for found in now if found.identity not in known)

@@ -43,7 +43,7 @@ class FailedWriteRetryTime(Enum):
 
 
 @dataclass(slots=True)
-class FailedWrite:
+class RetriedWrite:
     """The last attempt of one write. Mutable.
 
     Attributes:
@@ -72,7 +72,7 @@ class FailedWriteRetries:
     retry_at: float = 0.0
     backoff: float = FIRST_BACKOFF
     jitter: Callable[[], float] = _random_share
-    _entries: dict[_Key, FailedWrite] = field(default_factory=dict)  # the latest failure last
+    _entries: dict[_Key, RetriedWrite] = field(default_factory=dict)  # the latest failure last
 
     @property
     def has_waiting_write(self) -> bool:
@@ -116,7 +116,7 @@ class FailedWriteRetries:
         for attempt in found:
             if attempt.outcome is not AttemptOutcome.DONE:
                 self._entries.pop(key := _key_of(attempt.step), None)
-                self._entries[key] = FailedWrite(attempt, _withheld_after(attempt))
+                self._entries[key] = RetriedWrite(attempt, _withheld_after(attempt))
         self._report_only(reported)
         return any(entry.withheld is FailedWriteRetryTime.ONE_ROUND for entry in self._entries.values())
 

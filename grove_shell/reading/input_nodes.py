@@ -10,7 +10,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod
 
 
-class InputNodes:
+class CollectedNodes:
     """The nodes of one input. Mutable: it is filled while the input is read.
 
     Attributes:

@@ -33,7 +33,7 @@ from grove_shell.reading.input_items import (
     kind_and_version_problems,
 )
 from grove_shell.reading.input_manifests import InputManifests
-from grove_shell.reading.input_nodes import InputNodes
+from grove_shell.reading.input_nodes import CollectedNodes
 from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same_object
 from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
 from grove_shell.reading.input_topologies import InputTopologies, is_topology_object
@@ -75,7 +75,7 @@ class ObjectCollector:
         self.warnings: list[str] = []
         self.server_errors: list[str] = []
         self.failed_writes: list[FailedWrite] = []
-        self.nodes = InputNodes()
+        self.nodes = CollectedNodes()
         self.snapshot_headers = CombinedSnapshotHeaders()
 
     def collect_item(self, item: InputItem) -> None:

@@ -13,7 +13,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.reading.audited_write import AuditedWrite
-from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectChange, ObjectKey, SetKey
+from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectKey, RecordedChange, SetKey
 from grove_shell.redaction import REDACTED
 
 _EDITED: Final = frozenset({POD_CLIQUE_SET, GROUP_KIND, "PodClique"})
@@ -59,7 +59,7 @@ class Happenings:
         self._ready: defaultdict[ObjectKey, set[str]] = defaultdict(set)
         self._pods: defaultdict[ObjectKey, set[str]] = defaultdict(set)
 
-    def of_change(self, change: ObjectChange, write: AuditedWrite) -> Iterator[Happening]:
+    def of_change(self, change: RecordedChange, write: AuditedWrite) -> Iterator[Happening]:
         """Yield what happened with one change."""
         at, key, root = write.answered, change.key, change.root
         if key.kind == "Pod":
@@ -83,7 +83,7 @@ class Happenings:
                 (names[clique].add if is_in else names[clique].discard)(key.name)
         return pod
 
-    def _of_pod(self, change: ObjectChange, at: datetime) -> Iterator[Happening]:
+    def _of_pod(self, change: RecordedChange, at: datetime) -> Iterator[Happening]:
         key, root = change.key, change.root
         clique = _clique_of(key, change.after or change.before)
         before = _pod_in(change.before)
@@ -146,7 +146,7 @@ def _edit(change: ManifestChange) -> str:
     return f"{change.path} {old} -> {new}"
 
 
-def _of_breach(change: ObjectChange, at: datetime) -> Iterator[Happening]:
+def _of_breach(change: RecordedChange, at: datetime) -> Iterator[Happening]:
     before, after = (_breach_in(item) for item in (change.before, change.after))
     if before is not None or after is not None:
         old, new = (str((one or {}).get("status") or "absent") for one in (before, after))

@@ -25,8 +25,8 @@ from grove_shell.reconstruction.object_after_request import EVICTION
 from grove_shell.reconstruction.rebuilt_sets import ChooseRules, RebuiltSets
 from grove_shell.reconstruction.recorded_objects import (
     POD_CLIQUE_SET,
-    ObjectChange,
     ObjectKey,
+    RecordedChange,
     RecordedObjects,
     SetKey,
 )
@@ -167,7 +167,7 @@ class _RecordReading:
         if deletion.gone is None:
             self._open[deletion.key] = deletion
 
-    def _deletion(self, change: ObjectChange, write: AuditedWrite) -> RecordedDeletion:
+    def _deletion(self, change: RecordedChange, write: AuditedWrite) -> RecordedDeletion:
         role = WriterRole.EVICTION if write.subresource == EVICTION else role_of_writer(write.writer)
         owner: RecordedDeletion | None = None
         if role is None:

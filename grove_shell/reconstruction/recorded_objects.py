@@ -40,7 +40,7 @@ class SetKey(NamedTuple):
     name: str
 
 
-class ObjectChange(NamedTuple):
+class RecordedChange(NamedTuple):
     """What a write changed.
 
     Attributes:
@@ -129,7 +129,7 @@ class RecordedObjects:
         self._append(key, at, None)
         self.without_content.pop(key, None)
 
-    def apply(self, write: AuditedWrite) -> Iterator[ObjectChange]:
+    def apply(self, write: AuditedWrite) -> Iterator[RecordedChange]:
         """Apply a write; yield what it changed in the sets in question."""
         if write.subresource not in OF_OBJECTS:
             return
@@ -141,7 +141,7 @@ class RecordedObjects:
         if change is not None:
             yield change
 
-    def _apply_to_collection(self, write: AuditedWrite) -> Iterator[ObjectChange]:
+    def _apply_to_collection(self, write: AuditedWrite) -> Iterator[RecordedChange]:
         items = (write.response or {}).get("items")
         for item in items if isinstance(items, list) else ():
             if isinstance(item, Mapping):
@@ -150,7 +150,7 @@ class RecordedObjects:
                 if change is not None:
                     yield change
 
-    def _applied(self, key: ObjectKey, write: AuditedWrite, content: Json | None) -> ObjectChange | None:
+    def _applied(self, key: ObjectKey, write: AuditedWrite, content: Json | None) -> RecordedChange | None:
         root = self._filed_under(key, content)
         if root is None:
             return None
@@ -173,7 +173,7 @@ class RecordedObjects:
             self.with_pod_statuses.add(root)
         if key.kind == POD_CLIQUE_SET and write.verb == "create" and not write.subresource:
             self.created[root] = write.answered
-        return ObjectChange(key, root, uid, before, after, deletes, gone)
+        return RecordedChange(key, root, uid, before, after, deletes, gone)
 
     def _is_gone_at_once(self, key: ObjectKey, write: AuditedWrite, before: Json | None, after: Json | None) -> bool:
         """Return whether a deletion ended an object; without any content the second one does."""

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,18 +24,20 @@ class NamesInCode(NamedTuple):
 
     Attributes:
         docstrings: each with its place.
+        defined: public class -> the modules that define it.
         classes: those that they define or import, and Python's own.
         identifiers: of modules, classes, functions, arguments, attributes, and fields of JSON.
     """
 
     docstrings: list[tuple[str, str]]
+    defined: defaultdict[str, list[str]]
     classes: set[str]
     identifiers: set[str]
 
 
 @cache
 def names_in_code() -> NamesInCode:
-    found = NamesInCode([], set(dir(builtins)), set())
+    found = NamesInCode([], defaultdict(list), set(dir(builtins)), set())
     for path in SOURCES:
         place = path.relative_to(ROOT)
         found.identifiers.update(place.with_suffix("").parts)
@@ -42,6 +45,8 @@ def names_in_code() -> NamesInCode:
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 where = f"{place}: {getattr(node, 'name', 'the module')}"
                 found.docstrings.append((where, ast.get_docstring(node) or ""))
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.defined[node.name].append(str(place))
             if isinstance(node, ast.ClassDef | ast.alias):
                 found.classes.add(class_named_by(node))
             found.identifiers.update(identifiers_of(node))
@@ -81,6 +86,12 @@ def test_errors_and_classes_in_docstrings_exist() -> None:
         for name in sorted(classes_named(docstring) - code.classes)
     ]
     assert not missing, "\n".join(missing)
+
+
+def test_a_class_name_is_used_once() -> None:
+    """Two pairs of public names differ by their package: a plan of the core and of the library, and a decision."""
+    twice = {name: places for name, places in names_in_code().defined.items() if len(places) > 1}
+    assert twice.keys() == {"Plan", "Decision"}, twice
 
 
 def test_names_in_backticks_exist() -> None:

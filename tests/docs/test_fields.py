@@ -126,10 +126,10 @@ def _rules_by_member_name() -> dict[str, set[str]]:
 
 
 def _judged_fields() -> Iterator[tuple[str, str]]:
-    """Yield field and rule of each ``Violation`` in the core whose path ends in the name of a field."""
+    """Yield field and rule of each ``BadField`` in the core whose path ends in the name of a field."""
     for path in Path(grove_core.areas.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Violation":
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "BadField":
                 place = LAST.search(ast.unparse(node.args[0]).strip("f'\""))
                 rules = [one.attr for one in node.args if isinstance(one, ast.Attribute) and one.attr.isupper()]
                 if place and rules and place[1] not in {"path", "requests"}:

@@ -18,7 +18,7 @@ from grove_core.areas.gang_termination.design.wanted_statuses import SetStatusCo
 from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_gang_termination_by_go_operator
-from grove_core.areas.gang_termination.termination_deletions import Terminations
+from grove_core.areas.gang_termination.termination_deletions import TerminationsOfSet
 from grove_core.areas.gang_termination.termination_result import TerminationResult
 from grove_core.areas.gang_termination.verdicts import SetReplicaFates, TerminationJudgement
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts, MnnvlJudgement
@@ -48,7 +48,7 @@ ROOTS: Final = (
     TerminationJudgement,
     GoOperatorJudgement,
     SetReplicaFates,
-    Terminations,
+    TerminationsOfSet,
     TerminationResult,
     SetStatusCounts,
     FailedTerminations,

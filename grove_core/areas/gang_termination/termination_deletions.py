@@ -38,7 +38,7 @@ class ReplicaTermination(Struct, frozen=True):
     last: frozenset[str]
 
 
-class Terminations(NamedTuple):
+class TerminationsOfSet(NamedTuple):
     """The terminations of one set.
 
     Attributes:
@@ -52,7 +52,7 @@ class Terminations(NamedTuple):
 
 def gang_terminations_among_fates(
     fates: SetReplicaFates, root: PodCliqueSet, cliques: Mapping[Ref, PodClique], rules: tuple[Rule, Rule]
-) -> Terminations:
+) -> TerminationsOfSet:
     """Return the terminations among the fates of a set.
 
     Args:
@@ -60,7 +60,7 @@ def gang_terminations_among_fates(
         rules: the rules of the reason about the delay of a replica of the set, and of one of a scaling group.
     """
     groups = {one.group.ref: one for one in fates.groups}
-    return Terminations(
+    return TerminationsOfSet(
         FrozenDict(
             (one.number, replica_termination(rules[0], one.breaches, root, cliques, groups))
             for one in fates.replicas
@@ -108,7 +108,7 @@ def replica_termination(
 def terminated_clique_deletions(
     root: Ref,
     cliques: Iterable[PodClique],
-    found: Terminations,
+    found: TerminationsOfSet,
     rules: tuple[Rule, Rule],
 ) -> Iterator[ObjectToDelete]:
     """Yield the wanted deletion of every clique of a terminated replica. Linear.

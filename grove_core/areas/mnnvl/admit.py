@@ -18,12 +18,12 @@ from grove_core.resources.pod_spec_gpus import CONTAINER_LISTS, GPU, containers_
 from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     METADATA,
+    BadField,
     PodCliqueSetManifest,
-    Violation,
     annotated_elements,
     annotated_template_elements,
+    bad_fields_new_in_update,
     podcliqueset_as_annotated_element,
-    violations_new_in_update,
 )
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
 
@@ -36,12 +36,12 @@ def mnnvl_objections(
     subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None
 ) -> Iterator[DenialReason]:
     """Yield every objection to the MNNVL annotations of a set; those of the old manifest are ignored."""
-    for found in violations_new_in_update(_violations(new), _violations(old) if old is not None else ()):
+    for found in bad_fields_new_in_update(_violations(new), _violations(old) if old is not None else ()):
         yield found.as_objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
         before, now = (one.annotations.get(MNNVL_ENABLED) for one in (old, new))
         facts = {"before": short_json(before) if before is not None else "absent"}
-        yield Violation(
+        yield BadField(
             podcliqueset_as_annotated_element(new).annotation_path(MNNVL_ENABLED),
             now,
             MnnvlDenial.MNNVL_IMMUTABLE,
@@ -55,11 +55,11 @@ def mnnvl_warnings(subject: Ref, new: PodCliqueSetManifest, configuration: Confi
         yield from (one.as_warning(subject) for one in find(new, configuration))
 
 
-def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Violations that show in the manifest alone (MN-070, MN-072, MN-073)."""
     choice = manifest.annotations.get(MNNVL_ENABLED)
     if choice is not None and choice not in CHOICES:
-        yield Violation(
+        yield BadField(
             podcliqueset_as_annotated_element(manifest).annotation_path(MNNVL_ENABLED),
             choice,
             MnnvlDenial.MNNVL_VALUE_INVALID,
@@ -68,15 +68,15 @@ def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     for element in annotated_template_elements(manifest):
         if DOMAIN_TEMPLATE in element.annotations:
             got, facts = element.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
-            yield Violation(element.annotation_path(DOMAIN_TEMPLATE), got, MnnvlDenial.ANNOTATION_RESERVED, facts)
+            yield BadField(element.annotation_path(DOMAIN_TEMPLATE), got, MnnvlDenial.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
         for claim_index, claim in enumerate(list_at(clique.spec.pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{claim_index}].name"
-                yield Violation(path, MNNVL_CLAIM, MnnvlDenial.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
+                yield BadField(path, MNNVL_CLAIM, MnnvlDenial.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
 
 
-def _ignored(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
+def _ignored(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[BadField]:
     """Annotations that have no effect in this mode (MN-074)."""
     settings = configuration.mnnvl
     if settings.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
@@ -87,10 +87,10 @@ def _ignored(manifest: PodCliqueSetManifest, configuration: Configuration) -> It
             is_read = settings.enabled and element.level == METADATA and key == MNNVL_ENABLED
             if value is not None and not is_read and not (value == "false" and not settings.enabled):
                 facts = {"why": why if settings.enabled else "MNNVL is off in the operator's configuration"}
-                yield Violation(element.annotation_path(key), value, MnnvlWarning.ANNOTATION_IGNORED, facts)
+                yield BadField(element.annotation_path(key), value, MnnvlWarning.ANNOTATION_IGNORED, facts)
 
 
-def _without_gpus(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
+def _without_gpus(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[BadField]:
     """An opt-in without GPUs, and GPUs that do not count (MN-075, MN-077)."""
     if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR) or opts_out_of_mnnvl(manifest.annotations):
         return
@@ -99,14 +99,14 @@ def _without_gpus(manifest: PodCliqueSetManifest, configuration: Configuration) 
         return
     if MNNVL_ENABLED in manifest.annotations:
         path = podcliqueset_as_annotated_element(manifest).annotation_path(MNNVL_ENABLED)
-        yield Violation(path, manifest.annotations[MNNVL_ENABLED], MnnvlWarning.NO_GPUS, {"resource": GPU})
+        yield BadField(path, manifest.annotations[MNNVL_ENABLED], MnnvlWarning.NO_GPUS, {"resource": GPU})
     for index, clique in enumerate(cliques):
         for key in CONTAINER_LISTS:
             for position, container in enumerate(containers_in(clique.spec.pod_spec, key)):
                 how = _other_gpus(container)
                 if how:
                     path = f"{CLIQUES}[{index}].spec.podSpec.{key}[{position}].resources"
-                    yield Violation(path, how, MnnvlWarning.OTHER_GPUS, {"how": how, "resource": GPU})
+                    yield BadField(path, how, MnnvlWarning.OTHER_GPUS, {"how": how, "resource": GPU})
 
 
 def _other_gpus(container: FrozenMap) -> str:
@@ -116,7 +116,7 @@ def _other_gpus(container: FrozenMap) -> str:
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
 
-def _shared_nodes(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
+def _shared_nodes(manifest: PodCliqueSetManifest, configuration: Configuration) -> Iterator[BadField]:
     """Pods that need less than a node and may share it with another pod of their domain (MN-076)."""
     wanted = wants_compute_domains(manifest.annotations, manifest.spec.template)
     if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR) or not wanted:
@@ -127,7 +127,7 @@ def _shared_nodes(manifest: PodCliqueSetManifest, configuration: Configuration) 
         gpus = gpu_count_of_pod_spec(clique.spec.pod_spec)
         if gpus < _WHOLE_NODE and not _keeps_apart(clique):
             path = f"{CLIQUES}[{index}].spec.podSpec.affinity"
-            yield Violation(path, f"{gpus} GPUs for each pod", MnnvlWarning.SHARED_NODE, {"topology": HOSTNAME})
+            yield BadField(path, f"{gpus} GPUs for each pod", MnnvlWarning.SHARED_NODE, {"topology": HOSTNAME})
 
 
 def _pods_of_a_replica(manifest: PodCliqueSetManifest) -> int:

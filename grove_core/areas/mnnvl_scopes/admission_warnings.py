@@ -15,8 +15,8 @@ from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     GROUPS,
     AnnotatedElement,
+    BadField,
     PodCliqueSetManifest,
-    Violation,
     annotated_elements,
 )
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
@@ -55,7 +55,7 @@ def mnnvl_annotation_warnings(
         yield from (found.as_warning(subject) for found in warnings)
 
 
-def _out_of_reach(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _out_of_reach(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Cliques with GPUs that the set's opt-in does not reach (MS-080)."""
     if manifest.annotations.get(MNNVL_ENABLED) != "true":
         return
@@ -66,10 +66,10 @@ def _out_of_reach(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
             continue
         if MNNVL_ENABLED not in group.annotations and MNNVL_ENABLED not in clique.annotations:
             facts = {"annotation": MNNVL_ENABLED, "group": group.name}
-            yield Violation(f"{CLIQUES}[{index}]", clique.name, SharedDomainWarning.OUT_OF_REACH, facts)
+            yield BadField(f"{CLIQUES}[{index}]", clique.name, SharedDomainWarning.OUT_OF_REACH, facts)
 
 
-def _without_gpus(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _without_gpus(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Elements that opt in although none of their cliques asks for GPUs (MS-081)."""
     template = manifest.spec.template
     cliques_by_name = {clique.name: clique for clique in template.cliques}
@@ -81,7 +81,7 @@ def _without_gpus(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
         if not any(requests_gpus(clique.spec.pod_spec) for clique in cliques):
             which = {CLIQUES: "the clique", GROUPS: "no clique of the group"}.get(element.level, "no standalone clique")
             facts = {"whom": f"{which} never" if element.level == CLIQUES else which, "resource": GPU}
-            yield Violation(element.annotation_path(MNNVL_ENABLED), "true", SharedDomainWarning.NO_GPUS_IN_SCOPE, facts)
+            yield BadField(element.annotation_path(MNNVL_ENABLED), "true", SharedDomainWarning.NO_GPUS_IN_SCOPE, facts)
 
 
 def _cliques_of(
@@ -97,26 +97,26 @@ def _cliques_of(
     return list(manifest.spec.standalone_cliques)
 
 
-def _too_many_pods(manifest: PodCliqueSetManifest, groups: tuple[DomainSharingGroup, ...]) -> Iterator[Violation]:
+def _too_many_pods(manifest: PodCliqueSetManifest, groups: tuple[DomainSharingGroup, ...]) -> Iterator[BadField]:
     """Claims that more pods share than may reserve one (MS-082)."""
     elements = {element.path: element for element in annotated_elements(manifest)}
     for sharing_group in groups:
         if sharing_group.pods > MOST_RESERVED:
             facts: dict[str, Fact] = {"pods": sharing_group.pods, "most": MOST_RESERVED}
-            yield Violation(_opt_in_path(elements, sharing_group), "true", SharedDomainWarning.TOO_MANY_SHARE, facts)
+            yield BadField(_opt_in_path(elements, sharing_group), "true", SharedDomainWarning.TOO_MANY_SHARE, facts)
 
 
-def _device_classes(groups: tuple[DomainSharingGroup, ...], classes: Collection[str] | None) -> Iterator[Violation]:
+def _device_classes(groups: tuple[DomainSharingGroup, ...], classes: Collection[str] | None) -> Iterator[BadField]:
     """Device classes that differ, belong to one node, or do not exist (MS-083 to MS-085)."""
     for sharing_group in groups:
         (first, _), *others = sharing_group.classes.items()
         for device_class, path in others:
-            yield Violation(path, device_class, SharedDomainWarning.CLASSES_DIFFER, {"other": first})
+            yield BadField(path, device_class, SharedDomainWarning.CLASSES_DIFFER, {"other": first})
         for device_class, path in sharing_group.classes.items():
             if device_class in NODE_LOCAL and sharing_group.pods > 1:
-                yield Violation(path, device_class, SharedDomainWarning.NODE_LOCAL, {"pods": sharing_group.pods})
+                yield BadField(path, device_class, SharedDomainWarning.NODE_LOCAL, {"pods": sharing_group.pods})
             if classes is not None and device_class not in classes:
-                yield Violation(path, device_class, SharedDomainWarning.CLASS_UNKNOWN, {})
+                yield BadField(path, device_class, SharedDomainWarning.CLASS_UNKNOWN, {})
 
 
 def _opt_in_path(elements: Mapping[str, AnnotatedElement], sharing_group: DomainSharingGroup) -> str:

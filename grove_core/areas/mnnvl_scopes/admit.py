@@ -28,10 +28,10 @@ from grove_core.resources.podcliqueset_manifest import (
     METADATA,
     TEMPLATE,
     AnnotatedElement,
+    BadField,
     PodCliqueSetManifest,
-    Violation,
     annotated_elements,
-    violations_new_in_update,
+    bad_fields_new_in_update,
 )
 from grove_core.resources.podcliqueset_spec import CliqueTemplate, ScalingGroupTemplate, maximum_replicas
 
@@ -130,12 +130,12 @@ def mnnvl_annotation_objections(
     """Yield every objection to the MNNVL annotations of a set; violations of the old manifest are ignored."""
     if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return
-    violations = violations_new_in_update(_violations(new), _violations(old) if old is not None else ())
+    violations = bad_fields_new_in_update(_violations(new), _violations(old) if old is not None else ())
     for found in (*violations, *(_changes(new, old) if old is not None else ())):
         yield found.as_objection(subject)
 
 
-def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     for element in annotated_elements(manifest):
         yield from _values(element)
     sharing = tuple(domain_sharing_groups_of(manifest))
@@ -146,15 +146,15 @@ def _violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
         yield from _duplicate_names(manifest, sharing)
 
 
-def _values(element: AnnotatedElement) -> Iterator[Violation]:
+def _values(element: AnnotatedElement) -> Iterator[BadField]:
     """Values of the annotations of one element (MS-070 to MS-073, MS-086)."""
     annotations = element.annotations
     choice, scope = annotations.get(MNNVL_ENABLED), annotations.get(MNNVL_SCOPE)
     if choice is not None and choice not in CHOICES and element.level != METADATA:  # for the set: MN-070
-        yield Violation(element.annotation_path(MNNVL_ENABLED), choice, SharedDomainDenial.SCOPED_VALUE_INVALID, {})
+        yield BadField(element.annotation_path(MNNVL_ENABLED), choice, SharedDomainDenial.SCOPED_VALUE_INVALID, {})
     allowed = [one.value for one in _ALLOWED[element.level]]
     if scope is not None and scope not in SCOPES:
-        yield Violation(
+        yield BadField(
             element.annotation_path(MNNVL_SCOPE),
             scope,
             SharedDomainDenial.MNNVL_SCOPE_UNKNOWN,
@@ -162,27 +162,27 @@ def _values(element: AnnotatedElement) -> Iterator[Violation]:
         )
     elif scope is not None and scope not in allowed:
         facts = {"allowed": ", ".join(allowed), "place": _LEVEL_TEXTS[element.level]}
-        yield Violation(element.annotation_path(MNNVL_SCOPE), scope, SharedDomainDenial.MNNVL_SCOPE_MISPLACED, facts)
+        yield BadField(element.annotation_path(MNNVL_SCOPE), scope, SharedDomainDenial.MNNVL_SCOPE_MISPLACED, facts)
     device_class = annotations.get(MNNVL_DEVICE_CLASS)
     if device_class == "":
-        yield Violation(element.annotation_path(MNNVL_DEVICE_CLASS), "", SharedDomainDenial.DEVICE_CLASS_EMPTY, {})
+        yield BadField(element.annotation_path(MNNVL_DEVICE_CLASS), "", SharedDomainDenial.DEVICE_CLASS_EMPTY, {})
     elif device_class is not None and not is_dns_subdomain(str(device_class)):
-        yield Violation(
+        yield BadField(
             element.annotation_path(MNNVL_DEVICE_CLASS), device_class, SharedDomainDenial.DEVICE_CLASS_INVALID, {}
         )
 
 
-def _claim_names(manifest: PodCliqueSetManifest, sharing: Iterable[DomainSharingGroup]) -> Iterator[Violation]:
+def _claim_names(manifest: PodCliqueSetManifest, sharing: Iterable[DomainSharingGroup]) -> Iterator[BadField]:
     """Claims of the user with the name of the claim to a shared domain (MS-074)."""
     for index in sorted({index for one in sharing for index in one.cliques}):
         pod_spec = manifest.spec.template.cliques[index].spec.pod_spec
         for at, claim in enumerate(list_at(pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{at}].name"
-                yield Violation(path, SHARED_CLAIM, SharedDomainDenial.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
+                yield BadField(path, SHARED_CLAIM, SharedDomainDenial.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
 
 
-def _sharing_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _sharing_names(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Claim templates of ``resourceSharing`` whose claims could have the name of a shared claim (MS-078)."""
     template = manifest.spec.template
     lists = (
@@ -194,26 +194,26 @@ def _sharing_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
         for at, entry in enumerate(entries):
             if f"-{entry.name}".endswith(CLAIM_SUFFIX):
                 facts = {"name": CLAIM_SUFFIX.removeprefix("-")}
-                yield Violation(
+                yield BadField(
                     f"{path}.resourceSharing[{at}].name", entry.name, SharedDomainDenial.CLAIM_NAME_RESERVED, facts
                 )
 
 
-def _lengths(manifest: PodCliqueSetManifest, sharing_groups: Iterable[DomainSharingGroup]) -> Iterator[Violation]:
+def _lengths(manifest: PodCliqueSetManifest, sharing_groups: Iterable[DomainSharingGroup]) -> Iterator[BadField]:
     """Claim names that are too long, by the largest index (MS-076)."""
     for sharing in sharing_groups:
         claim_name = sharing.highest + CLAIM_SUFFIX
         excess = len(claim_name) - LONGEST_LABEL
         if excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "made": claim_name, "most": LONGEST_LABEL}
-            yield Violation(
+            yield BadField(
                 f"{sharing.path}.name", sharing.name or manifest.name, SharedDomainDenial.SHARED_NAME_TOO_LONG, facts
             )
 
 
 def _duplicate_names(
     manifest: PodCliqueSetManifest, sharing_groups: tuple[DomainSharingGroup, ...]
-) -> Iterator[Violation]:
+) -> Iterator[BadField]:
     """PodCliques with the name of a replica of a scaling group, so that two domains had one name (MS-077)."""
     groups = {sharing.name: sharing for sharing in sharing_groups if sharing.scope is DomainSharingScope.GROUP_REPLICA}
     names_around_index = _names_around_index(groups)
@@ -228,7 +228,7 @@ def _duplicate_names(
                     "made": f"{manifest.name}-0-{name}-{tail}{DOMAIN_SUFFIX}",
                     "other": f"replica {tail} of group {name}",
                 }
-                yield Violation(f"{sharing.path}.name", sharing.name, SharedDomainDenial.SHARED_NAME_TWICE, facts)
+                yield BadField(f"{sharing.path}.name", sharing.name, SharedDomainDenial.SHARED_NAME_TWICE, facts)
 
 
 def _names_around_index(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[int, str]]]:
@@ -243,7 +243,7 @@ def _names_around_index(groups: Iterable[str]) -> Mapping[tuple[str, str], list[
     return found
 
 
-def _changes(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[Violation]:
+def _changes(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[BadField]:
     """Changes of the annotations of elements that exist in both manifests (MS-075)."""
     before = {(element.level, element.name): element.annotations for element in annotated_elements(old)}
     for element in annotated_elements(new):
@@ -256,7 +256,7 @@ def _changes(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[V
                 and not is_checked_elsewhere
             ):
                 facts = {"before": short_json(annotations[key]) if key in annotations else "absent"}
-                yield Violation(
+                yield BadField(
                     element.annotation_path(key),
                     element.annotations.get(key),
                     SharedDomainDenial.SCOPES_IMMUTABLE,

@@ -7,7 +7,7 @@ from grove_core.areas.scheduling.suitability import reasons_against_groups
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, GangBackend
-from grove_core.resources.podcliqueset_manifest import CLIQUES, PodCliqueSetManifest, Violation
+from grove_core.resources.podcliqueset_manifest import CLIQUES, BadField, PodCliqueSetManifest
 from grove_core.resources.topology_usage import constrained_levels
 
 
@@ -20,9 +20,9 @@ def scheduling_warnings(
     against = list(reasons_against_groups(subject, manifest.annotations, manifest.spec, configuration))
     for why in against:
         rule, facts = SchedulingWarning.KEEPS_PODGANGS, {"why": why.sentence}
-        yield Violation(CLIQUES, len(manifest.spec.template.cliques), rule, facts).as_warning(subject)
+        yield BadField(CLIQUES, len(manifest.spec.template.cliques), rule, facts).as_warning(subject)
     for level in () if against else constrained_levels(manifest.spec.template):
         _, preferred = level.constraint.domains
         if preferred:
             path = f"{level.path}.pack.preferred"
-            yield Violation(path, preferred, SchedulingWarning.PREFERENCE_IGNORED, {}).as_warning(subject)
+            yield BadField(path, preferred, SchedulingWarning.PREFERENCE_IGNORED, {}).as_warning(subject)

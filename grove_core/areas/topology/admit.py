@@ -14,9 +14,9 @@ from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     TEMPLATE,
+    BadField,
     PodCliqueSetManifest,
-    Violation,
-    violations_new_in_update,
+    bad_fields_new_in_update,
 )
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
@@ -63,7 +63,7 @@ def topology_objections(
 ) -> Iterator[DenialReason]:
     """Yield every objection to the topology name and constraints of a set."""
     update = _SetUpdate(new, old, configuration, view)
-    own = violations_new_in_update(
+    own = bad_fields_new_in_update(
         _manifest_violations(update),
         _manifest_violations(_SetUpdate(old, None, configuration, view)) if old is not None else (),
     )
@@ -89,7 +89,7 @@ def topology_off_objections(
     """Yield the objection to a topology that is newly named while topology-aware scheduling is off (TP-064)."""
     update = _SetUpdate(new, old, configuration, NOTHING_KNOWN)
     if update.is_new and update.use.named and not configuration.topology.enabled:
-        fault = Violation(update.reference_path, update.use.named, TopologyDenial.NAMED_WHILE_OFF, {})
+        fault = BadField(update.reference_path, update.use.named, TopologyDenial.NAMED_WHILE_OFF, {})
         yield fault.as_objection(subject)
 
 
@@ -99,7 +99,7 @@ def topology_off_warnings(
     """Yield a warning for each constraint that has no effect while topology-aware scheduling is off (TP-073)."""
     for one in () if configuration.topology.enabled else constrained_levels(new.spec.template):
         got = domains_text(one.constraint.domains)
-        yield Violation(one.path, got, TopologyWarning.NO_EFFECT_WHILE_OFF, {}).as_warning(subject)
+        yield BadField(one.path, got, TopologyWarning.NO_EFFECT_WHILE_OFF, {}).as_warning(subject)
 
 
 class _SetUpdate:
@@ -152,25 +152,25 @@ class _SetUpdate:
         return (self.settings.levels or None) if self.use.effective_topology_name == DEFAULT_TOPOLOGY else None
 
 
-def _manifest_violations(update: _SetUpdate) -> Iterator[Violation]:
+def _manifest_violations(update: _SetUpdate) -> Iterator[BadField]:
     """Violations that show in the manifest alone (TP-063, TP-067, TP-068, TP-070)."""
     use, written = update.use, update.manifest.spec.template.cluster_topology_name
     if written and not use.constraints:
-        yield Violation(NAME, written, TopologyDenial.NAMED_WITHOUT_CONSTRAINT, {})
+        yield BadField(NAME, written, TopologyDenial.NAMED_WITHOUT_CONSTRAINT, {})
     for one in update.constrained:
         constraint = one.constraint
         if not any(constraint.domains):
-            yield Violation(one.path, "none", TopologyDenial.CONSTRAINT_EMPTY, {})
+            yield BadField(one.path, "none", TopologyDenial.CONSTRAINT_EMPTY, {})
         if constraint.pack_domain and constraint.pack.required:
             facts = {"required": constraint.pack.required}
-            yield Violation(f"{one.path}.packDomain", constraint.pack_domain, TopologyDenial.REQUIRED_TWICE, facts)
+            yield BadField(f"{one.path}.packDomain", constraint.pack_domain, TopologyDenial.REQUIRED_TWICE, facts)
         if constraint.topology_name not in {"", use.named}:
-            yield Violation(
+            yield BadField(
                 f"{one.path}.topologyName", constraint.topology_name, TopologyDenial.NAMES_DIFFER, {"named": use.named}
             )
 
 
-def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
+def _reference_violations(update: _SetUpdate) -> Iterator[BadField]:
     """Violations of a new topology reference (TP-060, TP-061).
 
     An unchanged reference is not checked, or a set whose topology was deleted could never be updated.
@@ -181,12 +181,12 @@ def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
     if known is not None and update.topology is None and update.use.named:
         if name != DEFAULT_TOPOLOGY or not update.settings.levels:
             facts = {"known": name_list_text(known), "meant": did_you_mean(name, known)}
-            yield Violation(update.reference_path, name, TopologyDenial.TOPOLOGY_UNKNOWN, facts)
+            yield BadField(update.reference_path, name, TopologyDenial.TOPOLOGY_UNKNOWN, facts)
     elif update.topology is not None and update.topology.deleting:
-        yield Violation(update.reference_path, name, TopologyDenial.TOPOLOGY_BEING_DELETED, {})
+        yield BadField(update.reference_path, name, TopologyDenial.TOPOLOGY_BEING_DELETED, {})
 
 
-def _domain_violations(update: _SetUpdate) -> Iterator[Violation]:
+def _domain_violations(update: _SetUpdate) -> Iterator[BadField]:
     """Domains that the topology lacks, or has in another order (TP-065, TP-066)."""
     levels = update.levels
     is_judged = update.is_new or (
@@ -204,10 +204,10 @@ def _domain_violations(update: _SetUpdate) -> Iterator[Violation]:
                     "known": ", ".join(order),
                     "meant": did_you_mean(domain, order),
                 }
-                yield Violation(path, domain, TopologyDenial.DOMAIN_UNKNOWN, facts)
+                yield BadField(path, domain, TopologyDenial.DOMAIN_UNKNOWN, facts)
             above = broader_domain_facts(one, position, order)
             if above:
-                yield Violation(path, domain, TopologyDenial.BROADER_THAN_PARENT, above)
+                yield BadField(path, domain, TopologyDenial.BROADER_THAN_PARENT, above)
 
 
 def broader_domain_facts(one: ConstrainedLevel, position: int, order: Sequence[str]) -> dict[str, Fact]:
@@ -223,14 +223,14 @@ def broader_domain_facts(one: ConstrainedLevel, position: int, order: Sequence[s
     return {"domain": above[1], "above": above[0], "order": ", ".join(order)}
 
 
-def _change_violations(update: _SetUpdate) -> Iterator[Violation]:
+def _change_violations(update: _SetUpdate) -> Iterator[BadField]:
     """Changes of what is immutable, always or once pods are bound (TP-062, TP-069)."""
     if update.old is None or update.previous_use is None:
         return
     manifest, previous_use = update.manifest, update.previous_use
     if update.is_new and update.scheduled:
         facts: dict[str, Fact] = {"before": previous_use.named or "absent", "scheduled": update.scheduled}
-        yield Violation(
+        yield BadField(
             update.reference_path if update.use.named else NAME, update.use.named, TopologyDenial.TOPOLOGY_LOCKED, facts
         )
     domains_before, domains_now = _domains_by_owner(update.old), _domains_by_owner(manifest)
@@ -239,10 +239,10 @@ def _change_violations(update: _SetUpdate) -> Iterator[Violation]:
         was, now = domains_before.get(owner), domains_now.get(owner)
         if was != now and all(_has_part(owner, one) for one in (update.old, manifest)):
             facts = {"before": short_json(domains_text(was))}
-            yield Violation(path, domains_text(now), TopologyDenial.CONSTRAINT_IMMUTABLE, facts)
+            yield BadField(path, domains_text(now), TopologyDenial.CONSTRAINT_IMMUTABLE, facts)
 
 
-def _warnings(update: _SetUpdate) -> Iterator[Violation]:
+def _warnings(update: _SetUpdate) -> Iterator[BadField]:
     """Warnings on constraints (TP-072, TP-074, TP-075)."""
     if not update.constrained or not update.settings.enabled:
         return
@@ -251,18 +251,18 @@ def _warnings(update: _SetUpdate) -> Iterator[Violation]:
         path, name = f"{CLIQUES}[0].spec.podSpec.schedulerName", update.manifest.pods[0].scheduler_name
         unless = " unless its Workload API is served" if update.gang_backend is None else ""
         # One warning: all cliques have one scheduler (WL-129).
-        yield Violation(path, name or None, TopologyWarning.SCHEDULER_IGNORES_GANGS, {"unless": unless})
+        yield BadField(path, name or None, TopologyWarning.SCHEDULER_IGNORES_GANGS, {"unless": unless})
     unknown = update.levels is None and update.known is None
     if update.is_new and (unknown or (update.previous_use is not None and update.scheduled is None)):
         what = "the topologies of the cluster" if unknown else "how many of its pods are bound to nodes"
-        yield Violation(
+        yield BadField(
             update.reference_path, update.use.effective_topology_name, TopologyWarning.NOT_CHECKED, {"what": what}
         )
     order = [level.domain for level in update.levels or ()]
     for one in update.constrained:
         required, preferred = one.constraint.domains
         if {required, preferred} <= set(order) and order.index(preferred) <= order.index(required):
-            yield Violation(_path_of(one, 1), preferred, TopologyWarning.PREFERS_BROADER, {"required": required})
+            yield BadField(_path_of(one, 1), preferred, TopologyWarning.PREFERS_BROADER, {"required": required})
 
 
 def _domains_by_owner(manifest: PodCliqueSetManifest) -> dict[tuple[str, str], tuple[str, str]]:

@@ -23,7 +23,7 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.naming_rules import name_list_text
-from grove_core.resources.podcliqueset_manifest import Violation
+from grove_core.resources.podcliqueset_manifest import BadField
 from grove_core.resources.topology_usage import TopologyUser, sets_with_bound_pods
 
 LEVELS = "spec.levels"
@@ -31,17 +31,17 @@ LEVELS = "spec.levels"
 
 def topology_level_violations(
     new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, view: KnownTopologiesForAdmission
-) -> Iterator[Violation]:
+) -> Iterator[BadField]:
     """Yield every violation in the levels of a topology; none if an update leaves the levels unchanged."""
     if old is not None and old.levels == new.levels:
         return
     for problem in topology_level_problems(new.levels):
-        yield Violation(
+        yield BadField(
             f"{LEVELS}{problem.path}", problem.got, TopologyDenial.LEVELS_INVALID, {"expected": problem.expected}
         )
     settings = configuration.topology
     if settings.has_default_topology and new.ref.name == DEFAULT_TOPOLOGY and new.levels != settings.levels:
-        yield Violation(
+        yield BadField(
             LEVELS,
             topology_levels_text(new.levels),
             TopologyDenial.NAME_RESERVED,
@@ -49,7 +49,7 @@ def topology_level_violations(
         )
     placed_users = sets_with_bound_pods((view.users or {}).get(new.ref.name, ())) if old is not None else ()
     if placed_users:
-        yield Violation(
+        yield BadField(
             LEVELS,
             topology_levels_text(new.levels),
             TopologyDenial.LEVELS_IN_USE,
@@ -62,7 +62,7 @@ def topology_level_warnings(
 ) -> Iterator[AdmissionWarning]:
     """Yield a warning if the levels change and the users of the topology are not all known."""
     if old is not None and old.levels != new.levels and (view.users is None or view.incomplete_kinds):
-        yield Violation(LEVELS, topology_levels_text(new.levels), TopologyWarning.USERS_NOT_KNOWN, {}).as_warning(
+        yield BadField(LEVELS, topology_levels_text(new.levels), TopologyWarning.USERS_NOT_KNOWN, {}).as_warning(
             subject
         )
 

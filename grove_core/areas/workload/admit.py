@@ -23,7 +23,7 @@ from grove_core.areas.workload.rules import WorkloadDenial, WorkloadWarning
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.json_field_reader import short_json
-from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, PodCliqueSetManifest, Violation
+from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, BadField, PodCliqueSetManifest
 from grove_core.resources.podcliqueset_spec import EXPLICIT, IN_ORDER, CliqueTemplate, ResourceSharing, SetTemplate
 
 _ORDERED: Final = frozenset({IN_ORDER, EXPLICIT})
@@ -82,18 +82,18 @@ def workload_warnings(
         yield from (fault.as_warning(subject) for fault in found)
 
 
-def _newly_derived(new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[Violation]:
+def _newly_derived(new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[BadField]:
     """Return invalid derived names, except those that were as invalid before: names cannot be changed (WL-116)."""
     before = () if old is None else derived_name_violations(old)
     known = {fault.identity: _excess(fault) for fault in before}
     return (fault for fault in derived_name_violations(new) if _excess(fault) > known.get(fault.identity, -1))
 
 
-def _excess(fault: Violation) -> int:
+def _excess(fault: BadField) -> int:
     return int(fault.facts.get("excess", 0))
 
 
-def _change_violations(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> Iterator[Violation]:
+def _change_violations(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return the immutable fields that differ, of cliques and groups that are in both manifests (WL-150 to WL-156).
 
     Names, thresholds and membership, and added and removed parts, are judged by GT-101.
@@ -101,7 +101,7 @@ def _change_violations(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> 
     before, after = old.spec.template, new.spec.template
     if before.clique_startup_type != after.clique_startup_type:
         facts = {"before": before.clique_startup_type}
-        yield Violation(
+        yield BadField(
             f"{TEMPLATE}.cliqueStartupType", after.clique_startup_type, WorkloadDenial.STARTUP_TYPE_IMMUTABLE, facts
         )
     yield from _order(before, after)
@@ -109,7 +109,7 @@ def _change_violations(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> 
     if claims != after.resource_claim_templates:
         path = f"{TEMPLATE}.resourceClaimTemplates"
         facts = {"before": _first_names(tuple(claim.name for claim in claims))}
-        yield Violation(path, after.resource_claim_templates, WorkloadDenial.CLAIM_TEMPLATES_IMMUTABLE, facts)
+        yield BadField(path, after.resource_claim_templates, WorkloadDenial.CLAIM_TEMPLATES_IMMUTABLE, facts)
     yield from _sharing(before.resource_sharing, after.resource_sharing, TEMPLATE)
     old_indices = {clique.name: index for index, clique in enumerate(before.cliques)}
     for index, clique in enumerate(after.cliques):
@@ -119,50 +119,50 @@ def _change_violations(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> 
             schedulers = (old.pods[was].scheduler_name, new.pods[index].scheduler_name)
             if schedulers[0] != schedulers[1]:
                 path, facts = f"{CLIQUES}[{index}].spec.podSpec.schedulerName", {"before": short_json(schedulers[0])}
-                yield Violation(path, schedulers[1], WorkloadDenial.SCHEDULER_IMMUTABLE, facts)
+                yield BadField(path, schedulers[1], WorkloadDenial.SCHEDULER_IMMUTABLE, facts)
     groups = {group.name: group for group in before.pod_clique_scaling_groups}
     for index, group in enumerate(after.pod_clique_scaling_groups):
         if group.name in groups:
             yield from _sharing(groups[group.name].resource_sharing, group.resource_sharing, f"{GROUPS}[{index}]")
 
 
-def _change_warnings(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> Iterator[Violation]:
+def _change_warnings(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return the changed replicas that have no effect on existing objects (WL-184)."""
     cliques = {clique.name: clique.spec.replicas for clique in old.spec.template.cliques}
     for index, clique in enumerate(new.spec.template.cliques):
         before = cliques.get(clique.name, clique.spec.replicas)
         if before != clique.spec.replicas:
             path = f"{CLIQUES}[{index}].spec.replicas"
-            yield Violation(path, clique.spec.replicas, WorkloadWarning.REPLICAS_UNUSED, {"before": before})
+            yield BadField(path, clique.spec.replicas, WorkloadWarning.REPLICAS_UNUSED, {"before": before})
     groups = {group.name: group.replicas for group in old.spec.template.pod_clique_scaling_groups}
     for index, group in enumerate(new.spec.template.pod_clique_scaling_groups):
         before = groups.get(group.name, group.replicas)
         if before != group.replicas:
-            yield Violation(
+            yield BadField(
                 f"{GROUPS}[{index}].replicas", group.replicas, WorkloadWarning.REPLICAS_UNUSED, {"before": before}
             )
 
 
-def _clique(before: CliqueTemplate, after: CliqueTemplate, path: str) -> Iterator[Violation]:
+def _clique(before: CliqueTemplate, after: CliqueTemplate, path: str) -> Iterator[BadField]:
     was, now = before.spec, after.spec
     if was.role_name != now.role_name:
         facts = {"before": short_json(was.role_name)}
-        yield Violation(f"{path}.spec.roleName", now.role_name, WorkloadDenial.ROLE_IMMUTABLE, facts)
+        yield BadField(f"{path}.spec.roleName", now.role_name, WorkloadDenial.ROLE_IMMUTABLE, facts)
     if was.starts_after != now.starts_after:
         facts = {"before": _first_names(was.starts_after)}
-        yield Violation(
+        yield BadField(
             f"{path}.spec.startsAfter", _first_names(now.starts_after), WorkloadDenial.STARTS_AFTER_IMMUTABLE, facts
         )
     yield from _sharing(before.resource_sharing, after.resource_sharing, path)
 
 
-def _sharing(before: tuple[ResourceSharing, ...], after: tuple[ResourceSharing, ...], path: str) -> Iterator[Violation]:
+def _sharing(before: tuple[ResourceSharing, ...], after: tuple[ResourceSharing, ...], path: str) -> Iterator[BadField]:
     if before != after:
         facts = {"before": _first_names(tuple(entry.name for entry in before))}
-        yield Violation(f"{path}.resourceSharing", after, WorkloadDenial.SHARING_IMMUTABLE, facts)
+        yield BadField(f"{path}.resourceSharing", after, WorkloadDenial.SHARING_IMMUTABLE, facts)
 
 
-def _order(before: SetTemplate, after: SetTemplate) -> Iterator[Violation]:
+def _order(before: SetTemplate, after: SetTemplate) -> Iterator[BadField]:
     """Return a changed order of the cliques that are in both manifests, where they start in order (WL-156)."""
     if before.clique_startup_type not in _ORDERED:
         return
@@ -170,9 +170,7 @@ def _order(before: SetTemplate, after: SetTemplate) -> Iterator[Violation]:
     was = tuple(name for name in old_names if name in new_names)
     now = tuple(name for name in new_names if name in old_names)
     if was != now:
-        yield Violation(
-            CLIQUES, _first_names(now), WorkloadDenial.CLIQUE_ORDER_IMMUTABLE, {"before": _first_names(was)}
-        )
+        yield BadField(CLIQUES, _first_names(now), WorkloadDenial.CLIQUE_ORDER_IMMUTABLE, {"before": _first_names(was)})
 
 
 def _first_names(names: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome, Delete
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.testing.invariants.invariant import History, Round, Violation
-from grove_core.testing.invariants.required_verdicts import Cause, missing_kinds
+from grove_core.testing.invariants.required_verdicts import TerminatingBreach, missing_kinds
 
 
 def violations_of_deletion_rule(rule: str, history: History) -> Iterator[Violation]:
@@ -77,7 +77,7 @@ def _reason_to_keep(found: Round, ref: Ref) -> tuple[str, str]:
     return "GT-051" if pending else "GT-055", f"the replica to be kept: {_words(pending)}"
 
 
-def _words(causes: list[Cause]) -> str:
+def _words(causes: list[TerminatingBreach]) -> str:
     if not causes:
         return "nothing in it is breached"
     first = min(causes, key=lambda one: one.deadline)
@@ -107,13 +107,13 @@ def violations_of_order(history: History) -> Iterator[Violation]:
             yield Violation(after.short, f"a deletion before that of {candidates[0].ref.short}", "one after it")
 
 
-def _ending(found: Round, *, whole: bool) -> dict[int | tuple[Ref, int], list[Cause]]:
+def _ending(found: Round, *, whole: bool) -> dict[int | tuple[Ref, int], list[TerminatingBreach]]:
     """Return the breaches behind each termination.
 
     Args:
         whole: whether a replica of a scaling group whose replica of the set is terminated too is left out.
     """
-    every: dict[int | tuple[Ref, int], list[Cause]] = dict(found.required.of_set.items())
+    every: dict[int | tuple[Ref, int], list[TerminatingBreach]] = dict(found.required.of_set.items())
     every.update(found.required.of_groups.items())
     of_set = {group.ref: group.replica_index for group in found.snapshot.groups} if whole else {}
     return {

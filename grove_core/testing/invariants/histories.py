@@ -10,7 +10,7 @@ from grove_core.kernel.steps import AttemptOutcome, Delete, Step, StepStage, ter
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.resources.podclique import PodClique
 from grove_core.testing.invariants.invariant import History, Round, Violation, breachable_parts
-from grove_core.testing.invariants.required_verdicts import Cause, delay_of
+from grove_core.testing.invariants.required_verdicts import TerminatingBreach, delay_of
 
 _ROUNDS_TO_REST: Final = 12
 
@@ -36,7 +36,7 @@ def _is_of(clique: PodClique | None, replica: int | tuple[Ref, int]) -> bool:
     return (clique.owner_name, clique.group_replica_index) == (replica[0].name, replica[1])
 
 
-def _recovered_at(found: Round, cause: Cause) -> datetime | None:
+def _recovered_at(found: Round, cause: TerminatingBreach) -> datetime | None:
     """Return the last recovery of a cause that could not be written; None where the delay has ended since then."""
     part = next(one for one in breachable_parts(found.snapshot) if one.ref == cause.ref)
     unwritten = found.unwritten_conditions(part, "MinAvailableBreached")

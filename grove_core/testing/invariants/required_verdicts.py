@@ -15,7 +15,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
-class Cause:
+class TerminatingBreach:
     """A breach that terminates a replica.
 
     Attributes:
@@ -50,8 +50,8 @@ class RequiredVerdicts:
     since: dict[Ref, datetime] = field(default_factory=dict)
     available: dict[Ref, bool | None] = field(default_factory=dict)
     deletes: set[Ref] = field(default_factory=set)
-    of_set: dict[int, list[Cause]] = field(default_factory=dict)
-    of_groups: dict[tuple[Ref, int], list[Cause]] = field(default_factory=dict)
+    of_set: dict[int, list[TerminatingBreach]] = field(default_factory=dict)
+    of_groups: dict[tuple[Ref, int], list[TerminatingBreach]] = field(default_factory=dict)
     ends: set[int | tuple[Ref, int]] = field(default_factory=set)
     wakes: list[datetime] = field(default_factory=list)
 
@@ -174,10 +174,10 @@ def delay_of(snapshot: Snapshot, part: PodClique | ScalingGroup) -> timedelta | 
 
 def _cause(
     snapshot: Snapshot, part: PodClique | ScalingGroup, cliques: Sequence[PodClique], verdicts: RequiredVerdicts
-) -> Cause:
+) -> TerminatingBreach:
     delay = delay_of(snapshot, part)
     assert delay is not None  # noqa: S101 - only sets with a delay get here
-    return Cause(part.ref, verdicts.since[part.ref] + delay, frozenset(one.ref for one in cliques))
+    return TerminatingBreach(part.ref, verdicts.since[part.ref] + delay, frozenset(one.ref for one in cliques))
 
 
 def _judge_replica(snapshot: Snapshot, replica: int, verdicts: RequiredVerdicts) -> None:

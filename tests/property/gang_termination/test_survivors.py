@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.design.judge import judge_gang_terminatio
 from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_termination_delay
 from grove_core.areas.gang_termination.rules import GangTerminationDenial, TerminationReason
 from grove_core.areas.gang_termination.termination_deletions import (
-    Terminations,
+    TerminationsOfSet,
     replica_termination,
     terminated_clique_deletions,
 )
@@ -54,7 +54,7 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     words = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
     found = list(
         terminated_clique_deletions(
-            seen.root.ref, seen.cliques, Terminations(FrozenDict({0: end}), FrozenDict()), words
+            seen.root.ref, seen.cliques, TerminationsOfSet(FrozenDict({0: end}), FrozenDict()), words
         )
     )
     assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {

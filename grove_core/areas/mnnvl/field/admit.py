@@ -18,8 +18,8 @@ from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     GROUPS,
     METADATA,
+    BadField,
     PodCliqueSetManifest,
-    Violation,
     annotated_elements,
 )
 
@@ -35,19 +35,19 @@ def group_annotation_objections(
     return (one.as_objection(subject) for one in found)
 
 
-def _invalid_groups(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
+def _invalid_groups(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[BadField]:
     for element in annotated_elements(new):
         value = element.annotations.get(MNNVL_GROUP)
         if value is None or value == OPT_OUT:
             continue
         path = element.annotation_path(MNNVL_GROUP)
         if not is_dns_label(str(value)):
-            yield Violation(path, value, GoOperatorMnnvlDenial.GROUP_INVALID, {})
+            yield BadField(path, value, GoOperatorMnnvlDenial.GROUP_INVALID, {})
         if not configuration.mnnvl.is_on_by_go_operator:
-            yield Violation(path, value, GoOperatorMnnvlDenial.GROUP_WHILE_OFF, {})
+            yield BadField(path, value, GoOperatorMnnvlDenial.GROUP_WHILE_OFF, {})
 
 
-def _changed_groups(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[Violation]:
+def _changed_groups(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[BadField]:
     """Yield the groups that differ; cliques and scaling groups are compared by name, new ones with nothing."""
     before = {(one.level, one.name): one for one in annotated_elements(old)}
     for element in annotated_elements(new):
@@ -57,7 +57,7 @@ def _changed_groups(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Ite
         was, now = (one.annotations.get(MNNVL_GROUP) for one in (earlier, element))
         if was != now:
             facts = {"before": short_json(was) if was is not None else "absent"}
-            yield Violation(element.annotation_path(MNNVL_GROUP), now, GoOperatorMnnvlDenial.GROUP_IMMUTABLE, facts)
+            yield BadField(element.annotation_path(MNNVL_GROUP), now, GoOperatorMnnvlDenial.GROUP_IMMUTABLE, facts)
 
 
 def group_annotation_warnings(
@@ -71,12 +71,12 @@ def group_annotation_warnings(
     return (one.as_warning(subject) for one in found)
 
 
-def _not_read(new: PodCliqueSetManifest) -> Iterator[Violation]:
+def _not_read(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Annotations of other releases and of the design, which the operator does not read (NF-074)."""
     for element in annotated_elements(new):
         for key in (AUTO_MNNVL, *MNNVL_ANNOTATIONS):
             if key in element.annotations:
-                yield Violation(
+                yield BadField(
                     element.annotation_path(key),
                     element.annotations[key],
                     GoOperatorMnnvlWarning.ANNOTATION_NOT_READ,
@@ -84,22 +84,22 @@ def _not_read(new: PodCliqueSetManifest) -> Iterator[Violation]:
                 )
 
 
-def _on_by_assumption(new: PodCliqueSetManifest) -> Iterator[Violation]:
+def _on_by_assumption(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Groups of which it is not known whether the operator refuses them (NF-078)."""
     for element in annotated_elements(new):
         value = element.annotations.get(MNNVL_GROUP)
         if value not in {None, OPT_OUT}:
-            yield Violation(element.annotation_path(MNNVL_GROUP), value, GoOperatorMnnvlWarning.ON_BY_ASSUMPTION, {})
+            yield BadField(element.annotation_path(MNNVL_GROUP), value, GoOperatorMnnvlWarning.ON_BY_ASSUMPTION, {})
 
 
-def _without_gpus(new: PodCliqueSetManifest) -> Iterator[Violation]:
+def _without_gpus(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Groups that no clique with GPUs is in by the annotation (NF-075)."""
     deciding = set(_deciding_elements(new))
     for element in annotated_elements(new):
         value = element.annotations.get(MNNVL_GROUP)
         if value not in {None, OPT_OUT} and (element.level, element.name) not in deciding:
             path = element.annotation_path(MNNVL_GROUP)
-            yield Violation(path, value, GoOperatorMnnvlWarning.GROUP_WITHOUT_GPUS, {"resource": GPU})
+            yield BadField(path, value, GoOperatorMnnvlWarning.GROUP_WITHOUT_GPUS, {"resource": GPU})
 
 
 def _deciding_elements(new: PodCliqueSetManifest) -> Iterator[tuple[str, str]]:
@@ -113,7 +113,7 @@ def _deciding_elements(new: PodCliqueSetManifest) -> Iterator[tuple[str, str]]:
             yield from [(level, name) for level, name, annotations in levels if MNNVL_GROUP in annotations][:1]
 
 
-def _own_claims(new: PodCliqueSetManifest) -> Iterator[Violation]:
+def _own_claims(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Claims of users under the name of the operator's claim (NF-076)."""
     groups = mnnvl_groups_of_cliques(new.annotations, new.spec.template)
     for index, clique in enumerate(new.spec.template.cliques):
@@ -121,10 +121,10 @@ def _own_claims(new: PodCliqueSetManifest) -> Iterator[Violation]:
             if clique.name in groups and isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
                 facts = {"group": groups[clique.name]}
-                yield Violation(path, MNNVL_CLAIM, GoOperatorMnnvlWarning.OWN_CLAIM, facts)
+                yield BadField(path, MNNVL_CLAIM, GoOperatorMnnvlWarning.OWN_CLAIM, facts)
 
 
-def _too_long(new: PodCliqueSetManifest) -> Iterator[Violation]:
+def _too_long(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Groups whose domain has a name that is too long for its label (NF-077)."""
     replicas = max(new.spec.replicas, 1)
     for element in annotated_elements(new):
@@ -132,4 +132,4 @@ def _too_long(new: PodCliqueSetManifest) -> Iterator[Violation]:
         name = GroupDomain(replicas - 1, str(value)).name_in(new.name)
         if value not in {None, OPT_OUT} and len(name) > LONGEST_LABEL:
             path, rule = element.annotation_path(MNNVL_GROUP), GoOperatorMnnvlWarning.GROUP_NAME_TOO_LONG
-            yield Violation(path, value, rule, {"domain": name, "most": LONGEST_LABEL})
+            yield BadField(path, value, rule, {"domain": name, "most": LONGEST_LABEL})

@@ -28,7 +28,7 @@ from grove_core.resources.naming_rules import (
     standalone_clique_name,
     total_annotation_bytes,
 )
-from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, PodCliqueSetManifest, Violation
+from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, BadField, PodCliqueSetManifest
 from grove_core.resources.podcliqueset_spec import (
     PER_REPLICA,
     CliqueTemplate,
@@ -43,45 +43,45 @@ _LONGEST_QUOTED: Final = 100
 _INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
 
 
-def metadata_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def metadata_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return invalid names, labels and annotations of the set, its cliques and its groups (WL-100 to WL-108)."""
     if manifest.name and not is_dns_subdomain(manifest.name):
-        yield Violation("metadata.name", manifest.name, WorkloadDenial.SET_NAME_INVALID, {})
+        yield BadField("metadata.name", manifest.name, WorkloadDenial.SET_NAME_INVALID, {})
     if manifest.namespace and not is_dns_label(manifest.namespace):
-        yield Violation("metadata.namespace", manifest.namespace, WorkloadDenial.NAMESPACE_INVALID, {})
+        yield BadField("metadata.namespace", manifest.namespace, WorkloadDenial.NAMESPACE_INVALID, {})
     yield from _labels(manifest.labels, "metadata.labels")
     yield from _annotations(manifest.annotations, "metadata.annotations")
     for index, clique in enumerate(manifest.spec.template.cliques):
         path = f"{CLIQUES}[{index}]"
         if not is_dns_subdomain(clique.name):
-            yield Violation(f"{path}.name", clique.name, WorkloadDenial.CLIQUE_NAME_INVALID, {})
+            yield BadField(f"{path}.name", clique.name, WorkloadDenial.CLIQUE_NAME_INVALID, {})
         yield from _labels(clique.labels, f"{path}.labels")
         yield from _annotations(clique.annotations, f"{path}.annotations")
     for index, group in enumerate(manifest.spec.template.pod_clique_scaling_groups):
         path = f"{GROUPS}[{index}]"
         if not is_dns_subdomain(group.name):
-            yield Violation(f"{path}.name", group.name, WorkloadDenial.GROUP_NAME_INVALID, {})
+            yield BadField(f"{path}.name", group.name, WorkloadDenial.GROUP_NAME_INVALID, {})
         yield from _annotations(group.annotations, f"{path}.annotations")
 
 
-def _labels(labels: Mapping[str, object], path: str) -> Iterator[Violation]:
+def _labels(labels: Mapping[str, object], path: str) -> Iterator[BadField]:
     for key, value in labels.items():
         if not is_label_key(key):
-            yield Violation(path, value, WorkloadDenial.LABEL_KEY_INVALID, {"key": short_json(key)})
+            yield BadField(path, value, WorkloadDenial.LABEL_KEY_INVALID, {"key": short_json(key)})
         if not is_label_value(str(value)):
-            yield Violation(path, value, WorkloadDenial.LABEL_VALUE_INVALID, {"key": short_json(key)})
+            yield BadField(path, value, WorkloadDenial.LABEL_VALUE_INVALID, {"key": short_json(key)})
 
 
-def _annotations(annotations: Mapping[str, object], path: str) -> Iterator[Violation]:
+def _annotations(annotations: Mapping[str, object], path: str) -> Iterator[BadField]:
     for key, value in annotations.items():
         if not is_annotation_key(key):
-            yield Violation(path, value, WorkloadDenial.ANNOTATION_KEY_INVALID, {"key": short_json(key)})
+            yield BadField(path, value, WorkloadDenial.ANNOTATION_KEY_INVALID, {"key": short_json(key)})
     size = total_annotation_bytes(annotations)
     if size > MOST_ANNOTATION_BYTES:
-        yield Violation(path, size, WorkloadDenial.ANNOTATIONS_TOO_LARGE, {"most": MOST_ANNOTATION_BYTES})
+        yield BadField(path, size, WorkloadDenial.ANNOTATIONS_TOO_LARGE, {"most": MOST_ANNOTATION_BYTES})
 
 
-def name_length_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def name_length_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return combined names that are too long (WL-110, WL-111); none where the set's name alone is (WL-112)."""
     name, spec = manifest.name, manifest.spec
     if not name or _role_excess(name) > 0:
@@ -91,17 +91,17 @@ def name_length_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation
         excess = len(name) + len(clique.name) - MAX_COMBINED_NAME
         if clique.name not in groups_by_clique and excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "most": MAX_COMBINED_NAME}
-            yield Violation(f"{CLIQUES}[{index}].name", clique.name, WorkloadDenial.STANDALONE_NAMES_TOO_LONG, facts)
+            yield BadField(f"{CLIQUES}[{index}].name", clique.name, WorkloadDenial.STANDALONE_NAMES_TOO_LONG, facts)
     for index, group in enumerate(spec.template.pod_clique_scaling_groups):
         for position, member in enumerate(group.clique_names):
             excess = len(name) + len(group.name) + len(member) - MAX_COMBINED_NAME
             if excess > 0:
                 facts = {"excess": excess, "most": MAX_COMBINED_NAME, "group": _quoted(group.name)}
                 path = f"{GROUPS}[{index}].cliqueNames[{position}]"
-                yield Violation(path, member, WorkloadDenial.MEMBER_NAMES_TOO_LONG, facts)
+                yield BadField(path, member, WorkloadDenial.MEMBER_NAMES_TOO_LONG, facts)
 
 
-def derived_name_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def derived_name_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return derived names that are invalid, too long or not unique (WL-106, WL-109, WL-112 to WL-115)."""
     yield from _host_names(manifest)
     if not manifest.name:
@@ -129,9 +129,9 @@ def _role_excess(set_name: str) -> int:
     return len(rbac_role_label(set_name)) - LONGEST_LABEL
 
 
-def _host_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def _host_names(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     if is_dns_subdomain(manifest.name) and ("." in manifest.name or manifest.name[0].isdigit()):
-        yield Violation("metadata.name", manifest.name, WorkloadDenial.SET_NAME_UNFIT_FOR_SERVICES, {})
+        yield BadField("metadata.name", manifest.name, WorkloadDenial.SET_NAME_UNFIT_FOR_SERVICES, {})
     template = manifest.spec.template
     named = (
         *((f"{CLIQUES}[{index}].name", clique.name) for index, clique in enumerate(template.cliques)),
@@ -139,7 +139,7 @@ def _host_names(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     )
     for path, name in named:
         if "." in name and is_dns_subdomain(name):
-            yield Violation(path, name, WorkloadDenial.PART_NAME_UNFIT_FOR_HOSTS, {})
+            yield BadField(path, name, WorkloadDenial.PART_NAME_UNFIT_FOR_HOSTS, {})
 
 
 def _clique_names(
@@ -148,7 +148,7 @@ def _clique_names(
     clique: CliqueTemplate,
     path: str,
     group_template: ScalingGroupTemplate | None,
-) -> Iterator[Violation]:
+) -> Iterator[BadField]:
     """Return violations of a clique's longest host name and of its shared claims."""
     together = len(manifest.name) + len(clique.name) + (len(group_template.name) if group_template is not None else 0)
     if together > MAX_COMBINED_NAME:
@@ -170,7 +170,7 @@ def _clique_names(
 
 def _group_names(
     manifest: PodCliqueSetManifest, last: int, group: ScalingGroupTemplate, path: str
-) -> Iterator[Violation]:
+) -> Iterator[BadField]:
     """Return violations of a scaling group's longest derived name and of its shared claims."""
     name = scaling_group_name(manifest.name, last, group.name)
     most = maximum_replicas(group.replicas, group.scale_config)
@@ -187,7 +187,7 @@ def _group_names(
         yield from _claims(name, most - 1, group.resource_sharing, path)
 
 
-def _claims(owner: str, last: int, entries: Iterable[ResourceSharing], above: str) -> Iterator[Violation]:
+def _claims(owner: str, last: int, entries: Iterable[ResourceSharing], above: str) -> Iterator[BadField]:
     """Return violations of the names of shared claims; ``last`` is the largest index of what shares them."""
     for index, entry in enumerate(entries):
         path = f"{above}.resourceSharing[{index}].name"
@@ -195,12 +195,12 @@ def _claims(owner: str, last: int, entries: Iterable[ResourceSharing], above: st
         if len(name) > LONGEST_LABEL:
             yield _too_long(path, entry.name, "ResourceClaim", name)
         elif entry.name and not is_dns_label(entry.name):
-            yield Violation(path, entry.name, WorkloadDenial.CLAIM_NAME_INVALID, {"name": _quoted(name)})
+            yield BadField(path, entry.name, WorkloadDenial.CLAIM_NAME_INVALID, {"name": _quoted(name)})
 
 
 def _collisions(
     manifest: PodCliqueSetManifest, groups_by_clique: dict[str, ScalingGroupTemplate]
-) -> Iterator[Violation]:
+) -> Iterator[BadField]:
     """Return pairs of objects of the set that would have the same kind and name (WL-114, WL-115)."""
     template = manifest.spec.template
     scaling = {
@@ -208,7 +208,7 @@ def _collisions(
     } - groups_by_clique.keys()
     for index, group in enumerate(template.pod_clique_scaling_groups):
         if group.scale_config is not None and group.name in scaling:
-            yield Violation(f"{GROUPS}[{index}].name", group.name, WorkloadDenial.AUTOSCALERS_COLLIDE, {})
+            yield BadField(f"{GROUPS}[{index}].name", group.name, WorkloadDenial.AUTOSCALERS_COLLIDE, {})
     for index, clique in enumerate(template.cliques):
         # Longer names are refused anyhow, and only short ones are cheap to take apart at every place.
         if clique.name in groups_by_clique or len(clique.name) > MAX_COMBINED_NAME:
@@ -221,17 +221,17 @@ def _collisions(
                 continue
             if replica < maximum_replicas(group_template.replicas, group_template.scale_config):
                 facts: dict[str, Fact] = {"replica": replica, "group": group_template.name, "clique": member}
-                yield Violation(f"{CLIQUES}[{index}].name", clique.name, WorkloadDenial.CLIQUES_COLLIDE, facts)
+                yield BadField(f"{CLIQUES}[{index}].name", clique.name, WorkloadDenial.CLIQUES_COLLIDE, facts)
 
 
-def _too_long(path: str, got: str, derived: str, name: str) -> Violation:
+def _too_long(path: str, got: str, derived: str, name: str) -> BadField:
     facts: dict[str, Fact] = {
         "excess": len(name) - LONGEST_LABEL,
         "derived": derived,
         "name": _quoted(name),
         "most": LONGEST_LABEL,
     }
-    return Violation(path, got, WorkloadDenial.DERIVED_NAME_TOO_LONG, facts)
+    return BadField(path, got, WorkloadDenial.DERIVED_NAME_TOO_LONG, facts)
 
 
 def _quoted(name: str) -> str:

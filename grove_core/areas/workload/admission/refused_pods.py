@@ -6,14 +6,14 @@ from typing import Final
 from grove_core.areas.workload.rules import WorkloadWarning
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.resources.pod_spec_gpus import CONTAINER_LISTS, containers_in
-from grove_core.resources.podcliqueset_manifest import CLIQUES, PodCliqueSetManifest, Violation
+from grove_core.resources.podcliqueset_manifest import CLIQUES, BadField, PodCliqueSetManifest
 from grove_core.resources.quantities import parse_quantity
 
 _NATIVE: Final = "kubernetes.io/"
 _HUGEPAGES: Final = "hugepages-"
 
 
-def refused_pod_warnings(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def refused_pod_warnings(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Yield what the API server will refuse in the pods of each clique (WL-252 to WL-254)."""
     for index, clique in enumerate(manifest.spec.template.cliques):
         for key in CONTAINER_LISTS:
@@ -21,9 +21,9 @@ def refused_pod_warnings(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
                 yield from _of_container(container, f"{CLIQUES}[{index}].spec.podSpec.{key}[{place}]")
 
 
-def _of_container(container: FrozenMap, path: str) -> Iterator[Violation]:
+def _of_container(container: FrozenMap, path: str) -> Iterator[BadField]:
     if not container.get("image"):
-        yield Violation(f"{path}.image", None, WorkloadWarning.IMAGE_MISSING, {})
+        yield BadField(f"{path}.image", None, WorkloadWarning.IMAGE_MISSING, {})
     resources = object_at(container, "resources")
     limits, requests = object_at(resources, "limits"), object_at(resources, "requests")
     for name, asked in requests.items():
@@ -33,9 +33,9 @@ def _of_container(container: FrozenMap, path: str) -> Iterator[Violation]:
             continue  # not a quantity, which the schema refuses
         if not _is_overcommitable(name):
             if amount != limit:
-                yield Violation(place, asked, WorkloadWarning.LIMIT_NOT_AS_REQUEST, facts)
+                yield BadField(place, asked, WorkloadWarning.LIMIT_NOT_AS_REQUEST, facts)
         elif limit is not None and amount > limit:
-            yield Violation(place, asked, WorkloadWarning.REQUEST_ABOVE_LIMIT, facts)
+            yield BadField(place, asked, WorkloadWarning.REQUEST_ABOVE_LIMIT, facts)
 
 
 def _is_overcommitable(resource: str) -> bool:

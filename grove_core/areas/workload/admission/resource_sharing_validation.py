@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.resources.naming_rules import name_list_text
-from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, PodCliqueSetManifest, Violation
+from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE, BadField, PodCliqueSetManifest
 from grove_core.resources.podcliqueset_spec import SCOPES, ResourceSharing, SharingFilter
 
 
@@ -23,18 +23,18 @@ class _Sharers(NamedTuple):
     groups: frozenset[str] | None
 
 
-def resource_sharing_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def resource_sharing_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return invalid claim templates and entries of ``resourceSharing`` (WL-140 to WL-149)."""
     inline: set[str] = set()
     for index, template in enumerate(manifest.spec.template.resource_claim_templates):
         path = f"{TEMPLATE}.resourceClaimTemplates[{index}]"
         if not template.name:
-            yield Violation(f"{path}.name", template.name, WorkloadDenial.CLAIM_TEMPLATE_NAMELESS, {})
+            yield BadField(f"{path}.name", template.name, WorkloadDenial.CLAIM_TEMPLATE_NAMELESS, {})
         elif template.name in inline:
-            yield Violation(f"{path}.name", template.name, WorkloadDenial.CLAIM_TEMPLATE_REPEATED, {})
+            yield BadField(f"{path}.name", template.name, WorkloadDenial.CLAIM_TEMPLATE_REPEATED, {})
         inline.add(template.name)
         if not manifest.device_requests[index]:
-            yield Violation(f"{path}.templateSpec.spec.devices.requests", (), WorkloadDenial.CLAIM_TEMPLATE_EMPTY, {})
+            yield BadField(f"{path}.templateSpec.spec.devices.requests", (), WorkloadDenial.CLAIM_TEMPLATE_EMPTY, {})
     for sharers in _sharers_in(manifest):
         yield from _entries(sharers, inline)
 
@@ -53,40 +53,38 @@ def _sharers_in(manifest: PodCliqueSetManifest) -> Iterator[_Sharers]:
         )
 
 
-def _entries(sharers: _Sharers, inline: set[str]) -> Iterator[Violation]:
+def _entries(sharers: _Sharers, inline: set[str]) -> Iterator[BadField]:
     seen: set[str] = set()
     for index, entry in enumerate(sharers.entries):
         path = f"{sharers.path}[{index}]"
         if not entry.name:
-            yield Violation(f"{path}.name", entry.name, WorkloadDenial.SHARING_NAMELESS, {})
+            yield BadField(f"{path}.name", entry.name, WorkloadDenial.SHARING_NAMELESS, {})
         elif entry.name in seen:
-            yield Violation(f"{path}.name", entry.name, WorkloadDenial.SHARING_REPEATED, {})
+            yield BadField(f"{path}.name", entry.name, WorkloadDenial.SHARING_REPEATED, {})
         seen.add(entry.name)
         if entry.namespace and entry.name in inline:
-            yield Violation(
-                f"{path}.namespace", entry.namespace, WorkloadDenial.SHARING_NAMESPACE, {"name": entry.name}
-            )
+            yield BadField(f"{path}.namespace", entry.namespace, WorkloadDenial.SHARING_NAMESPACE, {"name": entry.name})
         if entry.scope not in SCOPES:
-            yield Violation(f"{path}.scope", entry.scope, WorkloadDenial.SCOPE_UNKNOWN, {"allowed": ", ".join(SCOPES)})
+            yield BadField(f"{path}.scope", entry.scope, WorkloadDenial.SCOPE_UNKNOWN, {"allowed": ", ".join(SCOPES)})
         if entry.filter is not None:
             yield from _filter(entry.filter, f"{path}.filter", sharers)
 
 
-def _filter(chosen: SharingFilter, path: str, sharers: _Sharers) -> Iterator[Violation]:
+def _filter(chosen: SharingFilter, path: str, sharers: _Sharers) -> Iterator[BadField]:
     if sharers.cliques is None:
-        yield Violation(path, chosen.model_dump(exclude_unset=True), WorkloadDenial.FILTER_OUT_OF_PLACE, {})
+        yield BadField(path, chosen.model_dump(exclude_unset=True), WorkloadDenial.FILTER_OUT_OF_PLACE, {})
         return
     cliques, groups = chosen.child_clique_names, chosen.child_scaling_group_names
     if groups and sharers.groups is None:
-        yield Violation(f"{path}.childScalingGroupNames", groups, WorkloadDenial.FILTER_OUT_OF_PLACE, {})
+        yield BadField(f"{path}.childScalingGroupNames", groups, WorkloadDenial.FILTER_OUT_OF_PLACE, {})
     elif not (cliques or groups):
-        yield Violation(path, chosen.model_dump(exclude_unset=True), WorkloadDenial.FILTER_EMPTY, {})
+        yield BadField(path, chosen.model_dump(exclude_unset=True), WorkloadDenial.FILTER_EMPTY, {})
     yield from _unknown_names(cliques, sharers.cliques, f"{path}.childCliqueNames")
     yield from _unknown_names(groups, sharers.groups, f"{path}.childScalingGroupNames")
 
 
-def _unknown_names(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[Violation]:
+def _unknown_names(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[BadField]:
     unknown = [index for index, name in enumerate(names) if known is not None and name not in known]
     facts = {"known": name_list_text(known or ())} if unknown else {}
     for index in unknown:
-        yield Violation(f"{path}[{index}]", names[index], WorkloadDenial.FILTER_NAME_UNKNOWN, facts)
+        yield BadField(f"{path}[{index}]", names[index], WorkloadDenial.FILTER_NAME_UNKNOWN, facts)

@@ -9,9 +9,9 @@ from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     GROUPS,
     TEMPLATE,
+    BadField,
     ManifestContainer,
     PodCliqueSetManifest,
-    Violation,
 )
 from grove_core.resources.podcliqueset_spec import (
     ANY_ORDER,
@@ -29,20 +29,20 @@ Waits = Mapping[str, Sequence[str]]
 """Clique -> the cliques that it waits for; every name is a key."""
 
 
-def template_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def template_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return unknown types, repeated roles and invalid autoscaling (WL-120, WL-126, WL-128, WL-135 to WL-138)."""
     spec, template = manifest.spec, manifest.spec.template
     if template.clique_startup_type not in STARTUP_TYPES:
         facts = {"allowed": ", ".join(STARTUP_TYPES)}
-        yield Violation(
+        yield BadField(
             f"{TEMPLATE}.cliqueStartupType", template.clique_startup_type, WorkloadDenial.STARTUP_TYPE_UNKNOWN, facts
         )
     if spec.update_strategy.type in STRATEGIES:
         facts = {"newest": NEWEST_KNOWN}
-        yield Violation("spec.updateStrategy.type", spec.update_strategy.type, WorkloadDenial.OF_A_NEWER_RELEASE, facts)
+        yield BadField("spec.updateStrategy.type", spec.update_strategy.type, WorkloadDenial.OF_A_NEWER_RELEASE, facts)
     elif spec.update_strategy.type not in UPDATE_STRATEGIES:
         facts = {"allowed": ", ".join(UPDATE_STRATEGIES)}
-        yield Violation(
+        yield BadField(
             "spec.updateStrategy.type", spec.update_strategy.type, WorkloadDenial.UPDATE_STRATEGY_UNKNOWN, facts
         )
     groups_by_clique = template.groups_by_clique
@@ -50,7 +50,7 @@ def template_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
     for index, clique in enumerate(template.cliques):
         path, role = f"{CLIQUES}[{index}].spec", clique.spec.role_name
         if role and role in roles:
-            yield Violation(f"{path}.roleName", role, WorkloadDenial.ROLE_REPEATED, {"clique": roles[role]})
+            yield BadField(f"{path}.roleName", role, WorkloadDenial.ROLE_REPEATED, {"clique": roles[role]})
         roles.setdefault(role, clique.name)
         if clique.spec.auto_scaling_config is not None:
             yield from _clique_scaling(clique, clique.spec.auto_scaling_config, path, groups_by_clique.get(clique.name))
@@ -61,33 +61,33 @@ def template_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
 
 def _clique_scaling(
     clique: CliqueTemplate, scaling: AutoScalingConfiguration, above: str, group: ScalingGroupTemplate | None
-) -> Iterator[Violation]:
+) -> Iterator[BadField]:
     path, replicas = f"{above}.autoScalingConfig", clique.spec.replicas
     if group is not None:
-        yield Violation(
+        yield BadField(
             path, scaling.model_dump(exclude_unset=True), WorkloadDenial.MEMBER_SCALES_ITSELF, {"group": group.name}
         )
     floor = replicas if scaling.min_replicas is None else scaling.min_replicas
     needed = clique.min_available
     if floor < needed <= replicas:  # a threshold above the replicas is to blame itself
-        yield Violation(f"{path}.minReplicas", floor, WorkloadDenial.FLOOR_BELOW_THRESHOLD, {"least": needed})
+        yield BadField(f"{path}.minReplicas", floor, WorkloadDenial.FLOOR_BELOW_THRESHOLD, {"least": needed})
     least = max(floor, replicas)
     if scaling.max_replicas < least:
-        yield Violation(f"{path}.maxReplicas", scaling.max_replicas, WorkloadDenial.CEILING_TOO_LOW, {"least": least})
+        yield BadField(f"{path}.maxReplicas", scaling.max_replicas, WorkloadDenial.CEILING_TOO_LOW, {"least": least})
 
 
-def _group_scaling(group: ScalingGroupTemplate, scaling: AutoScalingConfiguration, path: str) -> Iterator[Violation]:
+def _group_scaling(group: ScalingGroupTemplate, scaling: AutoScalingConfiguration, path: str) -> Iterator[BadField]:
     floor = group.replicas if scaling.min_replicas is None else scaling.min_replicas
     needed = group.min_available
     if floor < needed <= group.replicas:  # as above
-        yield Violation(f"{path}.minReplicas", floor, WorkloadDenial.FLOOR_BELOW_THRESHOLD, {"least": needed})
+        yield BadField(f"{path}.minReplicas", floor, WorkloadDenial.FLOOR_BELOW_THRESHOLD, {"least": needed})
     if scaling.max_replicas < floor:
-        yield Violation(
+        yield BadField(
             f"{path}.maxReplicas", scaling.max_replicas, WorkloadDenial.GROUP_CEILING_TOO_LOW, {"least": floor}
         )
 
 
-def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return different schedulers and invalid environment variables (WL-129, WL-132, WL-133).
 
     An empty scheduler name stands for the operator's default, which is not known here, so only written names are
@@ -98,34 +98,34 @@ def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
         path = _path(index)
         if first is not None and pod.scheduler_name not in {"", first[0]}:
             facts = {"other": first[0], "clique": first[1]}
-            yield Violation(f"{path}.schedulerName", pod.scheduler_name, WorkloadDenial.SCHEDULERS_DIFFER, facts)
+            yield BadField(f"{path}.schedulerName", pod.scheduler_name, WorkloadDenial.SCHEDULERS_DIFFER, facts)
         for container in pod.containers:
             yield from _variables(container, f"{path}.{container.path}")
 
 
-def pod_placement_violations(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def pod_placement_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return spread constraints and node names; only new sets are checked for them (WL-130, WL-131)."""
     for index, pod in enumerate(manifest.pods):
         if pod.spread_constraints:
             spread = manifest.spec.template.cliques[index].spec.pod_spec["topologySpreadConstraints"]
-            yield Violation(f"{_path(index)}.topologySpreadConstraints", spread, WorkloadDenial.SPREAD_CONSTRAINTS, {})
+            yield BadField(f"{_path(index)}.topologySpreadConstraints", spread, WorkloadDenial.SPREAD_CONSTRAINTS, {})
         if pod.node_name:
-            yield Violation(f"{_path(index)}.nodeName", pod.node_name, WorkloadDenial.NODE_NAME, {})
+            yield BadField(f"{_path(index)}.nodeName", pod.node_name, WorkloadDenial.NODE_NAME, {})
 
 
-def pod_spec_warnings(manifest: PodCliqueSetManifest) -> Iterator[Violation]:
+def pod_spec_warnings(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Return pod templates that are valid and probably not intended (WL-180, WL-181, WL-185)."""
     first = _first_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
         if not any(container.path.startswith("containers[") for container in pod.containers):
-            yield Violation(f"{_path(index)}.containers", None, WorkloadWarning.CONTAINERS_MISSING, {})
+            yield BadField(f"{_path(index)}.containers", None, WorkloadWarning.CONTAINERS_MISSING, {})
         if pod.restart_policy not in {"", "Always"}:
-            yield Violation(
+            yield BadField(
                 f"{_path(index)}.restartPolicy", pod.restart_policy, WorkloadWarning.RESTART_POLICY_NOT_ALWAYS, {}
             )
         if first is not None and not pod.scheduler_name:
             facts = {"other": first[0], "clique": first[1]}
-            yield Violation(f"{_path(index)}.schedulerName", None, WorkloadWarning.SCHEDULER_LEFT_OUT, facts)
+            yield BadField(f"{_path(index)}.schedulerName", None, WorkloadWarning.SCHEDULER_LEFT_OUT, facts)
 
 
 def _first_scheduler(manifest: PodCliqueSetManifest) -> tuple[str, str] | None:
@@ -134,14 +134,14 @@ def _first_scheduler(manifest: PodCliqueSetManifest) -> tuple[str, str] | None:
     return next(((pod.scheduler_name, clique.name) for pod, clique in pairs if pod.scheduler_name), None)
 
 
-def _variables(container: ManifestContainer, path: str) -> Iterator[Violation]:
+def _variables(container: ManifestContainer, path: str) -> Iterator[BadField]:
     seen: set[str] = set()
     for index, name in enumerate(container.env):
         place = f"{path}.env[{index}].name"
         if not is_variable_name(name):
-            yield Violation(place, name or None, WorkloadDenial.VARIABLE_NAME_INVALID, {})
+            yield BadField(place, name or None, WorkloadDenial.VARIABLE_NAME_INVALID, {})
         elif name in seen:
-            yield Violation(place, name, WorkloadDenial.VARIABLE_REPEATED, {})
+            yield BadField(place, name, WorkloadDenial.VARIABLE_REPEATED, {})
         seen.add(name)
 
 
@@ -149,7 +149,7 @@ def _path(index: int) -> str:
     return f"{CLIQUES}[{index}].spec.podSpec"
 
 
-def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:
+def startup_order_violations(spec: SetSpec) -> Iterator[BadField]:
     """Return invalid parents and cycles; none without explicit start-up (WL-121 to WL-125)."""
     cliques = spec.template.cliques
     if spec.template.clique_startup_type != EXPLICIT:
@@ -161,12 +161,12 @@ def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:
     yield from _cycle_violations(cliques, names)
 
 
-def startup_order_warnings(spec: SetSpec) -> Iterator[Violation]:
+def startup_order_warnings(spec: SetSpec) -> Iterator[BadField]:
     """Return the ``startsAfter`` that have no effect (WL-182)."""
     for index, clique in enumerate(spec.template.cliques):
         if clique.spec.starts_after and spec.template.clique_startup_type in {ANY_ORDER, IN_ORDER}:
             path = f"{CLIQUES}[{index}].spec.startsAfter"
-            yield Violation(path, clique.spec.starts_after, WorkloadWarning.STARTS_AFTER_UNUSED, {})
+            yield BadField(path, clique.spec.starts_after, WorkloadWarning.STARTS_AFTER_UNUSED, {})
 
 
 def startup_cycles_in(waits: Waits) -> list[list[str]]:
@@ -197,22 +197,22 @@ def startup_cycles_in(waits: Waits) -> list[list[str]]:
     return found
 
 
-def _parent_violations(clique: CliqueTemplate, path: str, names: set[str], known: str) -> Iterator[Violation]:
+def _parent_violations(clique: CliqueTemplate, path: str, names: set[str], known: str) -> Iterator[BadField]:
     seen: set[str] = set()
     for index, name in enumerate(clique.spec.starts_after):
         place = f"{path}[{index}]"
         if not name:
-            yield Violation(place, name, WorkloadDenial.STARTS_AFTER_NOTHING, {})
+            yield BadField(place, name, WorkloadDenial.STARTS_AFTER_NOTHING, {})
         elif name in seen:
-            yield Violation(place, name, WorkloadDenial.STARTS_AFTER_TWICE, {})
+            yield BadField(place, name, WorkloadDenial.STARTS_AFTER_TWICE, {})
         elif name == clique.name:
-            yield Violation(place, name, WorkloadDenial.STARTS_AFTER_ITSELF, {})
+            yield BadField(place, name, WorkloadDenial.STARTS_AFTER_ITSELF, {})
         elif name not in names:
-            yield Violation(place, name, WorkloadDenial.STARTS_AFTER_UNKNOWN, {"known": known})
+            yield BadField(place, name, WorkloadDenial.STARTS_AFTER_UNKNOWN, {"known": known})
         seen.add(name)
 
 
-def _cycle_violations(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterator[Violation]:
+def _cycle_violations(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterator[BadField]:
     places = {clique.name: index for index, clique in reversed(list(enumerate(cliques)))}
     waits = {
         name: [other for other in cliques[index].spec.starts_after if other in names and other != name]
@@ -224,6 +224,6 @@ def _cycle_violations(cliques: Sequence[CliqueTemplate], names: set[str]) -> Ite
         index = places[cycle_from_first[0]]
         position = cliques[index].spec.starts_after.index(cycle_from_first[1])
         path = f"{CLIQUES}[{index}].spec.startsAfter[{position}]"
-        yield Violation(
+        yield BadField(
             path, cycle_from_first[1], WorkloadDenial.STARTUP_CYCLE, {"cycle": " -> ".join(cycle_from_first)}
         )

@@ -9,7 +9,7 @@ from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, GoSchedulerName, SchedulerProfiles
-from grove_core.resources.podcliqueset_manifest import CLIQUES, PodCliqueSetManifest, Violation
+from grove_core.resources.podcliqueset_manifest import CLIQUES, BadField, PodCliqueSetManifest
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.resources.topology_usage import constrained_levels, domains_text
 
@@ -51,12 +51,12 @@ def go_operator_warnings(
     """
     for index in cliques_of_zero_replicas(written):
         path = f"{CLIQUES}[{index}].spec.replicas"
-        yield Violation(path, 0, GoOperatorWorkloadWarning.ZERO_BECOMES_ONE, {}).as_warning(subject)
+        yield BadField(path, 0, GoOperatorWorkloadWarning.ZERO_BECOMES_ONE, {}).as_warning(subject)
     first = next(constrained_levels(new.spec.template), None)
     is_given = configuration.schedulers is not None or configuration.topology.enabled
     if first is not None and old is None and not is_given:
         got = domains_text(first.constraint.domains)
-        yield Violation(first.path, got, GoOperatorWorkloadWarning.TOPOLOGY_AWARENESS_UNKNOWN, {}).as_warning(subject)
+        yield BadField(first.path, got, GoOperatorWorkloadWarning.TOPOLOGY_AWARENESS_UNKNOWN, {}).as_warning(subject)
 
 
 def _empty_roles(subject: Ref, spec: SetSpec) -> Iterator[DenialReason]:
@@ -67,7 +67,7 @@ def _empty_roles(subject: Ref, spec: SetSpec) -> Iterator[DenialReason]:
         yield DenialReason(f"{CLIQUES}[{index}].spec.roleName", '""', because)
 
 
-def _scheduler_violations(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
+def _scheduler_violations(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[BadField]:
     """Yield a scheduler that is not enabled, or that differs from that of a clique which names none."""
     enabled = configuration.schedulers or _ANY
     named = [pod.scheduler_name for pod in new.pods]
@@ -76,26 +76,26 @@ def _scheduler_violations(new: PodCliqueSetManifest, configuration: Configuratio
         first = named[0] or enabled.default
         if name not in enabled.names:
             facts = {"names": ", ".join(enabled.names)}
-            yield Violation(path, name, GoOperatorWorkloadDenial.SCHEDULER_NOT_ENABLED, facts)
+            yield BadField(path, name, GoOperatorWorkloadDenial.SCHEDULER_NOT_ENABLED, facts)
         elif configuration.schedulers and name != first and "" in (written, named[0]):  # two written ones: WL-129
             facts = {"other": first, "clique": new.spec.template.cliques[0].name}
-            yield Violation(path, name, WorkloadDenial.SCHEDULERS_DIFFER, facts)
+            yield BadField(path, name, WorkloadDenial.SCHEDULERS_DIFFER, facts)
 
 
-def _topology_violations(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[Violation]:
+def _topology_violations(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[BadField]:
     """Yield constraints of a new set while topology-aware scheduling is off, and those that belong to no topology."""
     for one in constrained_levels(new.spec.template):
         if configuration.topology.enabled:
             if not any((one.constraint.topology_name, *(above.topology_name for _, above in one.above))):
                 path = f"{one.path}.topologyName"
-                yield Violation(path, None, GoOperatorWorkloadDenial.TOPOLOGY_NOT_NAMED, {})
+                yield BadField(path, None, GoOperatorWorkloadDenial.TOPOLOGY_NOT_NAMED, {})
         elif configuration.schedulers is not None:
             got = domains_text(one.constraint.domains)
-            yield Violation(one.path, got, GoOperatorWorkloadDenial.CONSTRAINT_WHILE_OFF, {})
+            yield BadField(one.path, got, GoOperatorWorkloadDenial.CONSTRAINT_WHILE_OFF, {})
 
 
-def _pack_domains(new: PodCliqueSetManifest) -> Iterator[Violation]:
+def _pack_domains(new: PodCliqueSetManifest) -> Iterator[BadField]:
     for one in constrained_levels(new.spec.template):
         domain = one.constraint.pack_domain
         if domain:
-            yield Violation(f"{one.path}.packDomain", domain, GoOperatorWorkloadDenial.PACK_DOMAIN_DEPRECATED, {})
+            yield BadField(f"{one.path}.packDomain", domain, GoOperatorWorkloadDenial.PACK_DOMAIN_DEPRECATED, {})
