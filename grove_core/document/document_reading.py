@@ -109,7 +109,7 @@ def _topology(raw: Any) -> TopologyAwareSettings:  # noqa: ANN401 - any JSON
 
 
 def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON
-    """Read recorded attempts: a list of steps as a plan has them, each with ``outcome`` and ``detail``.
+    """Read recorded attempts: a list of steps as a plan has them, each with ``outcome``, ``detail`` and ``withheld``.
 
     Attempts may be without reasons, since they are not reviewed.
 
@@ -132,7 +132,9 @@ def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any J
 
 def _attempt(raw: Json) -> Attempt:
     because = tuple(map(reason_from_json, require_list(raw["because"])))
-    return Attempt(step_from_json(raw, because), AttemptOutcome(raw["outcome"]), require_text(raw.get("detail", "")))
+    outcome, detail = AttemptOutcome(raw["outcome"]), require_text(raw.get("detail", ""))
+    withheld = require_boolean(raw["withheld"]) if "withheld" in raw else None
+    return Attempt(step_from_json(raw, because), outcome, detail, withheld)
 
 
 def _forecast_from_json(raw: Json) -> Forecast:

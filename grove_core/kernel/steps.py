@@ -264,10 +264,17 @@ class Attempt:
 
     Attributes:
         detail: the words of the server, for readers.
+        withheld: whether the write is not repeated in the next round (PL-012); None where the outcome decides.
         unexpected: in a cluster in memory, that the object to create existed, or the one to change did not.
     """
 
     step: Step
     outcome: AttemptOutcome
     detail: str = ""
+    withheld: bool | None = None
     unexpected: UnexpectedTarget | None = field(default=None, compare=False)
+
+    @property
+    def is_withheld(self) -> bool:
+        """Return whether the write is not repeated in the next round; a refused one is not, unless that has expired."""
+        return self.outcome is AttemptOutcome.REFUSED if self.withheld is None else self.withheld

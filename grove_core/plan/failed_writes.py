@@ -33,8 +33,7 @@ def failed_writes_after_round(before: Iterable[Attempt], attempts: Iterable[Atte
 
     They are writes on which others depend (parts of terminations, deletions of PodCliques, reports of breaches) and
     which were not attempted again. A failed report that a breach is over is kept until a status of that object is
-    written; otherwise the next breach would continue the old one (GT-067). A refusal is kept as a conflict: a conflict
-    withholds no step (PL-012), so it can be kept after the refusal has expired.
+    written; otherwise the next breach would continue the old one (GT-067). None of them withholds a step (PL-012).
     """
     found = tuple(attempts)
     tried = {_write_of(one.step) for one in found}
@@ -52,7 +51,7 @@ def failed_writes_after_round(before: Iterable[Attempt], attempts: Iterable[Atte
         write, _ = slot = _slot_of(one.step)
         for older in {(write, False), slot}:  # an earlier report of a breach is superseded, too
             kept.pop(older, None)
-        kept[slot] = replace(one, outcome=AttemptOutcome.CONFLICT) if one.outcome is AttemptOutcome.REFUSED else one
+        kept[slot] = replace(one, withheld=False) if one.is_withheld else one
     return tuple(kept.values())
 
 
@@ -65,9 +64,9 @@ def with_expired_deletion_refusals(failed: Iterable[Attempt], refused: Iterable[
     found = tuple(failed)
     known = {_write_of(one.step) for one in found}
     former = (
-        replace(one, outcome=AttemptOutcome.CONFLICT)
+        replace(one, withheld=False)
         for one in refused
-        if one.outcome is AttemptOutcome.REFUSED
+        if one.is_withheld
         and isinstance(one.step.action, Delete)
         and _is_of_several(one.step)
         and _write_of(one.step) not in known

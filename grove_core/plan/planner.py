@@ -91,14 +91,14 @@ class _Obstacles:
     """The obstacles to the steps of one plan; a step that is withheld is an obstacle to later steps of its gang.
 
     Attributes:
-        refused: the refused attempts, by write.
+        refused: the attempts that are not repeated now, by write.
         refused_causes: cause of a termination -> its own deletion, which was refused (PL-027).
         left: cause of a termination -> a deletion for it that is withheld, or waits for a fresh read (PL-014, PL-028).
         unwritten: the refused status that has to be written before parts are created (PL-021).
     """
 
     def __init__(self, attempts: Iterable[Attempt], steps: Iterable[Step], waiting: Iterable[Step]) -> None:
-        self.refused = {one.step.write_key: one for one in attempts if one.outcome is AttemptOutcome.REFUSED}
+        self.refused = {one.step.write_key: one for one in attempts if one.is_withheld}
         last = (step for step in steps if step.stage is StepStage.CAUSE and step.write_key in self.refused)
         self.refused_causes = (
             {ref: step for step in last for ref in termination_causes(step.action)} if self.refused else {}

@@ -45,7 +45,7 @@ def standing_refusals_after_round(before: tuple[Attempt, ...], now: tuple[Attemp
         attempt.step.write_key: attempt for attempt in before if attempt.outcome is not AttemptOutcome.NOT_CONFIRMED
     }
     for attempt in now:
-        if attempt.outcome is AttemptOutcome.REFUSED:
+        if attempt.is_withheld:
             found[attempt.step.write_key] = attempt
         else:
             found.pop(attempt.step.write_key, None)

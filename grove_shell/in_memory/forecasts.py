@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.leaving_pods import leaving_pods
 from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Step
+from grove_core.kernel.steps import Attempt, Step
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import (
     Cycle,
@@ -202,7 +202,7 @@ def forecast_until_settled(
         else:
             break
         refused = standing_refusals_after_round(refused, attempts)
-        accepted = tuple(attempt for attempt in attempts if attempt.outcome is not AttemptOutcome.REFUSED)
+        accepted = tuple(attempt for attempt in attempts if not attempt.is_withheld)
         seen = cluster.snapshot_of_set(start.root.ref, now, (*accepted, *refused))
         if seen is None:
             break

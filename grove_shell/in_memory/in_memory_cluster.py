@@ -223,7 +223,7 @@ def _as_found(step: Step, there: StoredObject | Pod, wanted: StoredObject | Pod)
 
 
 def _unexpected(step: Step, outcome: AttemptOutcome, target: UnexpectedTarget) -> Attempt:
-    return Attempt(step, outcome, target.value, target)
+    return Attempt(step, outcome, target.value, unexpected=target)
 
 
 def _adds_to(item: StoredObject, fields: FrozenMap) -> bool:

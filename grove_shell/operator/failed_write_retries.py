@@ -87,7 +87,7 @@ class FailedWriteRetries:
         return {attempt.step.target for attempt in self._withheld(FailedWriteRetryTime.UNTIL_RETRY)}
 
     def attempts_for_next_round(self, now: float, *, immediate: bool) -> tuple[Attempt, ...]:
-        """Return the attempts that a round gets; withheld writes as refused ones. Call it once in a round.
+        """Return the attempts that a round gets, some of them withheld. Call it once in a round.
 
         After ``retry_at`` nothing is withheld any more. The failed deletions of a termination are still reported: the
         parts that are missing were deleted by that termination (GF-091).
@@ -149,15 +149,11 @@ class FailedWriteRetries:
 
     def _withheld(self, how_long: FailedWriteRetryTime) -> tuple[Attempt, ...]:
         found = (entry.attempt for entry in self._entries.values() if entry.withheld is how_long)
-        return tuple(replace(attempt, outcome=AttemptOutcome.REFUSED) for attempt in found)
+        return tuple(replace(attempt, withheld=True) for attempt in found)
 
     def _reported(self) -> tuple[Attempt, ...]:
-        """A refusal is reported as a conflict, which withholds nothing (PL-012)."""
         found = (entry.attempt for entry in self._entries.values() if entry.is_reported)
-        return tuple(
-            replace(one, outcome=AttemptOutcome.CONFLICT) if one.outcome is AttemptOutcome.REFUSED else one
-            for one in found
-        )
+        return tuple(replace(attempt, withheld=False) for attempt in found)
 
     def _expire(self) -> None:
         reported = with_expired_deletion_refusals(self._reported(), self._withheld(FailedWriteRetryTime.UNTIL_RETRY))
@@ -187,7 +183,7 @@ def _key_of(step: Step) -> _Key:
 
 def _withheld_after(failed: Attempt) -> FailedWriteRetryTime:
     """Return for how long a write is not tried again after this attempt."""
-    if failed.outcome is AttemptOutcome.REFUSED:
+    if failed.is_withheld:
         return FailedWriteRetryTime.UNTIL_RETRY
     is_deletion = isinstance(failed.step.action, Delete) and failed.step.target.kind in _WITH_STATUS
     is_silence = failed.outcome in {AttemptOutcome.CONFLICT, AttemptOutcome.UNREACHABLE}

@@ -157,7 +157,7 @@ class ReconcileSchedule:
         if immediate:
             return
         self._schedule_retry(keep_time=was_waiting)
-        if is_deletion_withheld or any(attempt.outcome is AttemptOutcome.REFUSED for attempt in counted):
+        if is_deletion_withheld or any(attempt.is_withheld for attempt in counted):
             self.is_immediate = True
             self.enqueue()
 
@@ -211,15 +211,12 @@ class ReconcileSchedule:
 
 
 def _counted(attempt: Attempt, *, has_moved: bool) -> Attempt:
-    """Return a failed part of a termination as refused, unless an object that it depends on has changed (OP-103)."""
+    """Return a failed part of a termination as withheld, unless an object that it depends on has changed (OP-103)."""
     is_unanswered = attempt.outcome is AttemptOutcome.UNREACHABLE or (
         attempt.outcome is AttemptOutcome.CONFLICT and not has_moved
     )
-    return (
-        replace(attempt, outcome=AttemptOutcome.REFUSED)
-        if is_unanswered and deletes_or_reports_termination(attempt.step)
-        else attempt
-    )
+    is_withheld = is_unanswered and deletes_or_reports_termination(attempt.step)
+    return replace(attempt, withheld=True) if is_withheld else attempt
 
 
 def _now() -> float:

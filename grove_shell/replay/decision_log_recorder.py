@@ -128,4 +128,5 @@ class DecisionLogRecorder(ReconcileRoundListener):
 
 
 def _attempt_as_json(attempt: Attempt) -> dict[str, Any]:
-    return {**step_as_json(attempt.step), "outcome": attempt.outcome.value, "detail": attempt.detail}
+    words = {**step_as_json(attempt.step), "outcome": attempt.outcome.value, "detail": attempt.detail}
+    return words if attempt.withheld is None else {**words, "withheld": attempt.withheld}

@@ -117,7 +117,7 @@ def test_op023_one_round_follows_a_failed_deletion_at_once(
         at_once = list(requeued)
         schedule.backlog.retry_at = now() + 10
         stands = [
-            [1 for one in schedule.attempts_for_next_round(immediate=again) if one.outcome is AttemptOutcome.REFUSED]
+            [1 for one in schedule.attempts_for_next_round(immediate=again) if one.is_withheld]
             for again in (True, False)
         ]
         schedule.cancel_scheduled_round()

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from grove_core.kernel.frozen import frozen_dict_of_tuples
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
@@ -94,6 +95,19 @@ class TestReplay:
         (look,) = recorded_decisions(out.getvalue().encode().splitlines(keepends=True))
         assert look.rules == NEWEST.name
         assert reconcile(look.snapshot, NEWEST) == plan
+
+    @pytest.mark.req("OP-103")
+    @pytest.mark.parametrize("withheld", [None, False, True])
+    @pytest.mark.parametrize("outcome", AttemptOutcome)
+    def test_rp001_whether_a_failed_write_is_withheld(self, outcome: AttemptOutcome, *, withheld: bool | None) -> None:
+        snapshot, out = played(SCENARIOS[0]).snapshots[-1], io.StringIO()
+        step = Step(StepStage.CLEANUP, snapshot.root.ref, Delete(snapshot.root.guard), ())
+        snapshot = replace(snapshot, attempts=(Attempt(step, outcome, "no", withheld),))
+        DecisionLogRecorder(DecisionLog(out), "design", "").on_round_planned(
+            planned_round(snapshot, reconcile(snapshot))
+        )
+        (look,) = recorded_decisions(out.getvalue().encode().splitlines(keepends=True))
+        assert look.snapshot.attempts == snapshot.attempts
 
     @given(field_clusters(), field_clusters())
     def test_rp001_what_is_of_others_changes_nothing(self, generated: RandomCluster, other: RandomCluster) -> None:

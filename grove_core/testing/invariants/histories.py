@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import AttemptOutcome, Delete, Step, StepStage, termination_causes
+from grove_core.kernel.steps import Delete, Step, StepStage, termination_causes
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.resources.podclique import PodClique
 from grove_core.testing.invariants.invariant import History, Round, Violation, breachable_parts
@@ -51,7 +51,7 @@ def violations_of_refusals(history: History) -> Iterator[Violation]:
     refused = {
         one.step.write_key: termination_causes(one.step.action)
         for one in found.snapshot.attempts
-        if one.outcome is AttemptOutcome.REFUSED and isinstance(one.step.action, Delete)
+        if one.is_withheld and isinstance(one.step.action, Delete)
     }
     for step in found.plan.steps:
         causes = termination_causes(step.action)
@@ -68,7 +68,7 @@ def violations_of_kept_companions(history: History) -> Iterator[Violation]:
     causes = {
         ref
         for one in found.snapshot.attempts
-        if one.outcome is AttemptOutcome.REFUSED and _is_of_same_cause(found, one.step)
+        if one.is_withheld and _is_of_same_cause(found, one.step)
         for ref in termination_causes(one.step.action)
     }
     for step in found.plan.steps:
