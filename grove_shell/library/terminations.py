@@ -4,9 +4,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple, assert_never
 
-from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
+from grove_core.areas.gang_termination.termination_deletions import (
+    termination_deletions_by_replica,
+    trigger_and_delay,
+)
 from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
-from grove_core.kernel.steps import gangs_terminated_by, total_deletion_impact
+from grove_core.kernel.steps import total_deletion_impact
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.termination_hints import Room
 from grove_core.snapshot.snapshot import Snapshot
@@ -74,14 +77,13 @@ def terminations_in(forecast: Forecast, snapshot: Snapshot | None) -> Iterator[T
     pods = {one.ref: snapshot.pods_of.get(one.uid, ()) for one in snapshot.cliques} if snapshot is not None else {}
     for round_ in forecast.rounds:
         for replica, steps in termination_deletions_by_replica(round_.steps).items():
-            gang = next(one for one in gangs_terminated_by(steps[0]) if one.replica == replica)
-            reason = gang.delay or steps[0].because[0]
+            trigger, reason = trigger_and_delay(replica, steps)
             impact = total_deletion_impact(steps)
             yield Termination(
                 at=round_.at,
                 set=qualified_name(forecast.root),
                 replica=replica_name(replica),
-                because=f"{gang.trigger.name}: {reason.sentence}",
+                because=f"{trigger.name}: {reason.sentence}",
                 cliques=tuple(step.target.name for step in steps if step.target.kind == "PodClique"),
                 pods=None if impact is None else impact.pods,
                 ready=None if impact is None else impact.ready,

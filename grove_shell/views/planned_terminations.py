@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from grove_core.areas.gang_termination.termination_deletions import (
+    termination_deletions_by_replica,
+    trigger_and_delay,
+)
 from grove_core.forecast_explanation import ExplainedReplica, ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import DeletionImpact, GangTermination, Step, gangs_terminated_by, total_deletion_impact
+from grove_core.kernel.steps import DeletionImpact, total_deletion_impact
 from grove_core.kernel.time_formats import format_time, parse_time
 from grove_core.plan.forecast import Forecast
 from grove_shell.views.formatting import count_with_noun, object_display_name
@@ -121,16 +125,10 @@ def _terminations_by_replica(forecast: Forecast) -> dict[Ref, Terminations]:
     every = timedelta(0) if forecast.again is None else forecast.again.every
     begun = forecast.rounds[0].at
     for round_ in forecast.rounds:
-        by_replica: dict[Ref, list[Step]] = {}
-        gangs: dict[Ref, GangTermination] = {}
-        for step in round_.steps:
-            for gang in gangs_terminated_by(step):
-                by_replica.setdefault(gang.replica, []).append(step)
-                gangs.setdefault(gang.replica, gang)
         count = forecast.round_occurrence_count(round_)
-        for replica, steps in by_replica.items():
-            impact, gang = total_deletion_impact(steps), gangs[replica]
-            why, name = gang.delay or steps[0].because[0], object_display_name(gang.trigger)
+        for replica, steps in termination_deletions_by_replica(round_.steps).items():
+            impact, (trigger, why) = total_deletion_impact(steps), trigger_and_delay(replica, steps)
+            name = object_display_name(trigger)
             shown = (
                 TerminationAt(round_.at + later, impact, f"{name}: {_moved(why, later, begun).sentence}")
                 for later in (number * every for number in range(min(count, MOST_TERMINATIONS)))

@@ -153,3 +153,14 @@ def termination_deletions_by_replica(steps: Iterable[Step]) -> Mapping[Ref, list
         for one in gangs_terminated_by(step):
             found[one.replica].append(step)
     return found
+
+
+def trigger_and_delay(replica: Ref, steps: Sequence[Step]) -> tuple[Ref, Reason]:
+    """Return the trigger of the termination of a replica, and the reason that names the delay.
+
+    Args:
+        steps: the deletions of that termination.
+    """
+    first = steps[0]
+    gang = next(one for one in gangs_terminated_by(first) if one.replica == replica)
+    return gang.trigger, gang.delay or first.because[0]
