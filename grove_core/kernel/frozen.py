@@ -81,7 +81,7 @@ class FrozenMap(Mapping[str, Json]):
         return is_same_json(self, other)
 
     def __hash__(self) -> int:
-        return hash(json_comparison_text(self))
+        return hash(json_equality_text(self))
 
     def __repr__(self) -> str:
         return f"FrozenMap({canonical_json(self)})"
@@ -183,13 +183,13 @@ def canonical_json(value: Any) -> str:  # noqa: ANN401 - any JSON
 
 def is_same_json(first: Any, second: Any) -> bool:  # noqa: ANN401 - any JSON
     """Return whether two JSON values have the same canonical text; many times faster than writing both."""
-    text = json_comparison_text(first)
-    if text != json_comparison_text(second):
+    text = json_equality_text(first)
+    if text != json_equality_text(second):
         return False
     return b"null" not in text or canonical_json(first) == canonical_json(second)  # an infinity is written as null too
 
 
-def json_comparison_text(value: Any) -> bytes:  # noqa: ANN401 - any JSON
+def json_equality_text(value: Any) -> bytes:  # noqa: ANN401 - any JSON
     """Return a text of a JSON value that is the same for equal JSON alone; but infinities have that of null."""
     try:
         return _COMPARING_ENCODER.encode(value)

@@ -159,7 +159,7 @@ class BadField(NamedTuple):
     facts: Mapping[str, Fact]
 
     @property
-    def identity(self) -> tuple[Rule, object]:
+    def rule_and_value(self) -> tuple[Rule, object]:
         """The rule and the value; equal before and after an update that moves the field to another path."""
         return (self.rule, self.got)
 
@@ -174,5 +174,5 @@ class BadField(NamedTuple):
 
 def bad_fields_new_in_update(now: Iterable[BadField], before: Iterable[BadField]) -> Iterator[BadField]:
     """Return the fields that the manifest did not have before the update, at any path."""
-    known = {found.identity for found in before}
-    return (found for found in now if found.identity not in known)
+    known = {found.rule_and_value for found in before}
+    return (found for found in now if found.rule_and_value not in known)

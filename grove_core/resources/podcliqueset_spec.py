@@ -19,8 +19,8 @@ from grove_core.kernel.frozen import EMPTY
 from grove_core.resources.template_types import (
     Count,
     GoDuration,
+    ManifestModel,
     Opaque,
-    TemplateModel,
     Texts,
     problem_from_validation_error,
 )
@@ -41,7 +41,7 @@ Scope = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(SCOP
 UpdateType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(UPDATE_STRATEGIES)})]
 
 
-class AutoScalingConfiguration(TemplateModel):
+class AutoScalingConfiguration(ManifestModel):
     """``autoScalingConfig`` of a clique, ``scaleConfig`` of a scaling group; ``metrics`` as the HPA takes them."""
 
     min_replicas: Count | None = None
@@ -54,14 +54,14 @@ def maximum_replicas(replicas: int, scaling: AutoScalingConfiguration | None) ->
     return max(1, replicas, scaling.max_replicas if scaling is not None else 1)
 
 
-class SharingFilter(TemplateModel):
+class SharingFilter(ManifestModel):
     """Who takes part in a shared claim."""
 
     child_clique_names: tuple[StrictStr, ...] = ()
     child_scaling_group_names: tuple[StrictStr, ...] = ()
 
 
-class ResourceSharing(TemplateModel):
+class ResourceSharing(ManifestModel):
     """One entry of ``resourceSharing``: a claim template, and how many claims are made of it."""
 
     name: StrictStr
@@ -75,14 +75,14 @@ class ResourceSharing(TemplateModel):
         return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
 
 
-class ClaimTemplate(TemplateModel):
+class ClaimTemplate(ManifestModel):
     """One entry of ``resourceClaimTemplates``."""
 
     name: StrictStr
     template_spec: Opaque
 
 
-class CliqueSpec(TemplateModel):
+class CliqueSpec(ManifestModel):
     """``cliques[].spec``; counts as written, thresholds still unjudged."""
 
     role_name: StrictStr = ""
@@ -93,14 +93,14 @@ class CliqueSpec(TemplateModel):
     auto_scaling_config: AutoScalingConfiguration | None = None
 
 
-class PackConstraint(TemplateModel):
+class PackConstraint(ManifestModel):
     """``pack`` of a topology constraint: domains that pods must share, and that they should."""
 
     required: StrictStr = ""
     preferred: StrictStr = ""
 
 
-class TopologyConstraint(TemplateModel):
+class TopologyConstraint(ManifestModel):
     """``topologyConstraint`` of a set, a scaling group or a clique.
 
     Attributes:
@@ -118,7 +118,7 @@ class TopologyConstraint(TemplateModel):
         return self.pack.required or self.pack_domain, self.pack.preferred
 
 
-class CliqueTemplate(TemplateModel):
+class CliqueTemplate(ManifestModel):
     """One clique of the template."""
 
     name: StrictStr
@@ -134,7 +134,7 @@ class CliqueTemplate(TemplateModel):
         return self.spec.replicas if self.spec.min_available is None else self.spec.min_available
 
 
-class _Delayed(TemplateModel):
+class _Delayed(ManifestModel):
     """Something with a ``terminationDelay``."""
 
     termination_delay: GoDuration | None = None
@@ -159,7 +159,7 @@ class ScalingGroupTemplate(_Delayed):
     topology_constraint: TopologyConstraint | None = None
 
 
-class HeadlessServiceConfig(TemplateModel):
+class HeadlessServiceConfig(ManifestModel):
     """``headlessServiceConfig``."""
 
     publish_not_ready_addresses: StrictBool = True
@@ -184,13 +184,13 @@ class SetTemplate(_Delayed):
         return {name: group for group in self.pod_clique_scaling_groups for name in group.clique_names}
 
 
-class UpdateStrategy(TemplateModel):
+class UpdateStrategy(ManifestModel):
     """``spec.updateStrategy``."""
 
     type: UpdateType = ROLLING_RECREATE
 
 
-class SetSpec(TemplateModel):
+class SetSpec(ManifestModel):
     """``spec`` of a PodCliqueSet."""
 
     replicas: Count = 0

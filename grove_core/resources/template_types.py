@@ -79,7 +79,7 @@ Texts = Annotated[
 ]
 
 
-class TemplateModel(BaseModel):
+class ManifestModel(BaseModel):
     """Base of the parts of what people write: frozen, camelCase, unknown fields ignored, null the same as absent."""
 
     # Built when the first set is read, once and as one: a class at a time takes three times as long to start.

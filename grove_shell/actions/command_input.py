@@ -15,7 +15,7 @@ from grove_shell.actions.configuration_files import (
     OperatorConfigurationFile,
     read_operator_configuration,
 )
-from grove_shell.actions.decision_time import DecisionTime, Now, decision_time, times_to_collect
+from grove_shell.actions.decision_time import DecisionTime, Now, decision_time, input_time_collector
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets
 from grove_shell.exit_codes import CommandFailed
@@ -138,7 +138,7 @@ def read_command_input(
 
     earlier, faults = _earlier_sets(source, configured, choose)
     with progress_counter("reading", "object", size=object_count) as count:
-        times, on_item = times_to_collect(source.now, count, is_live=source.live is not None)
+        times, on_item = input_time_collector(source.now, count, is_live=source.live is not None)
         loaded = load(
             source.filenames,
             source.stream or standard_input_stream(),

@@ -23,7 +23,7 @@ from grove_core.resources.manifest_changes import ManifestChange
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
-from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nothing_decided_message
+from grove_shell.actions.input_findings import forecasts_with_input_findings, nothing_decided_message
 from grove_shell.actions.manifest_findings import (
     edited_objects,
     hidden_fields,
@@ -35,6 +35,7 @@ from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_se
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
+from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.compare_page import RuleSetComparisonReport, rule_set_comparison_page
 from grove_shell.views.formatting import fail_on_message
@@ -126,7 +127,7 @@ def compare_input(inputs: CommandInput, source: InputSource, options: CompareOpt
     forecasts_by_rules = [
         forecasts_with_input_findings(
             planned,
-            forecasts_of_snapshots(planned, rules, limit=None, until=until, nodes=loaded.node_readiness),
+            forecasts_of_snapshots(planned, rules, limit=None, until=until, nodes=loaded.nodes.readiness),
             InputNodes(),
             rules,
             shown,

@@ -42,7 +42,7 @@ class DecisionTime(NamedTuple):
     source: str = ""
 
 
-def times_to_collect(
+def input_time_collector(
     given: Now, count: Callable[[InputItem | PodRun], None] | None, *, is_live: bool
 ) -> tuple[InputTimes | None, Callable[[InputItem | PodRun], None] | None]:
     """Return the collector of the times of an input, and what to call for each item.

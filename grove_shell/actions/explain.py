@@ -21,7 +21,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.html_files import save_report
-from grove_shell.actions.input_findings import nodes_in_input, with_input_findings
+from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.manifest_findings import edited_objects, hidden_fields
 from grove_shell.actions.planned_input import PlanOptions, forecasts_of_sets, plan_input
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, operator_rule_set_note
@@ -166,7 +166,7 @@ class _Plans:
 
     def __init__(self, inputs: CommandInput, rules: RuleSet, shown: RecognisedOperator | None) -> None:
         self._inputs, self._rules, self._shown = inputs, rules, shown
-        self._nodes, self._failed = nodes_in_input(inputs.loaded), inputs.loaded.failed_writes
+        self._nodes, self._failed = inputs.loaded.nodes, inputs.loaded.failed_writes
         self._played: dict[Ref, PlayedRounds] = {}
 
     def existing_objects(self, snapshots: Iterable[Snapshot], kind: str, name: str) -> list[ExplainedObject]:

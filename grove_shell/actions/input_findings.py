@@ -1,8 +1,6 @@
 """What the input shows besides the plan: misplaced pods, an operator of a newer release, nothing to decide about."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
 
 from grove_core.areas.gang_termination.leaving_pods import (
     leaving_pods,
@@ -21,35 +19,13 @@ from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.failed_write import FailedWrite
-from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
-from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
 from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.views.formatting import count_with_noun
-
-_NO_NODES: Final[Mapping[str, Any]] = MappingProxyType({})
-
-
-class InputNodes(NamedTuple):
-    """What the Nodes of an input show, by their names.
-
-    Attributes:
-        labels: of each node.
-        readiness: whether it answers, of each node whose status is in the input.
-        capacity: what is free on them.
-    """
-
-    labels: NodeLabels = _NO_NODES
-    readiness: NodesByName = _NO_NODES
-    capacity: FreeCapacity = UNKNOWN_CAPACITY
-
-
-def nodes_in_input(loaded: LoadedInput) -> InputNodes:
-    """Return what the Nodes of an input show."""
-    return InputNodes(loaded.nodes, loaded.node_readiness, loaded.capacity)
 
 
 def nothing_decided_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -> str:

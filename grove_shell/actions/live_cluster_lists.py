@@ -148,7 +148,7 @@ async def _with_relisted(
     if _POD not in seen:
         return items
     judged = [kind for kind in _RELISTED if kind in seen]
-    short, again = namespaces_short_of_pods(items), list[Json]()
+    short, again = namespaces_with_unready_pods(items), list[Json]()
     for namespace in sorted(short):
         try:
             for kind in judged:
@@ -163,7 +163,7 @@ async def _with_relisted(
     return kept + again
 
 
-def namespaces_short_of_pods(items: Iterable[Json]) -> set[str]:
+def namespaces_with_unready_pods(items: Iterable[Json]) -> set[str]:
     """Return the namespaces in which a PodClique has fewer ready pods than replicas. Linear."""
     ready = Counter(metadata_in(item).controller.uid for item in items if item["kind"] == _POD and _is_ready(item))
     cliques = [item for item in items if item["kind"] == _CLIQUE]

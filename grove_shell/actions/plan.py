@@ -107,7 +107,7 @@ def plan_page_context(
     return PlanPageContext(
         loaded=inputs.loaded,
         nothing_judged=nothing_decided_message(inputs.loaded, plan.document.forecasts),
-        sets_with_unknown_nodes=sets_with_unknown_nodes(plan.snapshots, inputs.loaded.nodes),
+        sets_with_unknown_nodes=sets_with_unknown_nodes(plan.snapshots, inputs.loaded.nodes.labels),
         operator_note=operator_rule_set_note(plan.recognition, plan.document.rules),
         newest_time=inputs.newest or newest_condition_transition_time(inputs.loaded.cluster),
         is_now_given=isinstance(source.now, datetime),

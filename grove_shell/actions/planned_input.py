@@ -13,7 +13,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource
-from grove_shell.actions.input_findings import InputNodes, forecasts_with_input_findings, nodes_in_input
+from grove_shell.actions.input_findings import forecasts_with_input_findings
 from grove_shell.actions.manifest_findings import (
     manifests_not_planned,
     uncollected_kind_names,
@@ -22,6 +22,7 @@ from grove_shell.actions.manifest_findings import (
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_shell.in_memory.update_forecasts import with_edit_forecast
+from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.views.progress_bars import progress_counter
 
 
@@ -110,7 +111,7 @@ def forecasts_of_sets(
         limit: the most rounds with steps; None for no limit.
         until: the end of the forecast time; None without one.
     """
-    nodes = nodes_in_input(inputs.loaded)
+    nodes = inputs.loaded.nodes
     planned = forecasts_with_input_findings(
         snapshots,
         forecasts_of_snapshots(snapshots, rules, limit=limit, until=until, nodes=nodes.readiness),

@@ -153,7 +153,7 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
     now = decision_time(source.now, loaded.taken_at if source.live is None else None, None).now
     return TopologyCommandInput(
-        cluster=cluster, capacity=capacity, problems=problems, now=now, node_labels=loaded.nodes
+        cluster=cluster, capacity=capacity, problems=problems, now=now, node_labels=loaded.nodes.labels
     )
 
 

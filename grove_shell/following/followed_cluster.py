@@ -15,7 +15,7 @@ from grove_shell.actions.live_cluster_lists import (
     EVENTS,
     NODES,
     is_pod_of_grove,
-    namespaces_short_of_pods,
+    namespaces_with_unready_pods,
     plan_needs_nodes,
 )
 from grove_shell.client.api_discovery import connection_error_advice, discover_optional_apis
@@ -120,7 +120,7 @@ class FollowedCluster:
         """
         pending, self._objects.unselected = self._objects.unselected, set()
         if not self._looked_for_unselected:
-            pending |= namespaces_short_of_pods(
+            pending |= namespaces_with_unready_pods(
                 [*self._objects.objects_of("PodClique"), *self._objects.objects_of(POD)]
             )
         for namespace in sorted(pending | {name for name, extra in self._extra.items() if extra}):

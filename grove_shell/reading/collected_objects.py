@@ -14,13 +14,12 @@ from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.failed_write import FailedWrite
-from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.manifest_changes import ManifestChange
-from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap, IndexedCluster
 from grove_shell.reading.input_faults import InputFault
+from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.reading.input_topologies import TopologyEdit
 
 SNAPSHOT_VERSION: Final = "snapshot.grove.io/v1"
@@ -170,9 +169,7 @@ class LoadedInput(Struct, frozen=True):
         taken_at: when the newest snapshot file of the input was taken.
         newer: fields and kinds of a Go operator newer than the newest known release (GF-134).
         server_errors: errors of an API server in place of objects (IN-053).
-        nodes: name of each Node in the input -> its labels.
-        node_readiness: name of each Node whose status is in the input -> whether it answers (GF-015).
-        capacity: what is free on the Nodes in it; unknown where the amounts of one of them are.
+        nodes: what the Nodes in it show.
         definitions: names of the custom resource definitions in it.
         new_sets: ``namespace/name`` of each set that a manifest in the input creates -> the manifest.
         same_names: ``namespace/name`` of such a set -> the stored sets that may have been meant (IN-086).
@@ -198,9 +195,7 @@ class LoadedInput(Struct, frozen=True):
     taken_at: datetime | None = None
     newer: tuple[str, ...] = ()
     server_errors: tuple[str, ...] = ()
-    nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    node_readiness: NodesByName = field(default_factory=dict)
-    capacity: FreeCapacity = UNKNOWN_CAPACITY
+    nodes: InputNodes = InputNodes()
     definitions: tuple[CrdNames, ...] = ()
     new_sets: Mapping[str, NewSetManifest] = field(default_factory=dict)
     same_names: Mapping[str, SetsOfSameName] = field(default_factory=dict)

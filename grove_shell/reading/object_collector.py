@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, json_comparison_text
+from grove_core.kernel.frozen import FrozenMap, json_equality_text
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA, RENAMED_KINDS
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
@@ -199,7 +199,7 @@ class ObjectCollector:
             self.unread.append(UnreadableObject(item._replace(value=kind_and_metadata(item.value)), kind, fault))
             return
         if isinstance(resource, PodClique):  # there are many of one template
-            spec = self._pod_specs.setdefault(json_comparison_text(resource.pod_spec), resource.pod_spec)
+            spec = self._pod_specs.setdefault(json_equality_text(resource.pod_spec), resource.pod_spec)
             resource = replace(resource, pod_spec=spec)
         key = (resource.ref.namespace, resource.ref.name)
         if kind != "Pod" and not self.found.check_unique_identity(item, kind, resource):

@@ -15,7 +15,7 @@ from grove_core.areas.workload.admission.template_validation import (
     pod_placement_violations,
     pod_spec_violations,
     pod_spec_warnings,
-    startup_order_violations,
+    starts_after_violations,
     startup_order_warnings,
     template_violations,
 )
@@ -38,7 +38,7 @@ def workload_objections(
         metadata_violations(new),
         name_length_violations(new),
         template_violations(new),
-        startup_order_violations(new.spec),
+        starts_after_violations(new.spec),
         pod_spec_violations(new),
         resource_sharing_violations(new),
         _newly_derived(new, old),
@@ -85,8 +85,8 @@ def workload_warnings(
 def _newly_derived(new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[BadField]:
     """Return invalid derived names, except those that were as invalid before: names cannot be changed (WL-116)."""
     before = () if old is None else derived_name_violations(old)
-    known = {fault.identity: _excess(fault) for fault in before}
-    return (fault for fault in derived_name_violations(new) if _excess(fault) > known.get(fault.identity, -1))
+    known = {fault.rule_and_value: _excess(fault) for fault in before}
+    return (fault for fault in derived_name_violations(new) if _excess(fault) > known.get(fault.rule_and_value, -1))
 
 
 def _excess(fault: BadField) -> int:

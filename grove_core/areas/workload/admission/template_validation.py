@@ -149,7 +149,7 @@ def _path(index: int) -> str:
     return f"{CLIQUES}[{index}].spec.podSpec"
 
 
-def startup_order_violations(spec: SetSpec) -> Iterator[BadField]:
+def starts_after_violations(spec: SetSpec) -> Iterator[BadField]:
     """Return invalid parents and cycles; none without explicit start-up (WL-121 to WL-125)."""
     cliques = spec.template.cliques
     if spec.template.clique_startup_type != EXPLICIT:
