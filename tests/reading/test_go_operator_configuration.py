@@ -247,8 +247,8 @@ class TestIN072:
 
 @pytest.mark.usefixtures("in_root")
 class TestIN073:
-    """Without `--rules`, a command with a file of the Go operator MUST decide by the rules of the release of the Go
-    operator that the input shows, else of the newest one.
+    """Without `--rules`, a command that gets a configuration file of the Go operator MUST use the rules of the
+    release that the input shows. If the input shows none, it uses the rules of the newest release.
     """
 
     @pytest.mark.parametrize(
