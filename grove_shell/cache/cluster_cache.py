@@ -15,7 +15,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in
 from grove_core.resources.owned_object import OWNED_KINDS, owned_object_from_json
-from grove_core.resources.pod import pod_from_json
+from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podgang import podgang_from_json
@@ -156,9 +156,12 @@ class ClusterCache(CacheView):
         if root_key[1]:
             set_cache = self._set_caches.get(root_key)
             if set_cache is None:
-                set_cache = self._set_caches[root_key] = PodCliqueSetCache()
+                set_cache = self._set_caches[root_key] = PodCliqueSetCache(exchange_pod=self._exchange_pod)
             set_cache.put_object((kind, *key), controller, after.item)
         self._notify(root_key)
+
+    def _exchange_pod(self, pod: Pod) -> None:
+        self.stores["Pod"].exchange((pod.namespace, pod.name), pod)
 
     def _take_out(self, address: Address, entry: CachedObject[Any]) -> None:
         root_key, controller = entry.index

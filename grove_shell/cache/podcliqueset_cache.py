@@ -1,6 +1,6 @@
 """The cached objects of one PodCliqueSet."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
@@ -31,12 +31,14 @@ class PodCliqueSetCache:
         items: its objects by address, pods excepted.
         pods: uid of a PodClique -> name -> pod.
         broken: address of an object that cannot be read -> uid of its controller; its kind counts as incomplete.
+        exchange_pod: puts another value of a pod into the store that the pods come from.
     """
 
     root: PodCliqueSet | None = None
     items: dict[Address, Resource] = field(default_factory=dict)
     pods: dict[str, dict[str, Pod]] = field(default_factory=dict)
     broken: dict[Address, str] = field(default_factory=dict)
+    exchange_pod: Callable[[Pod], None] = lambda _pod: None
 
     @property
     def is_empty(self) -> bool:
@@ -101,10 +103,12 @@ class PodCliqueSetCache:
         """Keep the manifest of a pod that is gone or was read again on another pod of its template (WF-001)."""
         if before.manifest is None:
             return
-        every = (one for pods in self.pods.values() for one in pods.values())
-        same = (one for one in every if one.template_hash == before.template_hash)
-        if (other := next(same, None)) is not None and other.manifest is None:
-            other.manifest = before.manifest
+        every = ((pods, one) for pods in self.pods.values() for one in pods.values())
+        same = ((pods, one) for pods, one in every if one.template_hash == before.template_hash)
+        pods, other = next(same, ({}, before))
+        if other.manifest is None:
+            pods[other.name] = replace(other, manifest=before.manifest)
+            self.exchange_pod(pods[other.name])
 
     def snapshot_at(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """Return the snapshot of the set at a moment. Linear in its objects."""

@@ -195,6 +195,11 @@ class ObjectStore(Generic[T]):
         after = self.entries[key] = before._replace(index=index)
         self._notify(key, before, after)
 
+    def exchange(self, key: Key, item: T) -> None:
+        """Keep another value of a readable object in the same version; subscribers do not get it."""
+        self.entries[key] = self.entries[key]._replace(item=item)
+        self._frozen = None
+
     def _parsed(self, key: Key, raw: Raw) -> T | None:
         try:
             item = self._parse(raw)

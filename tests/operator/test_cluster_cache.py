@@ -351,6 +351,7 @@ def test_wf001_the_manifest_of_a_template_outlives_its_pod() -> None:
         stored = cache.stores["Pod"].readable_objects.values()
         return sorted((pod.template_hash, pod.name) for pod in stored if pod.manifest is not None)
 
+    before = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert kept() == [("new", "llm-0-a-2"), ("old", "llm-0-a-0")]
     feed(cache, ("DELETED", "Pod", {**pods[0], "metadata": {**pods[0]["metadata"], "resourceVersion": "6"}}))
     assert kept() == [("new", "llm-0-a-2"), ("old", "llm-0-a-1")]
@@ -358,6 +359,8 @@ def test_wf001_the_manifest_of_a_template_outlives_its_pod() -> None:
     assert kept() == [("new", "llm-0-a-2"), ("old", "llm-0-a-1")]
     feed(cache, ("DELETED", "Pod", {**pods[1], "metadata": {**pods[1]["metadata"], "resourceVersion": "8"}}))
     assert kept() == [("new", "llm-0-a-2")]
+    assert before is not None  # a snapshot does not change with the cache
+    assert [pod.name for _, pod in before.pods() if pod.manifest is not None] == ["llm-0-a-0", "llm-0-a-2"]
 
 
 def a_service(of: str, uid: str, version: str) -> Json:
