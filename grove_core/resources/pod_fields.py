@@ -212,7 +212,7 @@ def decode_whole(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON
 
 class _ManifestTexts(TypedDict, total=False):
     name: str
-    uid: str
+    uid: str | None
     labels: dict[str, Any] | None
     annotations: dict[str, Any] | None
 

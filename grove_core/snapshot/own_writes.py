@@ -9,7 +9,6 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import FAILURES, Action, Attempt, AttemptOutcome, Create, Delete, Make
 from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
-from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.object_after_write import K, object_after_write
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_from_json
 from grove_core.resources.pod import Pod, pod_from_json
@@ -21,17 +20,6 @@ from grove_core.snapshot.snapshot import Snapshot
 Named = TypeVar("Named", ComputeDomain, OwnedObject)
 _POD: Final = "Pod"
 _MAY_EXIST: Final = frozenset({AttemptOutcome.DONE, AttemptOutcome.UNREACHABLE})
-
-
-def accepted_writes_not_listed(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
-    """Return the accepted writes that a snapshot does not show yet; a loop passes them to its next round (PL-018)."""
-    done = [attempt for attempt in attempts if attempt.outcome is AttemptOutcome.DONE]
-    if not done:
-        return ()
-    listed: dict[Ref, Resource | Pod] = dict(snapshot.objects_without_pods_by_ref())
-    if any(attempt.step.target.kind == _POD for attempt in done):
-        listed |= {pod.ref: pod for _, pod in snapshot.pods()}
-    return tuple(attempt for attempt in done if not _shown(attempt.step.action, listed.get(attempt.step.target)))
 
 
 def standing_refusals_after_round(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
@@ -50,14 +38,6 @@ def standing_refusals_after_round(before: tuple[Attempt, ...], now: tuple[Attemp
         else:
             found.pop(attempt.step.write_key, None)
     return (*found.values(), *not_confirmed)
-
-
-def _shown(action: Action, found: Resource | Pod | None) -> bool:
-    if isinstance(action, Make):
-        return found is not None
-    if found is None or found.uid != action.guard.uid:
-        return True
-    return found.deleting if isinstance(action, Delete) else found.guard != action.guard
 
 
 def with_own_writes(snapshot: Snapshot) -> Snapshot:

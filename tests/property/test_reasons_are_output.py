@@ -33,6 +33,17 @@ def _conditions(tree: ast.AST) -> Iterator[ast.expr]:
                 pass
 
 
+def subjects_in(source: str) -> list[str]:
+    """The addresses that are taken from a reason of a verdict or finding, as ``line: expression``."""
+    found = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute) and node.attr == "subject")
+    return [f"{node.lineno}: {ast.unparse(node)}" for node in found if _is_reason(node.value)]
+
+
+def _is_reason(node: ast.expr) -> bool:
+    inner = node.value if isinstance(node, ast.Subscript) else node
+    return isinstance(inner, ast.Attribute) and inner.attr == "because"
+
+
 def reads_in(source: str) -> list[str]:
     """The reads of reasons in conditions, as ``line: expression``."""
     found = (
@@ -55,6 +66,12 @@ def test_pl003_no_condition_reads_a_reason(module: str) -> None:
     assert not found or module in ALLOWED, found
 
 
+@pytest.mark.parametrize("module", MODULES)
+def test_pl003_no_object_is_taken_from_a_reason(module: str) -> None:
+    found = subjects_in((ROOT / module).read_text(encoding="utf-8"))
+    assert not found or module == "grove_shell/manifests/schema_validation.py", found  # adds reasons about one manifest
+
+
 def test_pl003_the_list_of_exceptions_is_short_and_used() -> None:
     assert len(ALLOWED) < 3
     for module in ALLOWED:
@@ -66,3 +83,9 @@ def test_pl003_a_condition_on_a_reason_is_found() -> None:
     assert reads_in("x = [one for one in found if 'until' in dict(one.facts)]") == ["1: one.facts"]
     assert reads_in("match held.because[0].rule:\n    case _: pass") == ["1: held.because[0].rule"]
     assert reads_in("shown = [one.sentence for one in step.because]") == []
+
+
+def test_pl003_an_object_taken_from_a_reason_is_found() -> None:
+    assert subjects_in("ref = one.because.subject") == ["1: one.because.subject"]
+    assert subjects_in("ref = one.because[0].subject") == ["1: one.because[0].subject"]
+    assert subjects_in("ref = finding.subject") == []

@@ -122,26 +122,27 @@ def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource)
     ref = SharedObjectBuilder.for_set(snapshot).ref_of_membership(kind, membership)
     existing = snapshot.named_domains if kind == DOMAIN_KIND else snapshot.named_claims
     found = existing.get((ref.namespace, ref.name))
+    ref = found.ref if found is not None else ref  # in the version in which it is stored
 
     names, why = {"kind": kind, "name": ref.name}, SharedDomainReason
     if found is not None and not is_shared_object_of_membership(found, membership):
         holder = shared_object_user_text(found)
         because = why.NAME_SERVES_ANOTHER.because(found.ref, holder=holder, user=user, **names)
-        return WithheldSharedObject(SharedObjectState.TAKEN, because)
+        return WithheldSharedObject(SharedObjectState.TAKEN, ref, because)
     if not snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
-        because = why.SWITCHED_OFF.because(found.ref if found is not None else ref, user=user)
-        return UnchangedSharedObject(SharedObjectState.LEFT_ALONE, because)
+        because = why.SWITCHED_OFF.because(ref, user=user)
+        return UnchangedSharedObject(SharedObjectState.LEFT_ALONE, ref, because)
     if found is None:
         if kind not in snapshot.complete:
-            return WithheldSharedObject(SharedObjectState.UNKNOWN, why.SHARED_NOT_COLLECTED.because(ref, **names))
-        return MissingSharedObject(why.ENSURED_AGAIN.because(ref, user=user), kind, membership, owner)
+            because = why.SHARED_NOT_COLLECTED.because(ref, **names)
+            return WithheldSharedObject(SharedObjectState.UNKNOWN, ref, because)
+        return MissingSharedObject(ref, why.ENSURED_AGAIN.because(ref, user=user), membership, owner)
     if found.deleting:
-        return WithheldSharedObject(
-            SharedObjectState.WAITED_FOR, why.EARLIER_OBJECT_BEING_DELETED.because(found.ref, **names)
-        )
+        because = why.EARLIER_OBJECT_BEING_DELETED.because(ref, **names)
+        return WithheldSharedObject(SharedObjectState.WAITED_FOR, ref, because)
     stored_owner = f"{found.owner_kind} {found.owner_name}"
     if found.owner_uid == owner.uid or "PodGang" not in snapshot.complete or not found.uid:
-        return UnchangedSharedObject(SharedObjectState.BELONGS, why.BELONGS.because(found.ref, owner=stored_owner))
+        return UnchangedSharedObject(SharedObjectState.BELONGS, ref, why.BELONGS.because(ref, owner=stored_owner))
     known = {root.uid, *(gang.uid for gang in snapshot.gangs)}
     if owner is root or found.owner_uid not in known:
         because = why.OWNER_IS_GONE.because(found.ref, user=user, owner=f"{owner.ref.kind} {owner.ref.name}")
@@ -183,7 +184,7 @@ def _surplus(snapshot: Snapshot) -> Iterator[SharedObjectVerdict]:
         else:
             yield SurplusSharedObject(why.USER_IS_GONE.because(shared.ref, user=str(user)), shared)
             continue
-        yield WithheldSharedObject(SharedObjectState.KEPT, because)
+        yield WithheldSharedObject(SharedObjectState.KEPT, shared.ref, because)
 
 
 def _holders(snapshot: Snapshot) -> Counter[str]:

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_sharing import CliquePositionInSet, DomainMembership
@@ -40,14 +41,14 @@ class MissingSharedObject(Struct, frozen=True):
     """A shared domain or claim that is created again.
 
     Attributes:
-        kind: ComputeDomain or ResourceClaim.
+        ref: the ComputeDomain or ResourceClaim.
         membership: of the PodCliques that use it.
         owner: the object that is going to own it.
     """
 
     state: ClassVar = SharedObjectState.MADE_AGAIN
+    ref: Ref
     because: Reason
-    kind: str
     membership: DomainMembership
     owner: Resource
 
@@ -60,6 +61,11 @@ class SharedObjectOfWrongOwner(Struct, frozen=True):
     found: ComputeDomain | OwnedObject
     owner: Resource
 
+    @property
+    def ref(self) -> Ref:
+        """Return the ComputeDomain or ResourceClaim."""
+        return self.found.ref
+
 
 class SurplusSharedObject(Struct, frozen=True):
     """A shared domain or claim that is deleted."""
@@ -68,6 +74,11 @@ class SurplusSharedObject(Struct, frozen=True):
     because: Reason
     found: ComputeDomain | OwnedObject
 
+    @property
+    def ref(self) -> Ref:
+        """Return the ComputeDomain or ResourceClaim."""
+        return self.found.ref
+
 
 class WithheldSharedObject(Struct, frozen=True):
     """A shared domain or claim of which a creation or deletion is withheld."""
@@ -75,6 +86,7 @@ class WithheldSharedObject(Struct, frozen=True):
     state: Literal[
         SharedObjectState.WAITED_FOR, SharedObjectState.TAKEN, SharedObjectState.KEPT, SharedObjectState.UNKNOWN
     ]
+    ref: Ref
     because: Reason
 
 
@@ -82,6 +94,7 @@ class UnchangedSharedObject(Struct, frozen=True):
     """A shared domain or claim that stays as it is."""
 
     state: Literal[SharedObjectState.BELONGS, SharedObjectState.LEFT_ALONE]
+    ref: Ref
     because: Reason
 
 

@@ -70,7 +70,7 @@ def _wants(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> Iterator[Wa
         match one:
             case MissingSharedObject():
                 builder = SharedObjectBuilder.for_set(snapshot)
-                yield builder.object_to_ensure(one.kind, one.membership, one.owner, one.because)
+                yield builder.object_to_ensure(one.ref.kind, one.membership, one.owner, one.because)
             case SharedObjectOfWrongOwner():
                 owners = (owner_reference_to(one.owner, blocks=blocks_deletion_of_owner(one.owner)),)
                 fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
@@ -78,7 +78,7 @@ def _wants(snapshot: Snapshot, judgement: SharedDomainsJudgement) -> Iterator[Wa
             case SurplusSharedObject():
                 yield ObjectToDelete(one.found.ref, one.found.guard, (one.because,))
             case WithheldSharedObject():
-                yield Withheld(one.because.subject, (one.because,))
+                yield Withheld(one.ref, (one.because,))
             case UnchangedSharedObject():
                 pass
             case _:
@@ -159,7 +159,7 @@ def shared_domain_findings(
 ) -> Iterator[Finding]:
     """Yield the state of each shared domain and claim, and for each PodClique which criterion decided."""
     for one in judgement.verdicts:
-        yield Finding(one.because.subject, QUESTION, one.state.value, (one.because,))
+        yield Finding(one.ref, QUESTION, one.state.value, (one.because,))
     is_on = snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
     if is_on:
         sharing = [
@@ -178,7 +178,7 @@ def shared_domain_findings(
     created = [want for want in desired.wants if isinstance(want, ObjectToCreate) and want.target.kind == "PodClique"]
     for clique_want in created if is_on else ():
         yield _finding_on(_new_clique(clique_want), builder, domain_of)
-    created_again = {one.because.subject for one in judgement.verdicts if isinstance(one, MissingSharedObject)}
+    created_again = {one.ref for one in judgement.verdicts if isinstance(one, MissingSharedObject)}
     for want in desired.wants if is_on else ():
         if isinstance(want, ObjectToEnsure) and want.target not in created_again:
             domain = domain_of.get(want.target)

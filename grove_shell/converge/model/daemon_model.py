@@ -7,7 +7,7 @@ with the state of the clique.
 """
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from grove_core.areas.domain_cliques.daemon_entry_requests import daemon_entries_path
 from grove_core.areas.domain_cliques.daemon_input import (
@@ -96,11 +96,19 @@ class DomainDaemonModel:
                 self._settle(write.index, result.view, at)
             case RequestResultKind.TOO_MANY_REQUESTS:
                 self._throttled_until = at + self._retry_after
-            case _:
+            case (
+                RequestResultKind.CONFLICT
+                | RequestResultKind.FIELD_CONFLICT
+                | RequestResultKind.NOT_FOUND
+                | RequestResultKind.NO_RESPONSE
+                | RequestResultKind.REFUSED
+            ):
                 settings = self._participants.settings
                 delay = _in_micros(settings.first_backoff) * 2 ** min(self._failures, _MAX_DOUBLINGS)
                 self._failures += 1
                 self._not_before = at + round(min(delay, _in_micros(settings.max_backoff)) * jitter)
+            case _:
+                assert_never(result.kind)
 
     def on_fabric_start(self) -> None:
         """Note that its fabric daemon was started or restarted, and is not ready yet."""

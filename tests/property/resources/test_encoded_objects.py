@@ -65,8 +65,10 @@ def test_fields_are_those_of_the_object() -> None:
     assert len(encoded) == len(SOUND)
 
 
-def test_a_pod_keeps_its_manifest() -> None:
-    encoded, first = pod_from_json(EncodedObject(json.dumps(SOUND).encode()), {}), pod_from_json(SOUND, {})
+@pytest.mark.parametrize("uid", ["p1", "", None])
+def test_a_pod_keeps_its_manifest(uid: str | None) -> None:
+    raw = changed("uid", "", uid)
+    encoded, first = pod_from_json(EncodedObject(json.dumps(raw).encode()), {}), pod_from_json(raw, {})
     assert encoded.manifest == first.manifest is not None
 
 
