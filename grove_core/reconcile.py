@@ -61,15 +61,16 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         raise TypeError(f"reconcile takes a RuleSet, as rule_set('field'); got {rules!r}")
     seen = with_unwritten_breach_changes(with_own_writes(checked_snapshot(snapshot, "reconcile")))
     termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
-    mnnvl, topology = rules.mnnvl.decide(seen), judge_topology(seen)  # MN and MS or NF, TP
-    backends, gang_topology = rules.gang_backends(seen), topology_of_new_gangs(seen, topology)  # SC
-    inputs = WorkloadInputs(termination.terminating, mnnvl.clique_domains, mnnvl.annotations, gang_topology, backends)
+    mnnvl = rules.mnnvl.decide(seen)  # MN and MS, or NF
+    topology = judge_topology(seen)  # TP
+    new_gangs = topology_of_new_gangs(seen, topology)
+    backends = rules.gang_backends(seen)  # SC
+    inputs = WorkloadInputs(termination.terminating, mnnvl.clique_domains, mnnvl.annotations, new_gangs, backends)
     workload = rules.workload(seen, inputs)  # WL
-    groups = result_of_scheduling(seen, backends, gang_topology, workload.replicas)
-    misplaced = None if workload.misplaced is None else (*workload.misplaced, *groups.misplaced)
-    others = union_of_area_results(
-        (mnnvl.result(workload.of_area), result_of_topology(seen, topology, misplaced), groups.of_area)
-    )
+    groups = result_of_scheduling(seen, backends, new_gangs, workload)
+    of_topology = result_of_topology(seen, topology, groups.misplaced)
+    parts = mnnvl.parts_with_domains(seen, workload.of_area)
+    others = union_of_area_results((mnnvl.of_area, parts, of_topology, groups.of_area))
     result = union_of_area_results((termination.as_area_result, withhold_if_set_too_large(seen, others)))
     return make_plan(rules.withholds(seen, result), seen, rules=rules.name)
 

@@ -29,7 +29,6 @@ from grove_core.areas.workload.field.unwatched_objects import withhold_changes_o
 from grove_core.areas.workload.field.upgrade_restart import HASH_FORMS
 from grove_core.areas.workload.field.wants import workload_result_by_go_operator
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
-from grove_core.kernel.decisions import union_of_area_results
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.rule_sets.admission import AdmissionBehaviour, ManifestToAdmit
 from grove_core.rule_sets.mnnvl import MnnvlBehaviour, MnnvlDecision
@@ -43,12 +42,8 @@ _BEFORE_PACK: Final = frozenset({"v0.1.0-alpha.9"})
 
 def _decide_mnnvl(snapshot: Snapshot) -> MnnvlDecision:
     judgement = judge_group_domains(snapshot)
-    of_domains = result_of_group_domains(snapshot, judgement)
-    return MnnvlDecision(
-        parts_withheld_for_domains(snapshot, judgement),
-        FrozenDict(),
-        lambda workload: union_of_area_results((of_domains, workload)),
-    )
+    withheld = parts_withheld_for_domains(snapshot, judgement)
+    return MnnvlDecision(withheld, FrozenDict(), result_of_group_domains(snapshot, judgement))
 
 
 def _mnnvl_objections(given: ManifestToAdmit) -> Iterator[DenialReason]:

@@ -7,9 +7,10 @@ from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnn
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
 from grove_core.areas.mnnvl.wants import result_of_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
+from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement
 from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
-from grove_core.kernel.decisions import AreaResult, union_of_area_results
+from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.structs import Struct
 from grove_core.rule_sets.admission import ManifestToAdmit
@@ -22,12 +23,18 @@ class MnnvlDecision(NamedTuple):
     Attributes:
         clique_domains: the domains of new PodCliques and scaling groups, or why these are withheld.
         annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques.
-        result: returns the wants and findings for the parts of the set, given as argument, and for its domains.
+        of_area: the wants and findings for the domains of replicas and MNNVL groups.
+        shared: the domains that PodCliques share by annotation; None for an operator that has no such domains.
     """
 
     clique_domains: ComputeDomainsOfNewParts
     annotations: FrozenDict[str, FrozenMap]
-    result: Callable[[AreaResult], AreaResult]
+    of_area: AreaResult
+    shared: SharedDomainsJudgement | None = None
+
+    def parts_with_domains(self, snapshot: Snapshot, workload: AreaResult) -> AreaResult:
+        """Return the result for the parts of the set as they are created with their shared domains, and for these."""
+        return workload if self.shared is None else result_of_shared_domains(snapshot, self.shared, workload)
 
 
 class MnnvlBehaviour(Struct, frozen=True):
@@ -40,12 +47,8 @@ class MnnvlBehaviour(Struct, frozen=True):
 
 def _decide_by_design(snapshot: Snapshot) -> MnnvlDecision:
     mnnvl, shared = judge_mnnvl(snapshot), judge_shared_domains(snapshot)  # MN, MS
-
-    def result(workload: AreaResult) -> AreaResult:
-        of_shared = result_of_shared_domains(snapshot, shared, workload)
-        return union_of_area_results((result_of_mnnvl(snapshot, mnnvl), of_shared))
-
-    return MnnvlDecision(compute_domains_of_new_parts(snapshot, mnnvl), shared.annotations, result)
+    domains = compute_domains_of_new_parts(snapshot, mnnvl)
+    return MnnvlDecision(domains, shared.annotations, result_of_mnnvl(snapshot, mnnvl), shared)
 
 
 def _objections_by_design(given: ManifestToAdmit) -> Iterator[DenialReason]:

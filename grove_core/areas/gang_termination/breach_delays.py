@@ -2,9 +2,18 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, assert_never
 
-from grove_core.areas.gang_termination.verdicts import GroupFate, MinAvailableBreach, SetReplicaFates, Terminate, Wait
+from grove_core.areas.gang_termination.verdicts import (
+    Delegate,
+    GroupFate,
+    Keep,
+    MinAvailableBreach,
+    SetReplicaFates,
+    Suspend,
+    Terminate,
+    Wait,
+)
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, short_duration_text
@@ -42,9 +51,20 @@ def replica_fate_of_breaches(breaches: Iterable[MinAvailableBreach], now: dateti
 
 def termination_time_of_fate(fate: GroupFate, breaches: Collection[MinAvailableBreach]) -> datetime | None:
     """Return when the first delay ends or ended, if the fate is to wait or to terminate; None for any other fate."""
-    if not isinstance(fate, Terminate | Wait):
+    if not ends_with_a_delay(fate):
         return None
     return min(breach_delay_end(breach.since, breach.delay) for breach in breaches)
+
+
+def ends_with_a_delay(fate: GroupFate) -> bool:
+    """Return whether a fate is to terminate now or when a delay ends."""
+    match fate:
+        case Terminate() | Wait():
+            return True
+        case Keep() | Delegate() | Suspend():
+            return False
+        case _:
+            assert_never(fate)
 
 
 def scaling_group_fate(fates: Collection[GroupFate]) -> GroupFate:
@@ -66,7 +86,7 @@ def due_breaches_or_all(breaches: Sequence[MinAvailableBreach], now: datetime) -
 
 def breaches_behind_fates(fate: GroupFate, breaches: Sequence[MinAvailableBreach], now: datetime) -> tuple[Ref, ...]:
     """Return the constituents whose breaches lead to a termination or to waiting for one; nothing for another fate."""
-    if not isinstance(fate, Terminate | Wait):
+    if not ends_with_a_delay(fate):
         return ()
     return tuple(dict.fromkeys(breach.ref for breach in due_breaches_or_all(breaches, now)))
 

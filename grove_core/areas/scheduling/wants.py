@@ -16,6 +16,7 @@ from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.areas.scheduling.set_shape import gangs_of_template
 from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, ObjectToCreate, ObjectToDelete, Want, Withheld
@@ -32,24 +33,25 @@ class SchedulingResult(NamedTuple):
     """Wants and findings for the groups of a set.
 
     Attributes:
-        misplaced: names of gangs whose groups keep outdated topology constraints (TP-026).
+        misplaced: names of gangs that keep outdated topology constraints (TP-026); None where not all are known.
     """
 
     of_area: AreaResult
-    misplaced: tuple[str, ...] = ()
+    misplaced: tuple[str, ...] | None
 
 
 def result_of_scheduling(
     snapshot: Snapshot,
     backends: GangBackends,
     topology: GangTopology,
-    replicas: Sequence[ExpectedReplica] | None,
+    workload: WorkloadResult,
 ) -> SchedulingResult:
     """Return the wants for the groups of a set, and the finding on its back end. Linear in its parts and pods.
 
     Args:
-        replicas: what the set should consist of; None where that is not known, and then no group changes.
+        workload: what the set should consist of; where that is not known, no group changes.
     """
+    replicas = workload.replicas
     findings: tuple[Finding, ...] = (
         (Finding(snapshot.root.ref, QUESTION, backends.for_new.name.capitalize(), backends.because),)
         if backends.because
@@ -58,10 +60,10 @@ def result_of_scheduling(
     if replicas is not None:
         findings = (*findings, *placement_findings(snapshot, backends, replicas))
     if replicas is None or not snapshot.complete.issuperset(GROUP_KINDS):
-        return SchedulingResult(AreaResult(findings=findings))
-    groups = _GroupsOfSet(snapshot, backends, topology)
-    wants = DesiredChanges.from_wants_and_withheld(groups.wants(replicas))
-    return SchedulingResult(AreaResult(wants, findings), tuple(groups.misplaced))
+        return SchedulingResult(AreaResult(findings=findings), workload.misplaced)
+    wants, misplaced = _GroupsOfSet(snapshot, backends, topology).wants_and_misplaced_gangs(replicas)
+    result = AreaResult(DesiredChanges.from_wants_and_withheld(wants), findings)
+    return SchedulingResult(result, None if workload.misplaced is None else (*workload.misplaced, *misplaced))
 
 
 class _GroupsOfSet:
@@ -78,13 +80,19 @@ class _GroupsOfSet:
         self._claims = shared_claims_of_set(
             self._root.ref.name, self._root.annotations, self._root.spec, snapshot.configuration
         )
-        self.misplaced: list[str] = []
+        self._misplaced: list[str] = []
         self._pods: dict[str, list[Pod]] = {}
         living = (pod for _, pod in snapshot.pods() if not pod.deleting)
         for pod in living if self._existing else ():
             self._pods.setdefault(pod.gang, []).append(pod)
 
-    def wants(self, replicas: Sequence[ExpectedReplica]) -> Iterator[Want | Withheld]:
+    def wants_and_misplaced_gangs(
+        self, replicas: Sequence[ExpectedReplica]
+    ) -> tuple[Sequence[Want | Withheld], Sequence[str]]:
+        """Return the wants, and the names of gangs whose groups keep outdated topology constraints."""
+        return [*self._wants(replicas)], self._misplaced
+
+    def _wants(self, replicas: Sequence[ExpectedReplica]) -> Iterator[Want | Withheld]:
         """Yield the wants for the Workload, then for each gang, then the deletion of groups that are too many."""
         gangs = [gang for replica in replicas for gang in replica.gangs if self._backends.has_groups(gang.name)]
         if not gangs and not self._existing:
@@ -136,7 +144,7 @@ class _GroupsOfSet:
         pods, name = self._pods.get(gang.gang.name, ()), gang.gang.name
         if any(pod.node for pod in pods):
             if any(CONSTRAINTS in fields for fields in outdated.values()):
-                self.misplaced.append(name)
+                self._misplaced.append(name)
             for ref, fields in outdated.items():
                 yield Withheld(ref, (SchedulingReason.STAYS_AS_IT_IS.because(ref, fields=fields, gang=name),))
             return

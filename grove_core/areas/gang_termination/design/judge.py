@@ -6,7 +6,7 @@ A constituent of a replica is a standalone clique or a scaling group. The clique
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.breach_delays import breach_delay_reasons, replica_fate_of_breaches
 from grove_core.areas.gang_termination.design.clique_judgement import judge_clique_breach
@@ -18,7 +18,9 @@ from grove_core.areas.gang_termination.verdicts import (
     Keep,
     MinAvailableBreach,
     ReplicaJudgement,
+    Terminate,
     TerminationJudgement,
+    Wait,
     build,
 )
 from grove_core.kernel.conditions import ConditionStatus
@@ -86,12 +88,14 @@ def replica_fate_reasons(
     """Return why a replica is terminated, waited for or kept, and after that what is missing of it (GT-038)."""
     subject = root.ref.at_replica(judged.number)
     also = (TerminationReason.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
-    if judged.fate == _KEEP:
-        return ((guard or _no_clock(root)).because(subject), *also)
-    return (
-        *breach_delay_reasons(judged.breaches, (TerminationReason.DELAY_EXPIRED, TerminationReason.DELAY_RUNNING), now),
-        *also,
-    )
+    match judged.fate:
+        case Keep():
+            return ((guard or _no_clock(root)).because(subject), *also)
+        case Terminate() | Wait():
+            rules = TerminationReason.DELAY_EXPIRED, TerminationReason.DELAY_RUNNING
+            return (*breach_delay_reasons(judged.breaches, rules, now), *also)
+        case _:
+            assert_never(judged.fate)
 
 
 def _no_clock(root: PodCliqueSet) -> TerminationReason:

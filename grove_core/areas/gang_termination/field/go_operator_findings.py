@@ -157,14 +157,19 @@ def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datet
 def _because_of_replica(snapshot: Snapshot, replica: JudgedSetReplica) -> tuple[Reason, ...]:
     """Return why a replica of the set is terminated, waited for or kept; if kept, why breaches are not acted on."""
     subject = snapshot.root.ref.at_replica(replica.number)
-    if isinstance(replica.fate, Terminate | Wait):
-        return breach_delay_reasons(
-            replica.breaches, (GoOperatorReason.DELAY_EXPIRED, GoOperatorReason.DELAY_RUNNING), snapshot.now
-        )
-    if snapshot.root.deleting:
-        return (GoOperatorReason.SET_BEING_DELETED.because(subject),)
-    if replica.absent:
-        return tuple(GoOperatorReason.STANDALONE_MISSING.because(subject, name=name) for name in replica.absent)
+    match replica.fate:
+        case Terminate() | Wait():
+            return breach_delay_reasons(
+                replica.breaches, (GoOperatorReason.DELAY_EXPIRED, GoOperatorReason.DELAY_RUNNING), snapshot.now
+            )
+        case Keep() if snapshot.root.deleting:
+            return (GoOperatorReason.SET_BEING_DELETED.because(subject),)
+        case Keep() if replica.absent:
+            return tuple(GoOperatorReason.STANDALONE_MISSING.because(subject, name=name) for name in replica.absent)
+        case Keep():
+            pass
+        case _:
+            assert_never(replica.fate)
     constituents: list[JudgedClique | JudgedGroup] = [*replica.groups, *replica.cliques]
     guarded = (reason for one in constituents for reason in one.reasons_against_termination)
     return (GoOperatorReason.NOTHING_BREACHED.because(subject), *guarded)
