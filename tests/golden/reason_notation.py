@@ -30,7 +30,7 @@ def write_reasons_in_notation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Reason, "sentence", property(notation_of))
 
 
-def abridged(part: Any, about: Any = None) -> Any:
+def abridged(part: Any, about: Any = None, *, manifests: bool = True) -> Any:
     """Return a part of a plan document as golden files have it: references and reasons abridged, all else as it is.
 
     A reference is ``apiVersion kind namespace/name[replica]``. A reason is its code and its rule with the facts below
@@ -39,9 +39,11 @@ def abridged(part: Any, about: Any = None) -> Any:
 
     Args:
         about: the reference of the step, the decision or the withheld object that the part belongs to.
+        manifests: whether the manifests of created objects are part of it. Where they are not the subject, another
+            label or field of them changes no file.
     """
     if isinstance(part, list):
-        return [abridged(one, about) for one in part]
+        return [abridged(one, about, manifests=manifests) for one in part]
     if not isinstance(part, dict):
         return part
     if part.keys() - {"replica"} == _REFERENCE:
@@ -51,7 +53,8 @@ def abridged(part: Any, about: Any = None) -> Any:
         other = {} if part["subject"] == about else {"of": _reference(part["subject"])}
         return {reason: part["facts"], **other} if part["facts"] or other else reason
     about = part.get("target", part.get("subject", about))
-    return {key: abridged(value, about) for key, value in part.items() if key not in _LEFT_OUT}
+    left_out = _LEFT_OUT if manifests or part.get("action") != "create" else _LEFT_OUT | {"object"}
+    return {key: abridged(value, about, manifests=manifests) for key, value in part.items() if key not in left_out}
 
 
 def _reference(ref: dict[str, Any]) -> str:
