@@ -25,9 +25,8 @@ from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withhe
 from grove_core.areas.mnnvl.field.wants import result_of_group_domains
 from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY
 from grove_core.areas.workload.field.releases import BEFORE_ALPHA_12, FROM_ALPHA_12, MAIN_BRANCH, WorkloadOfRelease
-from grove_core.areas.workload.field.unwatched_objects import withhold_changes_of_unwatched_objects
 from grove_core.areas.workload.field.upgrade_restart import HASH_FORMS
-from grove_core.areas.workload.field.wants import workload_result_by_go_operator
+from grove_core.areas.workload.field.wants import withhold_changes_of_unwatched_objects, workload_result_by_go_operator
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.rule_sets.admission import AdmissionBehaviour, ManifestToAdmit

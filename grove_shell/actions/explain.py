@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
-from grove_core.areas.workload.failed_writes import failed_write_findings
+from grove_core.areas.workload.findings import failed_write_findings
 from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref

@@ -9,9 +9,7 @@ from grove_core.areas.gang_termination.leaving_pods import (
 )
 from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
-from grove_core.areas.workload.failed_writes import failed_write_findings
-from grove_core.areas.workload.pods.foreign_gates import foreign_gate_findings
-from grove_core.areas.workload.stale_gangs import stale_gang_findings
+from grove_core.areas.workload.findings import failed_write_findings, foreign_gate_findings, stale_gang_findings
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Step
 from grove_core.kernel.structs import replace

@@ -9,7 +9,7 @@ from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_cluster_topology import admit_topology, topology_admission_view_of
 from grove_core.areas.gang_termination.field.go_operator_findings import go_operator_manifest_warnings
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
-from grove_core.areas.workload.admission.start_guarantees import partial_start_warnings
+from grove_core.areas.workload.admission.template_warnings import partial_start_warnings
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref

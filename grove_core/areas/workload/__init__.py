@@ -1,7 +1,8 @@
 """Workload (WL): the objects that a PodCliqueSet consists of, their updates, and their deletion (specs/workload.md).
 
 The pipeline is that of every area: ``rules`` (clauses), ``verdicts`` (what it gets and gives), ``judge`` (verdicts on a
-set), ``wants`` (wants and findings of them), ``admit`` (the entry point for admission, and updates of a set).
+set), ``wants`` (wants and findings of them), ``findings`` (what the input shows besides), ``admit`` (the entry point
+for admission, and updates of a set).
 Beside it:
 
 - ``workload_context`` indexes a snapshot; ``set_objects`` is every object that a set should have, ``deletions`` what it
@@ -10,19 +11,16 @@ Beside it:
 - ``objects``: ``lazy_manifests`` (what all have in common), ``podcliques_and_groups``, ``podgangs``,
   ``services_rbac_and_claims``.
 - ``pods``: ``pod_slots`` (free indices, excess pods), ``pod_creation`` (which pods are created now), ``pod_manifest``,
-  ``scheduling_gates``, ``foreign_gates`` (those of other products).
+  ``scheduling_gates``.
 - ``rolling_update``: ``judge`` (the update of a set), ``clique_update`` and ``scaling_group_update`` (one round of one
   part).
 - ``field``: what the Go operator does instead, with rules of its own: ``present_templates`` (which are known and have
-  changed), ``pods_of_template`` (pods of a template that no PodClique has any more), ``set_update``, ``clique_update``,
-  ``scaling_group_update``, ``update_defects``, ``upgrade_restart`` (what another release restarts), ``pods``,
-  ``gates``, ``gangs``, ``deletions``, ``statuses``, ``start_of_a_set``, ``releases`` (what they do differently),
-  ``main_branch_marks``, ``unwatched_objects`` (their changes wait), ``admit`` and ``manifest_defaults`` (its
-  admission). Its ``objects``: ``podcliques``, ``scaling_groups``, ``podgangs``, ``services_rbac_and_claims``,
-  ``pods``, and for several of them ``metadata_texts``, ``variables`` and ``used_templates``.
-- ``autoscaler_minimum``: autoscalers that may scale below the minimum; ``failed_writes``: what an operator failed at;
-  ``stale_gangs``: what kai-scheduler evicts.
+  changed), ``set_update``, ``clique_update``, ``scaling_group_update``, ``update_defects``, ``upgrade_restart`` (what
+  another release restarts), ``pods``, ``gates``, ``gangs``, ``deletions``, ``statuses``, ``start_of_a_set``,
+  ``releases`` (what they do differently), ``admit`` and ``manifest_defaults`` (its admission). Its ``objects``:
+  ``podcliques_and_groups``, ``podgangs``, ``services_rbac_and_claims``, ``pods``, and for several of them
+  ``metadata_texts``, ``variables`` and ``used_templates``.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
-  ``resource_sharing_validation``, ``start_guarantees``, ``refused_pods`` (of which the API server creates none),
-  ``manifest_defaults`` (and what an applied manifest becomes).
+  ``template_warnings``, ``resource_sharing_validation``, ``autoscaler_minimum`` (autoscalers that may scale below the
+  minimum), ``manifest_defaults`` (and what an applied manifest becomes).
 """

@@ -9,15 +9,17 @@ from grove_core.areas.workload.admission.name_validation import (
     metadata_violations,
     name_length_violations,
 )
-from grove_core.areas.workload.admission.refused_pods import refused_pod_warnings
 from grove_core.areas.workload.admission.resource_sharing_validation import resource_sharing_violations
 from grove_core.areas.workload.admission.template_validation import (
     pod_placement_violations,
     pod_spec_violations,
-    pod_spec_warnings,
     starts_after_violations,
-    startup_order_warnings,
     template_violations,
+)
+from grove_core.areas.workload.admission.template_warnings import (
+    pod_spec_warnings,
+    refused_pod_warnings,
+    startup_order_warnings,
 )
 from grove_core.areas.workload.rules import WorkloadDenial, WorkloadWarning
 from grove_core.kernel.admission import AdmissionWarning, DenialReason

@@ -6,7 +6,7 @@ import pytest
 
 from grove_core.admit import admit
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
-from grove_core.areas.workload.admission.start_guarantees import partial_start_warnings
+from grove_core.areas.workload.admission.template_warnings import partial_start_warnings
 from grove_core.areas.workload.rules import WorkloadDenial, WorkloadWarning
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.reasons import Rule

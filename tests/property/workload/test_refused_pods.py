@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.workload.admission.refused_pods import refused_pod_warnings
+from grove_core.areas.workload.admission.template_warnings import refused_pod_warnings
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.podcliqueset_manifest import read_podcliqueset_manifest
 from tests.property.workload.refused_pod_cases import CASES, PodCase

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.stale_gangs import stale_gang_findings
+from grove_core.areas.workload.findings import stale_gang_findings
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
 from grove_core.resources.pod import FINISHED_PHASES

@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
-from grove_core.areas.workload.field.objects.podcliques import podclique_manifest_by_go_operator
+from grove_core.areas.workload.field.objects.podcliques_and_groups import (
+    podclique_manifest_by_go_operator,
+    scaling_group_manifest_by_go_operator,
+)
 from grove_core.areas.workload.field.objects.podgangs import podgang_manifest_by_go_operator
 from grove_core.areas.workload.field.objects.pods import pod_manifest_by_go_operator
-from grove_core.areas.workload.field.objects.scaling_groups import scaling_group_manifest_by_go_operator
 from grove_core.areas.workload.field.objects.services_rbac_and_claims import (
     autoscaler_manifest_by_go_operator,
     claims_of_podclique_by_go_operator,

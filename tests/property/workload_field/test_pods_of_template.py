@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.field.pods_of_template import is_pod_of_template
+from grove_core.areas.workload.field.present_templates import is_pod_of_template
 from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.kernel.frozen import frozen, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete

@@ -9,13 +9,11 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from grove_core.areas.topology.verdicts import GangTopology
-from grove_core.areas.workload.field.objects.podcliques import (
+from grove_core.areas.workload.field.objects.podcliques_and_groups import (
     podclique_changes_by_go_operator,
-)
-from grove_core.areas.workload.field.objects.podgangs import podgang_changes_by_go_operator
-from grove_core.areas.workload.field.objects.scaling_groups import (
     scaling_group_changes_by_go_operator,
 )
+from grove_core.areas.workload.field.objects.podgangs import podgang_changes_by_go_operator
 from grove_core.areas.workload.field.releases import FROM_ALPHA_12
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, freeze, thaw_json

@@ -1,8 +1,8 @@
-"""Validates the template as a whole (WL-120 to WL-138), its start-up order and its pod specs, and warns about these."""
+"""Validates the template as a whole (WL-120 to WL-138), its start-up order and its pod specs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from grove_core.areas.workload.rules import WorkloadDenial, WorkloadWarning
+from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.resources.naming_rules import is_variable_name, name_list_text
 from grove_core.resources.newer_release_fields import NEWEST_KNOWN, STRATEGIES
 from grove_core.resources.podcliqueset_manifest import (
@@ -14,9 +14,7 @@ from grove_core.resources.podcliqueset_manifest import (
     PodCliqueSetManifest,
 )
 from grove_core.resources.podcliqueset_spec import (
-    ANY_ORDER,
     EXPLICIT,
-    IN_ORDER,
     STARTUP_TYPES,
     UPDATE_STRATEGIES,
     AutoScalingConfiguration,
@@ -93,9 +91,9 @@ def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     An empty scheduler name stands for the operator's default, which is not known here, so only written names are
     compared.
     """
-    first = _first_scheduler(manifest)
+    first = first_named_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
-        path = _path(index)
+        path = pod_spec_path(index)
         if first is not None and pod.scheduler_name not in {"", first[0]}:
             facts = {"other": first[0], "clique": first[1]}
             yield BadField(f"{path}.schedulerName", pod.scheduler_name, WorkloadDenial.SCHEDULERS_DIFFER, facts)
@@ -108,27 +106,14 @@ def pod_placement_violations(manifest: PodCliqueSetManifest) -> Iterator[BadFiel
     for index, pod in enumerate(manifest.pods):
         if pod.spread_constraints:
             spread = manifest.spec.template.cliques[index].spec.pod_spec["topologySpreadConstraints"]
-            yield BadField(f"{_path(index)}.topologySpreadConstraints", spread, WorkloadDenial.SPREAD_CONSTRAINTS, {})
-        if pod.node_name:
-            yield BadField(f"{_path(index)}.nodeName", pod.node_name, WorkloadDenial.NODE_NAME, {})
-
-
-def pod_spec_warnings(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return pod templates that are valid and probably not intended (WL-180, WL-181, WL-185)."""
-    first = _first_scheduler(manifest)
-    for index, pod in enumerate(manifest.pods):
-        if not any(container.path.startswith("containers[") for container in pod.containers):
-            yield BadField(f"{_path(index)}.containers", None, WorkloadWarning.CONTAINERS_MISSING, {})
-        if pod.restart_policy not in {"", "Always"}:
             yield BadField(
-                f"{_path(index)}.restartPolicy", pod.restart_policy, WorkloadWarning.RESTART_POLICY_NOT_ALWAYS, {}
+                f"{pod_spec_path(index)}.topologySpreadConstraints", spread, WorkloadDenial.SPREAD_CONSTRAINTS, {}
             )
-        if first is not None and not pod.scheduler_name:
-            facts = {"other": first[0], "clique": first[1]}
-            yield BadField(f"{_path(index)}.schedulerName", None, WorkloadWarning.SCHEDULER_LEFT_OUT, facts)
+        if pod.node_name:
+            yield BadField(f"{pod_spec_path(index)}.nodeName", pod.node_name, WorkloadDenial.NODE_NAME, {})
 
 
-def _first_scheduler(manifest: PodCliqueSetManifest) -> tuple[str, str] | None:
+def first_named_scheduler(manifest: PodCliqueSetManifest) -> tuple[str, str] | None:
     """Return the first named scheduler and the clique that names it; None where none is named."""
     pairs = zip(manifest.pods, manifest.spec.template.cliques, strict=True)
     return next(((pod.scheduler_name, clique.name) for pod, clique in pairs if pod.scheduler_name), None)
@@ -145,7 +130,8 @@ def _variables(container: ManifestContainer, path: str) -> Iterator[BadField]:
         seen.add(name)
 
 
-def _path(index: int) -> str:
+def pod_spec_path(index: int) -> str:
+    """Return the path of the pod spec of a clique, by its place in the template."""
     return f"{CLIQUES}[{index}].spec.podSpec"
 
 
@@ -159,14 +145,6 @@ def starts_after_violations(spec: SetSpec) -> Iterator[BadField]:
     for index, clique in enumerate(cliques):
         yield from _parent_violations(clique, f"{CLIQUES}[{index}].spec.startsAfter", names, known)
     yield from _cycle_violations(cliques, names)
-
-
-def startup_order_warnings(spec: SetSpec) -> Iterator[BadField]:
-    """Return the ``startsAfter`` that have no effect (WL-182)."""
-    for index, clique in enumerate(spec.template.cliques):
-        if clique.spec.starts_after and spec.template.clique_startup_type in {ANY_ORDER, IN_ORDER}:
-            path = f"{CLIQUES}[{index}].spec.startsAfter"
-            yield BadField(path, clique.spec.starts_after, WorkloadWarning.STARTS_AFTER_UNUSED, {})
 
 
 def startup_cycles_in(waits: Waits) -> list[list[str]]:

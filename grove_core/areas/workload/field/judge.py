@@ -13,9 +13,8 @@ from grove_core.areas.workload.field.clique_update import (
 )
 from grove_core.areas.workload.field.deletions import surplus_deletions_by_go_operator
 from grove_core.areas.workload.field.gates import judge_gates_by_go_operator
-from grove_core.areas.workload.field.main_branch_marks import release_shown_by_pods
 from grove_core.areas.workload.field.present_templates import PresentTemplates
-from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadOfRelease
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadOfRelease, release_shown_by_pods
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import (
     GroupReplica,

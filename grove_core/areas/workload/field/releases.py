@@ -1,10 +1,13 @@
-"""What releases of the Go operator do differently with the parts of a set.
+"""What releases of the Go operator do differently with the parts of a set, and which release the pods show.
 
-Its rules: WF-010, WF-033, WF-045, WF-070, WF-141, WF-152, WF-154.
+Its rules: WF-010, WF-033, WF-045, WF-070, WF-141, WF-152, WF-154, WF-155.
 """
 
 from typing import Final
 
+from grove_core.areas.workload.objects.lazy_manifests import POD_VARIABLE_NAMES
+from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.kernel.frozen import FrozenMap, list_at, object_at
 from grove_core.kernel.structs import Struct
 from grove_core.resources.naming_rules import service_account_token_name
 
@@ -43,3 +46,28 @@ BEFORE_ALPHA_12: Final = WorkloadOfRelease(
 """v0.1.0-alpha.9 to v0.1.0-alpha.11."""
 MAIN_BRANCH: Final = WorkloadOfRelease(picks_deleted_pods=False, has_variables_first=True, names_gang_to_kai=True)
 """The main branch at fcc3b3bb, which is in no release."""
+
+
+def release_shown_by_pods(context: WorkloadContext, release: WorkloadOfRelease) -> WorkloadOfRelease:
+    """Return the main branch where pods of the set show it (WF-155), and the release otherwise. Linear in the pods."""
+    if release is not FROM_ALPHA_12:
+        return release
+    manifests = (
+        pod.manifest
+        for clique in context.snapshot.cliques
+        for pod in context.pods_of_clique(clique)
+        if pod.manifest is not None
+    )
+    return MAIN_BRANCH if any(map(_has_variables_first, manifests)) else release
+
+
+def _has_variables_first(manifest: FrozenMap) -> bool:
+    """Return whether Grove's variables stand before others in some container."""
+    containers = list_at(object_at(manifest, "spec"), "containers")
+    return any(_starts_with_groves(container) for container in containers if isinstance(container, FrozenMap))
+
+
+def _starts_with_groves(container: FrozenMap) -> bool:
+    names = tuple(one.get("name") for one in list_at(container, "env") if isinstance(one, FrozenMap))
+    count = len(POD_VARIABLE_NAMES)
+    return names[:count] == POD_VARIABLE_NAMES and len(names) > count

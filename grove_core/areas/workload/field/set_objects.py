@@ -5,19 +5,17 @@ from functools import partial
 
 from grove_core.areas.workload.field.gangs import pod_references
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
-from grove_core.areas.workload.field.objects.podcliques import (
+from grove_core.areas.workload.field.objects.podcliques_and_groups import (
     podclique_changes_by_go_operator,
     podclique_manifest_by_go_operator,
+    scaling_group_changes_by_go_operator,
+    scaling_group_manifest_by_go_operator,
 )
 from grove_core.areas.workload.field.objects.podgangs import (
     podgang_changes_by_go_operator,
     podgang_manifest_by_go_operator,
 )
 from grove_core.areas.workload.field.objects.pods import pod_manifest_by_go_operator
-from grove_core.areas.workload.field.objects.scaling_groups import (
-    scaling_group_changes_by_go_operator,
-    scaling_group_manifest_by_go_operator,
-)
 from grove_core.areas.workload.field.objects.services_rbac_and_claims import (
     autoscaler_manifest_by_go_operator,
     claims_of_podclique_by_go_operator,

@@ -1,6 +1,10 @@
-"""Makes wants and findings of a judgement by the Go operator: objects, updates, statuses, gates."""
+"""Makes wants and findings of a judgement by the Go operator: objects, updates, statuses, gates.
+
+Also withholds changes of objects that this operator does not watch: they wait for the next reconcile (WF-047).
+"""
 
 from collections.abc import Iterator
+from typing import Final
 
 from grove_core.areas.workload.field.deletions import (
     deleted_set_release,
@@ -14,6 +18,7 @@ from grove_core.areas.workload.field.judge import (
     judge_workload_by_go_operator,
 )
 from grove_core.areas.workload.field.releases import WorkloadOfRelease
+from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.set_objects import GoOperatorSetObjects
 from grove_core.areas.workload.field.statuses import statuses_by_go_operator
 from grove_core.areas.workload.field.update_defects import update_defect_findings
@@ -23,8 +28,11 @@ from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.areas.workload.wants import UPDATE, wants_for_objects
 from grove_core.kernel.decisions import AreaResult, Finding
-from grove_core.kernel.wants import DesiredChanges, StatusToWrite
+from grove_core.kernel.wants import DesiredChanges, StatusToWrite, Withheld
 from grove_core.snapshot.snapshot import Snapshot
+
+_WATCHED: Final = frozenset({"PodCliqueSet", "PodClique", "PodCliqueScalingGroup", "Pod"})
+"""Kinds a change of which leads to a reconcile of their set, by way of the statuses of its PodCliques."""
 
 
 def workload_result_by_go_operator(
@@ -111,3 +119,22 @@ def _gang_statuses(parts: GoOperatorSetParts) -> Iterator[StatusToWrite]:
             gang = parts.context.gangs.get(expected.name)
             if gang is not None:
                 yield from gang_statuses_by_go_operator(parts.context, gang, expected)
+
+
+def withhold_changes_of_unwatched_objects(snapshot: Snapshot, result: AreaResult) -> AreaResult:
+    """Return the result for a set; changes of unwatched objects are withheld where nothing else is due. Linear.
+
+    A running update or delay reconciles the set every few seconds, so nothing is withheld meanwhile. Nor is it where
+    the input lacks objects that are watched: something may be due for them.
+    """
+    wants = result.wants.wants
+    root = snapshot.root
+    is_timed = result.wake_at is not None or result.requeue_at is not None or root.status.updating
+    is_known = snapshot.complete >= _WATCHED - {root.ref.kind}
+    if not wants or root.deleting or is_timed or not is_known or any(want.target.kind in _WATCHED for want in wants):
+        return result
+    held = (
+        Withheld(want.target, (GoOperatorWorkloadReason.NEXT_RECONCILE_AWAITED.because(want.target), *want.because))
+        for want in wants
+    )
+    return result._replace(wants=DesiredChanges((), (*result.wants.withheld, *held)))

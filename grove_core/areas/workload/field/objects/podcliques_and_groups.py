@@ -1,4 +1,7 @@
-"""PodCliques as the Go operator writes them (WF-110 to WF-115), and what it changes in an existing one (WF-102)."""
+"""PodCliques and PodCliqueScalingGroups as the Go operator writes them (WF-110 to WF-115, WF-120).
+
+Also what it changes in existing ones (WF-102).
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,7 +18,12 @@ from grove_core.areas.workload.field.objects.variables import (
 from grove_core.areas.workload.field.releases import WorkloadOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.objects.lazy_manifests import group_variables, object_to_create
-from grove_core.areas.workload.objects.podcliques_and_groups import autoscaling_bounds, reason_of_new_clique
+from grove_core.areas.workload.objects.podcliques_and_groups import (
+    autoscaling_bounds,
+    reason_of_new_clique,
+    scaling_group_spec,
+)
+from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.template_revision import normalized_pod_spec
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
@@ -24,7 +32,9 @@ from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import (
     BASE_GANG,
     CLIQUE_FINALIZER,
+    GROUP_FINALIZER,
     GROVE,
+    MNNVL_GROUP,
     POD_GANG,
     TEMPLATE_HASH,
     TOPOLOGY_NAME,
@@ -33,10 +43,10 @@ from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_core.resources.merge_patch import changed_fields, replacement_patch
 from grove_core.resources.mnnvl_groups import mnnvl_group_in, pod_spec_with_group_claim
 from grove_core.resources.owned_object import NewObjectMetadata
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.expected_replicas import ExpectedClique
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
 _GROUP_VARIABLES: Final = tuple(variable["name"] for variable in group_variables(0))
 
@@ -159,3 +169,45 @@ def _defects(part: ExpectedClique, used: ExpectedClique, owner: PodCliqueSet | S
     if used is not part:
         own, other = part.template.name, used.template.name
         yield GoOperatorWorkloadReason.TEMPLATE_OF_ANOTHER_CLIQUE.because(owner.ref, clique=own, other=other)
+
+
+def scaling_group_manifest_by_go_operator(root: PodCliqueSet, part: ExpectedGroup) -> ObjectToCreate:
+    """Return the PodCliqueScalingGroup of one replica of the set (WF-120)."""
+    blank = NewObjectMetadata(
+        api_version=GROVE,
+        kind=GROUP_KIND,
+        name=part.name,
+        owner=root,
+        labels=_group_labels(root, part),
+        annotations=_group_annotations(root, part),
+        finalizer=GROUP_FINALIZER,
+    )
+    because = WorkloadReason.GROUP_OF_REPLICA.because(root.ref, replica=part.replica, group=part.template.name)
+    return object_to_create(blank, {"spec": scaling_group_spec(part.template)}, (because,))
+
+
+def scaling_group_changes_by_go_operator(root: PodCliqueSet, group: ScalingGroup, part: ExpectedGroup) -> FrozenMap:
+    """Return the fields to change of an existing scaling group; empty for none. Its replicas stay (WF-102)."""
+    labels, annotations = FrozenMap(_group_labels(root, part)), _group_annotations(root, part)
+    metadata = metadata_changes(labels, annotations, group.labels, group.annotations)
+    spec: dict[str, Json] = {}
+    if part.template.min_available != group.min_available:
+        spec["minAvailable"] = part.template.min_available
+    if part.template.clique_names != group.clique_names:
+        spec["cliqueNames"] = part.template.clique_names
+    return FrozenMap(
+        {
+            **({"metadata": metadata} if metadata else {}),
+            **({"spec": FrozenMap(spec)} if spec else {}),
+        }
+    )
+
+
+def _group_labels(root: PodCliqueSet, part: ExpectedGroup) -> dict[str, str]:
+    return replica_labels_by_go_operator(root.ref.name, part.name, "pcs-podcliquescalinggroup", part.replica)
+
+
+def _group_annotations(root: PodCliqueSet, part: ExpectedGroup) -> FrozenMap:
+    """Return the template's annotations, and the MNNVL group of the set where the template names none (WF-120)."""
+    of_set = {MNNVL_GROUP: root.annotations[MNNVL_GROUP]} if MNNVL_GROUP in root.annotations else {}
+    return FrozenMap({**of_set, **part.template.annotations})
