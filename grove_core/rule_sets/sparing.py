@@ -1,10 +1,11 @@
-"""Rule sets of users: as another rule set, but some replicas are not terminated (LB-007 to LB-009)."""
+"""Rule sets of users: as another rule set, but some replicas are not terminated (LB-007 to LB-009, LB-032)."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from grove_core.areas.gang_termination.field.wants import gang_termination_by_go_operator
 from grove_core.areas.gang_termination.termination_result import TerminationResult
 from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.kernel.frozen import FrozenDict
@@ -13,7 +14,6 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.topology_usage import SET_KIND
-from grove_core.rule_sets.replicas_of_set import snapshot_replicas
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.rule_sets.rules import SparingReason
 from grove_core.rule_sets.spared_terminations import SparedReplicas, fates_with_spared, result_with_spared
@@ -79,7 +79,16 @@ def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
     )
 
 
-def base_of(rules: RuleSet) -> RuleSet | None:
+def terminates_as_go_operator(rules: RuleSet) -> bool:
+    """Return whether a rule set terminates gangs as the Go operator does, with or without spared replicas (LT-008)."""
+    base = _base_of(rules)
+    if base is not None:
+        return terminates_as_go_operator(base)
+    judge = rules.gang_termination
+    return isinstance(judge, partial) and judge.func is gang_termination_by_go_operator
+
+
+def _base_of(rules: RuleSet) -> RuleSet | None:
     """Return the rule set that one which spares terminates gangs like; None for any other rule set."""
     judge = rules.gang_termination
     if not isinstance(judge, partial) or judge.func is not _gang_termination:
@@ -107,7 +116,7 @@ def _spared_replicas(snapshot: Snapshot, name: str, spares: Spares) -> SparedRep
 
     A replica whose PodCliques are all being deleted is none of them: nothing of it is left to keep.
     """
-    replicas = snapshot_replicas(snapshot)
+    replicas = _replicas_of_set(snapshot)
     reasons: dict[Ref, Reason] = {}
     ends: dict[Ref, datetime] = {}
     for one in _called(spares, snapshot, name):
@@ -120,6 +129,48 @@ def _spared_replicas(snapshot: Snapshot, name: str, spares: Spares) -> SparedRep
         if until is not None:
             ends[ref] = min(until, ends.get(ref, until))
     return SparedReplicas(FrozenDict(reasons), FrozenDict(ends))
+
+
+class _ReplicasOfSet(NamedTuple):
+    """The replicas of a set and of its scaling groups, for those that a function of a user names (LB-032).
+
+    Attributes:
+        counts: the set or a scaling group of it -> the number of replicas that its spec has.
+        existing: the replicas with a PodClique.
+        left: those with a PodClique that is not being deleted.
+    """
+
+    counts: dict[Ref, int]
+    existing: frozenset[Ref]
+    left: frozenset[Ref]
+
+    def check(self, replica: Ref) -> None:
+        """Check that a replica of the set exists, or is to be created; those of other sets are not known.
+
+        Raises:
+            ValueError: its index is too large, or below 0.
+        """
+        count = self.counts.get(replica.without_replica)
+        if count is None or replica.replica is None or replica in self.existing or 0 <= replica.replica < count:
+            return
+        raise ValueError(
+            f"there is no replica {replica.replica} of {replica.without_replica.short} to spare: its spec says "
+            f"replicas: {count}, and no PodClique is of that one; return only replicas that exist now, as those of "
+            f"clique.enclosing_replicas(snapshot.root.ref)"
+        )
+
+
+def _replicas_of_set(snapshot: Snapshot) -> _ReplicasOfSet:
+    """Return the replicas of the set of a snapshot."""
+    root = snapshot.root
+    counts = {root.ref: root.spec.replicas, **{group.ref: group.replicas for group in snapshot.groups}}
+    existing, left = set[Ref](), set[Ref]()
+    for clique in snapshot.cliques:
+        replicas = clique.enclosing_replicas(root.ref)
+        existing.update(replicas)
+        if not clique.deleting:
+            left.update(replicas)
+    return _ReplicasOfSet(counts, frozenset(existing), frozenset(left))
 
 
 def _called(spares: Spares, snapshot: Snapshot, name: str) -> Iterable[SparedReplica]:

@@ -35,6 +35,11 @@ from grove_core.termination_hint_search.changed_snapshots import (
     with_longer_delay,
     with_ready_pods,
 )
+from grove_core.termination_hint_search.facts_about_pods import (
+    lost_nodes_of_pods,
+    room_for_replica,
+    scheduler_messages_about_pods,
+)
 from grove_core.termination_hint_search.longer_delay import longer_delay
 from grove_core.termination_hint_search.needed_pods import (
     Judge,
@@ -45,8 +50,6 @@ from grove_core.termination_hint_search.needed_pods import (
     ready_pods_needed,
     replicas_needed,
 )
-from grove_core.termination_hint_search.room import room_for_replica
-from grove_core.termination_hint_search.unready_pods import lost_nodes_of_pods, scheduler_messages_about_pods
 
 FateAndBreaches: TypeAlias = tuple[GroupFate, tuple[MinAvailableBreach, ...]]
 _KEPT: Final[FateAndBreaches] = (Keep(), ())

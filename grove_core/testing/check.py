@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_core.rule_sets.termination_source import terminates_as_go_operator
+from grove_core.rule_sets.sparing import terminates_as_go_operator
 from grove_core.snapshot.given_snapshot import checked_snapshot
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.arguments import (

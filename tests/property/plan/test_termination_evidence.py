@@ -35,10 +35,13 @@ from grove_core.resources.pod_demand import read_pod_on_node
 from grove_core.resources.pod_requests import PodRequests
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.termination_hint_search.facts_about_pods import (
+    lost_nodes_of_pods,
+    room_for_replica,
+    scheduler_messages_about_pods,
+)
 from grove_core.termination_hint_search.hints import termination_hints
 from grove_core.termination_hint_search.longer_delay import longer_delay
-from grove_core.termination_hint_search.room import room_for_replica
-from grove_core.termination_hint_search.unready_pods import lost_nodes_of_pods, scheduler_messages_about_pods
 from tests.property.breached_sets import broken_set
 from tests.property.plan.ready_sets import ready_set
 from tests.property.topology.sets_with_constraints import constrained_set, with_topologies
