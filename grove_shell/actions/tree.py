@@ -16,8 +16,7 @@ from grove_shell.views.object_tree import set_tree
 from grove_shell.views.plan_headline import add_plan_headline
 from grove_shell.views.plan_notes import PlanPageContext, add_plan_notes, plan_notes_page
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.tree_document import trees_as_json
-from grove_shell.views.tree_nodes import TreeNode
+from grove_shell.views.tree_nodes import TreeNode, trees_as_json
 from grove_shell.views.tree_page import add_tree, signs_for_encoding
 
 

@@ -1,10 +1,12 @@
-"""The types of the values of options: times, durations, words, rule sets, namespaces."""
+"""The types of the values of options: times, durations, words, rule sets, namespaces, kinds."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
+
+_EVERY: Final = "all"
 
 
 class TimeOption(click.ParamType[datetime]):
@@ -105,3 +107,26 @@ class RuleSetOption(click.ParamType[str]):
         installed = (one.name for one in installed_rule_sets())
         names = dict.fromkeys((*(("auto",) if self.auto else ()), *rule_sets(), *installed))
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+class CompleteKindsOption(click.ParamType[tuple[str, ...]]):
+    """Kinds as ``kubectl get`` takes them, with commas, or ``all``: kinds that are complete in the input (IN-054)."""
+
+    name = "KINDS"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Return the kinds; an unknown name is a usage error that lists the known ones."""
+        from grove_core.snapshot.snapshot import EVERY_KIND
+        from grove_shell.client.api_kinds import KINDS
+        from grove_shell.client.kind_names import kind_named
+
+        if value == _EVERY:
+            return tuple(sorted(EVERY_KIND))
+        found = []
+        for name in str(value).lower().split(","):
+            kind = kind_named(name)
+            if not kind:
+                plurals = ", ".join(sorted(one.plural for one in KINDS.values()))
+                self.fail(f"{name!r} is none of {_EVERY}, {plurals}", param, ctx)
+            found.append(kind)
+        return tuple(found)

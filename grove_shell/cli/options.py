@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from grove_shell.cli.complete_kinds_option import complete_kinds_option
 from grove_shell.cli.name_completion import complete_files, complete_set_names
-from grove_shell.cli.option_types import NowOption, RuleSetOption
+from grove_shell.cli.option_types import CompleteKindsOption, NowOption, RuleSetOption
 
 if TYPE_CHECKING:
     from grove_shell.actions.command_input import InputSource
@@ -156,7 +155,12 @@ source_options = combine_options_in_order(
         help="File with results of earlier writes (advanced): steps of a JSON plan under `attempts`, each with"
         " `outcome` and `detail`.",
     ),
-    complete_kinds_option,
+    click.option(
+        "--complete",
+        type=CompleteKindsOption(),
+        help="Kinds of which the input has every object, as given to kubectl get (pcs,pcsg,pclq,pods,podgangs), or all;"
+        " what is missing of them is created.",
+    ),
     click.option("--keep-going", is_flag=True, help="Decide what can be decided despite problems in the input."),
     cluster_options,
 )

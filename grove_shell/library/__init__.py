@@ -1,6 +1,6 @@
 """What ``import grove_shell`` gives: the commands as functions that return values. It prints nothing.
 
-- ``arguments``: the errors of wrong arguments; ``messages``: those of the commands, in the words of a program.
+- ``arguments``: the errors of wrong arguments.
 - ``reading``: reading files, streams, objects and live clusters; ``cluster``: what was read.
 - ``objects``: sets, replicas, PodCliques and pods of what was read.
 - ``plans``: plans and forecasts; ``terminations``, ``steps``: what is in them.

@@ -1,4 +1,7 @@
-"""Reads files, streams, objects and live clusters (LB-002)."""
+"""Reads files, streams, objects and live clusters (LB-002).
+
+What is wrong is said in the words of a program: arguments in place of options, and the name of an open file (LB-015).
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -6,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
 from os import PathLike
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 from grove_core.kernel.structs import replace
@@ -34,14 +38,23 @@ from grove_shell.library.arguments import (
     sources_in,
 )
 from grove_shell.library.cluster import Cluster, ReadInput
-from grove_shell.library.messages import advice_for_programs, faults_for_programs
 from grove_shell.reading.input_faults import BadInput, InputFault
-from grove_shell.reading.input_sources import STDIN
+from grove_shell.reading.input_sources import STDIN, STDIN_NAME
 
 T = TypeVar("T")
 RAISE: Final = "raise"
 RETURN: Final = "return"
 _FAULTS: Final = (RAISE, RETURN)
+_ADVICE: Final = MappingProxyType(
+    {
+        "try --kubeconfig FILE": "give another kubeconfig=",
+        "is --context the one you mean?": "is context= the one you mean?",
+    }
+)
+"""What messages about a connection advise on the command line -> what they advise in a program."""
+_ARGUMENTS: Final = MappingProxyType({"--old": "old", "-f": "sources"})
+"""As the file of a fault: an option with objects that it does not take -> the argument."""
+_EXPECTED: Final = MappingProxyType({"given with -f": "given without old=", "as --old stands": "as old= stands"})
 
 
 def read(
@@ -153,9 +166,9 @@ def _read(source: InputSource, rules: GivenRules, faults: str, stream: str = "")
     except NoTimeInInput:
         raise ValueError("now='dump', and nothing in the input has a time; give the time, or now='clock'") from None
     except CommandFailed as fault:
-        message = advice_for_programs(str(fault.args[0]))
+        message = _advice_for_programs(str(fault.args[0]))
         raise BadInput([InputFault(file="cluster", expected="", got=message)]) from None
-    inputs = replace(inputs, problems=faults_for_programs(inputs.problems, stream))
+    inputs = replace(inputs, problems=_faults_for_programs(inputs.problems, stream))
     if faults == RAISE:
         if inputs.problems:
             raise BadInput(inputs.problems)
@@ -183,3 +196,32 @@ def _without_sets(source: InputSource, inputs: CommandInput, stream: str) -> Inp
     files = [stream if one == STDIN else one for one in source.filenames]
     where = ", ".join(files) or (GIVEN_OBJECTS if source.live is None else "the cluster")
     return InputFault(file=where, expected="a PodCliqueSet", got=got)
+
+
+def _advice_for_programs(message: str) -> str:
+    """Return a message about a connection with the names of arguments (LB-015)."""
+    return _replaced(message, _ADVICE)
+
+
+def _faults_for_programs(faults: Iterable[InputFault], stream: str) -> tuple[InputFault, ...]:
+    """Return faults with the names of arguments (LB-015).
+
+    Args:
+        stream: the name of the open file that was read.
+    """
+    return tuple(_fault_for_programs(one, stream) for one in faults)
+
+
+def _fault_for_programs(fault: InputFault, stream: str) -> InputFault:
+    if fault.file == STDIN_NAME:
+        return replace(fault, file=stream)
+    argument = _ARGUMENTS.get(fault.file)
+    if argument is None:
+        return fault
+    return replace(fault, file=argument, expected=_replaced(fault.expected, _EXPECTED))
+
+
+def _replaced(text: str, words: Mapping[str, str]) -> str:
+    for option, argument in words.items():
+        text = text.replace(option, argument)
+    return text

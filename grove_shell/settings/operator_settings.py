@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import Configuration
+from grove_core.rule_sets.full_names import full_rule_set_name
 from grove_core.version import IMAGE
 from grove_shell.settings.go_operator_settings import (
     GoOperatorSettings,
@@ -16,7 +17,6 @@ from grove_shell.settings.go_operator_settings import (
     is_go_operator_file,
     parse_go_operator_settings,
 )
-from grove_shell.settings.rule_set_names import RuleSetName
 from grove_shell.settings.shared_settings import (
     API_VERSION,
     GoOperatorNetworkSettings,
@@ -32,6 +32,8 @@ from grove_shell.settings.shared_settings import (
 )
 
 KIND: Final = "OperatorConfiguration"
+_RuleSetName = Annotated[str, AfterValidator(full_rule_set_name)]
+"""The full name of a rule set (GF-100)."""
 
 
 class LeaderElectionSettings(StrictSettingsModel):
@@ -76,7 +78,7 @@ class OperatorSettings(StrictSettingsModel):
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
     kind: Literal["OperatorConfiguration"] = KIND
-    rules: RuleSetName = "design"
+    rules: _RuleSetName = "design"
     workers: Annotated[int, Field(ge=1, le=1024)] = 16
     leader_election: LeaderElectionSettings = LeaderElectionSettings()
     client: RequestLimitSettings = RequestLimitSettings()
