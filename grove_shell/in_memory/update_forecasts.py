@@ -32,13 +32,15 @@ from grove_shell.in_memory.forecasts import (
     snapshot_with_set_as_stored,
 )
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.later_restarts import pods_left_to_restart, pods_restarted_once_ready, work_of_stage
 from grove_shell.in_memory.update_stages import (
     created_slots,
     pod_uids,
+    pods_left_to_restart,
+    pods_restarted_once_ready,
     stages_of_update,
     update_stage,
     with_fates,
+    work_of_stage,
 )
 
 MOST_WORK: Final = 250_000

@@ -1,4 +1,7 @@
-"""The stages of an update: the rounds until the operator waits for pods, which then become ready (ED-002)."""
+"""The stages of an update: the rounds until the operator waits for pods, which then become ready (ED-002).
+
+Also the pods that an update restarts after the last stage of its forecast (ED-006, ED-013).
+"""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,12 +16,15 @@ from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import DeletedPod, DeletedPodFate, PodsAndGpus, UpdateStage
+from grove_core.resources.pod import Pod
+from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _NODE: Final = "(a node)"
+_FIXED_WORK: Final = 20
 
 
 class _Deletion(NamedTuple):
@@ -51,7 +57,7 @@ def stages_of_update(
         if after is None:
             return
         yield forecast, seen, after
-        moved = make_pods_ready(cluster, after, there)
+        moved = _make_pods_ready(cluster, after, there)
         seen = cluster.snapshot_of_set(start.root.ref, after.now) or after
 
 
@@ -87,7 +93,7 @@ def update_stage(forecast: Forecast, before: Snapshot, after: Snapshot, there: f
         created=PodsAndGpus.of_pods(pod for _, pod in after.pods() if pod.uid not in known),
         serving=tuple(one for one in parts if one not in earlier),
         available=available_set_replicas(after, parts),
-        waits=waits_of_update(forecast),
+        waits=_waits_of_update(forecast),
     )
 
 
@@ -103,12 +109,12 @@ def _reasons_of_deletions(forecast: Forecast) -> Mapping[Ref, _Deletion]:
     return found
 
 
-def waits_of_update(forecast: Forecast) -> tuple[Withheld, ...]:
+def _waits_of_update(forecast: Forecast) -> tuple[Withheld, ...]:
     """Return what the update waits for after the last round."""
     return tuple(held for held in forecast.rounds[-1].withheld if held.obstacle is StepObstacle.UPDATE)
 
 
-def make_pods_ready(cluster: InMemoryCluster, seen: Snapshot, apart: frozenset[str]) -> bool:
+def _make_pods_ready(cluster: InMemoryCluster, seen: Snapshot, apart: frozenset[str]) -> bool:
     """Place every pod that is not ready, and make it ready; return whether there was one.
 
     A pod with the operator's scheduling gate stays as it is.
@@ -145,3 +151,51 @@ def with_fates(stages: Iterable[UpdateStage], created: frozenset[tuple[str, int]
                 for pod in stage.deleted
             ),
         )
+
+
+def work_of_stage(forecast: Forecast, before: Snapshot) -> int:
+    """Return the work of the rounds of one stage (ED-006)."""
+    return len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in before.pods()))
+
+
+def pods_restarted_once_ready(
+    cluster: InMemoryCluster,
+    stopped: Snapshot,
+    rules: RuleSet,
+    there: frozenset[str],
+    changed: frozenset[str],
+    work: int,
+) -> list[Pod]:
+    """Return the pods that a stopped update restarts once every pod is ready (ED-013).
+
+    They are all of :func:`pods_left_to_restart` where the update goes on waiting, or takes more than the work.
+    """
+    _make_pods_ready(cluster, stopped, frozenset())
+    seen = cluster.snapshot_of_set(stopped.root.ref, stopped.now) or stopped
+    for forecast, earlier, after in stages_of_update(cluster, seen, rules, there):
+        seen, waits = after, _waits_of_update(forecast)
+        work -= work_of_stage(forecast, earlier)
+        if work <= 0:
+            return pods_left_to_restart(stopped, there, changed)
+    if waits:
+        return pods_left_to_restart(stopped, there, changed)
+    left = pod_uids(seen)
+    return [
+        pod if pod.scheduled else replace(pod, gpus=0)
+        for _, pod in stopped.pods()
+        if pod.uid in there and pod.uid not in left and not pod.deleting
+    ]
+
+
+def pods_left_to_restart(seen: Snapshot, there: frozenset[str], changed: frozenset[str]) -> list[Pod]:
+    """Return the pods from before the update that the rest of the update restarts (ED-006).
+
+    They are the pods of changed cliques, and of other cliques in their scaling groups, whose replicas are replaced as
+    a whole.
+    """
+    if seen.root.spec.update_strategy.type == ON_DELETE:
+        return []
+    groups = seen.root.spec.template.pod_clique_scaling_groups
+    members = (name for group in groups if changed.intersection(group.clique_names) for name in group.clique_names)
+    restarted = changed.union(members)
+    return [pod for clique, pod in seen.pods() if pod.uid in there and clique.template_name in restarted]

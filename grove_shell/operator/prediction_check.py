@@ -28,8 +28,8 @@ from grove_shell.operator.compared_rounds import (
     deleted_between,
     kept_because,
     replaced_soon,
+    snapshots_between,
 )
-from grove_shell.operator.snapshots_between_rounds import snapshots_between
 
 _OVERDUE_AFTER: Final = timedelta(minutes=1)
 _MOST_DELAYS: Final = 16

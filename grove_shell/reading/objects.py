@@ -21,9 +21,10 @@ from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_stream
 from grove_shell.reading.input_topologies import InputTopologies
-from grove_shell.reading.listed_kinds import completely_listed_kinds, missing_referenced_kinds
 from grove_shell.reading.lost_objects import (
     cliques_with_missing_pods,
+    completely_listed_kinds,
+    missing_referenced_kinds,
     pods_with_missing_clique,
     sets_with_missing_cliques,
 )

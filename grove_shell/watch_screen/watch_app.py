@@ -18,15 +18,13 @@ from grove_shell.exit_codes import DONE
 from grove_shell.following.background_thread import BackgroundThread
 from grove_shell.following.followed_input import FollowedInput
 from grove_shell.styled_text_page import StyledTextPage, escape_unprintable
-from grove_shell.watch_screen.key_help import KeyHelp
 from grove_shell.watch_screen.object_list import ObjectList
-from grove_shell.watch_screen.page_view import PageView
 from grove_shell.watch_screen.plan_loop import PlanLoop, WatchOptions
-from grove_shell.watch_screen.row_reasons import row_reasons
 from grove_shell.watch_screen.screen_lines import clock_line, text_page, trouble_text
 from grove_shell.watch_screen.screen_rows import ScreenRow, next_row, opened_at_first
 from grove_shell.watch_screen.screen_style import BREAKPOINTS, STYLE
-from grove_shell.watch_screen.watched_plan import WatchedPlan
+from grove_shell.watch_screen.text_views import KeyHelp, PageView
+from grove_shell.watch_screen.watched_plan import WatchedPlan, row_reasons
 
 _OPENED_AT_FIRST: Final = 60
 _REASONS_AFTER: Final = 0.1  # s on a row

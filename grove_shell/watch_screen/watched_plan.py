@@ -1,22 +1,26 @@
-"""The plan that a screen shows, made of an input as ``grove plan`` makes it (WA-001)."""
+"""The plan that a screen shows, made of an input as ``grove plan`` makes it (WA-001), and its pages (WA-005)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import ForecastExplanation
+from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_shell.actions.command_input import CommandInput, InputSource, read_command_input
+from grove_shell.actions.explain import explain_input
 from grove_shell.actions.plan import plan_page_context
 from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
+from grove_shell.actions.rule_set_choice import GivenRules
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.following.deadlines import next_deadline
 from grove_shell.styled_text_page import Span, StyledTextPage
+from grove_shell.views.explain_page import explain_page
 from grove_shell.views.formatting import NOTHING_DECIDED, REST_UNKNOWN, input_problems_page
 from grove_shell.views.object_tree import set_tree
+from grove_shell.views.plan_entry_lines import add_plan_entry
 from grove_shell.views.plan_headline import plan_verdicts, time_and_rules_line
 from grove_shell.views.plan_notes import PlanPageContext, add_plan_notes
 from grove_shell.views.plan_page import plan_page
@@ -116,6 +120,41 @@ def edit_page(source: InputSource, edits: tuple[str, ...], options: PlanOptions)
     chosen = replace(options, sets=sets)
     planned = plan_input(inputs, edited, chosen)
     return plan_page(planned.document, plan_page_context(inputs, planned, edited, chosen))
+
+
+def row_reasons(plan: WatchedPlan, row: ScreenRow, rules: GivenRules | None) -> StyledTextPage:
+    """Return the reasons of a row as ``grove explain`` prints them: of a replica, its entry of the plan."""
+    if row.subject.replica is not None:
+        return _reasons_of_replica(plan, row)
+    ref, root = row.subject, plan.set_of(row.subject)
+    found = explain_input(
+        plan.inputs, ref.kind, ref.name, root.namespace, rules, sets=(f"{root.namespace}/{root.name}",)
+    )
+    if not found.objects:
+        page = StyledTextPage()
+        page.add_line((f"{ref.kind} {ref.namespace}/{ref.name}", "bold"))
+        page.add_line("nothing is decided about it")
+        return page
+    page = explain_page(found.objects, found.header, only_guards=False)
+    return StyledTextPage(page.lines[1:])  # the time and the rule set are on top of the screen
+
+
+def _reasons_of_replica(plan: WatchedPlan, row: ScreenRow) -> StyledTextPage:
+    page = StyledTextPage()
+    page.add_line((f"replica {row.subject.replica} of {row.subject.kind} {row.subject.name}", "bold"))
+    page.add_line(("state: ", "dim"), (row.state.value, "bold"), "" if row.is_own_state else ", of something inside it")
+    root = plan.set_of(row.subject)
+    for story in plan.stories:
+        if story.root.without_replica == root:
+            for urgency in ReplicaUrgency:
+                for entry in story.entries_of_urgency(urgency):
+                    if entry.subject == row.subject:
+                        add_plan_entry(page, entry, plan.as_of, full=True)
+    for sentence in row.reasons:
+        page.add_line("  ", sentence)
+    if row.detail:
+        page.add_line("  ", row.detail)
+    return page
 
 
 def _read(source: InputSource, options: PlanOptions) -> CommandInput:

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.errors import MalformedObject
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
 from grove_core.resources.configuration import Configuration, ServedApis
@@ -12,6 +13,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.paged_lists import KindNotListed
 from grove_shell.log_lines import error_on_one_line
+from grove_shell.policies.policy_results import PolicyAction, PolicyResult, RuleResult
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.settings.webhook_settings import PreviewSettings
@@ -23,13 +25,13 @@ from grove_shell.webhooks.admission_review import (
     allow_admission,
     deny_admission_by_limit,
 )
-from grove_shell.webhooks.edit_forecast import NotPredicted, forecast_of_edit
+from grove_shell.webhooks.edit_forecast import ForecastOfEdit, NotPredicted, forecast_of_edit
 from grove_shell.webhooks.namespace_preview import NamespacePreview, namespace_preview
 from grove_shell.webhooks.preview_lists import NamespaceNotRead, list_objects_of_set, read_namespace_labels
-from grove_shell.webhooks.preview_policies import policy_findings
 
 if TYPE_CHECKING:
     from grove_shell.policies.policy import Policy
+
 
 REQUEST_SECONDS: Final = 1.0
 """For all requests of one preview (WH-046)."""
@@ -109,7 +111,7 @@ class UpdatePreview:
         update = edit.forecast.edit.update if edit.forecast.edit is not None else None
         if update is None:
             raise NotPredicted("objects that its forecast depends on were not listed")
-        kept = policy_findings(self._policies, edit, self._configuration, now)
+        kept = _policy_findings(self._policies, edit, self._configuration, now)
         warnings = [*preview_warnings(edit.forecast, edit.rules.name), *map(one_warning, kept.warnings), *notes]
         restarts = _restarts(update)
         limits = [words for limit in here.limits if (words := limit.objection(restarts))]
@@ -142,3 +144,53 @@ def _changes_spec(request: AdmissionRequest) -> bool:
 
 def _name(request: AdmissionRequest) -> str:
     return "/".join(metadata_in(request.new).namespace_and_name)
+
+
+class _PolicyFindings(NamedTuple):
+    """What policies say of an update.
+
+    Attributes:
+        objections: of violated rules that deny, with their policy.
+        warnings: of violated rules that warn, and of all rules that could not be evaluated.
+    """
+
+    objections: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def _policy_findings(
+    policies: "Sequence[Policy]", edit: ForecastOfEdit, configuration: Configuration, now: datetime
+) -> _PolicyFindings:
+    """Return what policies say of an update, as ``grove plan --policy`` evaluates them on a plan (WH-048).
+
+    A rule that cannot be evaluated denies nothing.
+    """
+    if not policies:
+        return _PolicyFindings()
+    from grove_shell.policies.evaluation import evaluate_policies  # noqa: PLC0415 - it imports the CEL library
+    from grove_shell.policies.policy_input import policy_input  # noqa: PLC0415 - as above
+
+    document = PlanDocument(
+        rules=edit.rules.name,
+        as_of=now,
+        not_collected=(),
+        forecasts=(edit.forecast,),
+        configuration=configuration,
+    )
+    found = [
+        (result, violated)
+        for result in evaluate_policies(policies, policy_input(document, [edit.root]))
+        for violated in result.violations
+    ]
+    return _PolicyFindings(
+        objections=tuple(_violation_sentence(*one) for one in found if _denies(one[1])),
+        warnings=tuple(_violation_sentence(*one) for one in found if not _denies(one[1])),
+    )
+
+
+def _denies(violated: RuleResult) -> bool:
+    return violated.is_decided and violated.action is PolicyAction.DENY
+
+
+def _violation_sentence(result: PolicyResult, violated: RuleResult) -> str:
+    return f"policy {result.policy}/{violated.rule}: {violated.message}"

@@ -12,8 +12,8 @@ from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.decision_time import Now
 from grove_shell.actions.planned_input import PlanOptions
 from grove_shell.following.followed_files import FollowedFiles
-from grove_shell.watch_screen.page_view import PageView
 from grove_shell.watch_screen.plan_loop import WatchOptions
+from grove_shell.watch_screen.text_views import PageView
 from grove_shell.watch_screen.watch_app import WatchApp
 from tests.command_line.process import ROOT
 
