@@ -32,7 +32,7 @@ from tests.kubectl_yaml import Json, items_in
 HERE: Final = Path(__file__).parent
 CASES: Final = sorted(path.parent for path in HERE.glob("*/*/case.yaml"))
 WITHOUT_MANIFESTS: Final = frozenset({"gang_termination", "gang_termination_field", "planning", "edits"})
-"""The areas whose plans are without the manifests of created objects; ``workload`` and ``written_objects`` have them."""
+"""The areas whose plans lack the manifests of created objects; ``workload`` and ``written_objects`` have them."""
 TERMINATE: Final = "Terminate"
 WRITES: Final = frozenset({"create", "ensure", "apply"})
 KEYS: Final = frozenset({"why", "now", "args", "expect"})
