@@ -189,6 +189,6 @@ def _is_open(path: str, unread: set[str], above: set[str]) -> bool:
 
 
 def _down_to(path: str) -> Iterator[str]:
-    """Return the path of a field and of everything that contains it."""
+    """Yield the path of a field, and of everything that contains it."""
     yield path
     yield from (path[:place] for place, char in enumerate(path) if char in ".[")

@@ -104,7 +104,7 @@ def shadowed_topology_bindings(topologies: Iterable[ClusterTopology]) -> FrozenD
 
 
 def topology_level_problems(levels: Levels) -> Iterator[ObjectProblem]:
-    """Return the problems of levels, each with its path below ``levels`` (TP-080)."""
+    """Yield the problems of levels, each with its path below ``levels`` (TP-080)."""
     if not 1 <= len(levels) <= MOST_LEVELS:
         yield ObjectProblem(path="", expected=f"between 1 and {MOST_LEVELS} levels", got=str(len(levels)))
     for name, texts, pattern, says in (

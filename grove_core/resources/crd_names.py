@@ -134,7 +134,7 @@ def crd_name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tu
 
 
 def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[CrdNameClash]:
-    """Return the clashes about one name: with the definition that holds it, else with the first one by name."""
+    """Yield the clashes about one name: with the definition that holds it, else with the first one by name."""
     holder, *_ = sorted(several.values(), key=lambda names: (not names.has_accepted_name(key), names.definition))
     for names in several.values():
         name = min((name for name in names.asked if name.uniqueness_key == key), default=None)

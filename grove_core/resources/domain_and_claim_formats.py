@@ -91,7 +91,7 @@ _VERSIONS: Final[Mapping[str, AbstractSet[str]]] = MappingProxyType(
 
 
 def refs_across_api_versions(ref: Ref) -> Iterator[Ref]:
-    """Return the addresses of an object in every API version that Grove may write, the given one first (SM-080)."""
+    """Yield the addresses of an object in every API version that Grove may write, the given one first (SM-080)."""
     yield ref
     for version in sorted(_VERSIONS.get(ref.kind, frozenset()) - {ref.api_version}):
         yield replace(ref, api_version=version)

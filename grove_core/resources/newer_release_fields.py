@@ -28,7 +28,7 @@ def is_newer_release_field(path: str) -> bool:
 
 
 def newer_release_fields_in(raw: Mapping[str, object]) -> Iterator[str]:
-    """Return the paths of fields and values in an object that exist in newer releases only. Total."""
+    """Yield the paths of fields and values in an object that exist in newer releases only. Total."""
     spec, status = _part(raw, "spec"), _part(raw, "status")
     strategy, template = _part(spec, "updateStrategy").get("type"), _part(spec, "template")
     if isinstance(strategy, str) and strategy in STRATEGIES:

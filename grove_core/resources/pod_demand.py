@@ -164,7 +164,7 @@ def read_pod_on_node(raw: Mapping[str, object]) -> PodOnNode | None:
 
 
 def _repelled_namespaces(affinity: JsonFieldReader, namespace: str) -> Iterator[str]:
-    """Return the namespaces of a pod's required anti-affinity; its pod selectors are not evaluated."""
+    """Yield the namespaces of a pod's required anti-affinity; its pod selectors are not evaluated."""
     for term in affinity.inner_object("podAntiAffinity").inner_objects(REQUIRED):
         named = term.text_list("namespaces")
         yield from named

@@ -136,7 +136,7 @@ def podcliqueset_as_annotated_element(manifest: PodCliqueSetManifest) -> Annotat
 
 
 def annotated_template_elements(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedElement]:
-    """Return the cliques, then the groups."""
+    """Yield the cliques, then the groups."""
     template = manifest.spec.template
     for index, clique in enumerate(template.cliques):
         yield AnnotatedElement(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
@@ -145,7 +145,7 @@ def annotated_template_elements(manifest: PodCliqueSetManifest) -> Iterator[Anno
 
 
 def annotated_elements(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedElement]:
-    """Return the set, its cliques, then its groups."""
+    """Yield the set, its cliques, then its groups."""
     yield podcliqueset_as_annotated_element(manifest)
     yield from annotated_template_elements(manifest)
 

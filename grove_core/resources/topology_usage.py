@@ -79,7 +79,7 @@ def topology_in_template(template: SetTemplate) -> TemplateTopology:
 
 
 def constrained_levels(template: SetTemplate) -> Iterator[ConstrainedLevel]:
-    """Return the set, then its groups, then its cliques, as far as they have a constraint."""
+    """Yield the set, then its groups, then its cliques, as far as they have a constraint."""
     top, path = template.topology_constraint, f"{TEMPLATE}.{_FIELD}"
     whole = ((path, top),) if top is not None else ()
     if top is not None:

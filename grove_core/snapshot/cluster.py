@@ -111,7 +111,7 @@ class IndexedCluster(Struct, frozen=True, dict=True):
         )
 
     def owned_cliques(self, root: PodCliqueSet) -> Iterator[PodClique]:
-        """Return the PodCliques of a set and of its scaling groups, without those whose owner is gone."""
+        """Yield the PodCliques of a set and of its scaling groups, without those whose owner is gone."""
         for owner in (root, *self.groups_of.get(root.uid, ())):
             yield from self.cliques_of.get(owner.uid, ())
 

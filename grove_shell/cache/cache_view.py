@@ -118,7 +118,7 @@ class CacheView(StoresByKind):
         }
 
     def unreadable_object_messages(self) -> Iterator[str]:
-        """Return a sentence for each object that cannot be read, topologies included (OP-004)."""
+        """Yield a sentence for each object that cannot be read, topologies included (OP-004)."""
         yield from self.topologies.unreadable_topology_messages
         yield from (
             f"{name}: cannot be read: {words}" for name, words in sorted(self.unreadable_objects_of_sets().items())

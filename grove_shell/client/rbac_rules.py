@@ -156,7 +156,7 @@ _SHARED: Final = (DOMAIN_KIND, "ResourceClaim")
 
 
 def webhook_domain_sharing_access() -> Iterator[ResourceAccess]:
-    """Return the further access of ``grove webhooks`` where PodCliques share ComputeDomains (WH-010)."""
+    """Yield the further access of ``grove webhooks`` where PodCliques share ComputeDomains (WH-010)."""
     for kind in (KINDS[name] for name in _SHARED):
         yield _access(kind, "create get list watch")
         yield _access(kind, "patch update", unrequested=_TABLE)
@@ -165,7 +165,7 @@ def webhook_domain_sharing_access() -> Iterator[ResourceAccess]:
 
 
 def webhook_topology_access() -> Iterator[ResourceAccess]:
-    """Return the further access of ``grove webhooks`` where pods are placed by topology; it only reads (WH-005)."""
+    """Yield the further access of ``grove webhooks`` where pods are placed by topology; it only reads (WH-005)."""
     yield _access(KINDS["PodClique"], "list watch")
     for name in TOPOLOGY_KINDS:
         yield _access(KINDS[name], "get list watch", scope=_CLUSTER)

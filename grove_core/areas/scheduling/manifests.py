@@ -33,7 +33,7 @@ def workload_manifest(root: PodCliqueSet, gangs: Iterable[GangGroup]) -> ObjectT
 
 
 def group_manifests(root: PodCliqueSet, gang: GangGroup) -> Iterator[ObjectToCreate]:
-    """Return the CompositePodGroups and PodGroups of one gang, parents first (SC-011 to SC-013)."""
+    """Yield the CompositePodGroups and PodGroups of one gang, parents first (SC-011 to SC-013)."""
     name, is_scaled = gang.name, bool(gang.gang.group)
     yield _composite(
         root,

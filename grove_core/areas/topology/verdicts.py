@@ -108,7 +108,7 @@ class GangTopology(NamedTuple):
 
 
 def _packed_groups(gang: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroupReplica]:
-    """Return the constraints of scaling group replicas that are part of a base gang (TP-020)."""
+    """Yield the constraints of scaling group replicas that are part of a base gang (TP-020)."""
     members: dict[tuple[str, int], list[ExpectedClique]] = {}
     for clique in gang.cliques:
         if _constraint_of_group(clique) is not None:

@@ -35,7 +35,7 @@ _MOST_QUOTED: Final = 10
 def workload_objections(
     subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None
 ) -> Iterator[DenialReason]:
-    """Return every objection to a set and, on an update, to the change; all of them, independently of each other."""
+    """Yield every objection to a set and, on an update, to the change; all of them, independently of each other."""
     found = (
         metadata_violations(new),
         name_length_violations(new),
@@ -58,7 +58,7 @@ def new_name_collisions(
     *,
     kinds_not_created: Collection[str] = (),
 ) -> Iterator[DenialReason]:
-    """Return objects that another set would have too (WL-117), except those that it had before the change (WL-116).
+    """Yield an objection for each object that another set would have too (WL-117), unless it had before (WL-116).
 
     No set has objects of the ``kinds_not_created`` kinds.
     """
@@ -78,7 +78,7 @@ def new_name_collisions(
 def workload_warnings(
     subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None
 ) -> Iterator[AdmissionWarning]:
-    """Return every warning about a set and, on an update, about the change."""
+    """Yield every warning about a set and, on an update, about the change."""
     of_change = _change_warnings(old, new) if old is not None else ()
     for found in (pod_spec_warnings(new), refused_pod_warnings(new), startup_order_warnings(new.spec), of_change):
         yield from (fault.as_warning(subject) for fault in found)
@@ -96,7 +96,7 @@ def _excess(fault: BadField) -> int:
 
 
 def _change_violations(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return the immutable fields that differ, of cliques and groups that are in both manifests (WL-150 to WL-156).
+    """Yield the immutable fields that differ, of cliques and groups that are in both manifests (WL-150 to WL-156).
 
     Names, thresholds and membership, and added and removed parts, are judged by GT-101.
     """
@@ -129,7 +129,7 @@ def _change_violations(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> 
 
 
 def _change_warnings(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return the changed replicas that have no effect on existing objects (WL-184)."""
+    """Yield the changed replicas that have no effect on existing objects (WL-184)."""
     cliques = {clique.name: clique.spec.replicas for clique in old.spec.template.cliques}
     for index, clique in enumerate(new.spec.template.cliques):
         before = cliques.get(clique.name, clique.spec.replicas)
@@ -165,7 +165,7 @@ def _sharing(before: tuple[ResourceSharing, ...], after: tuple[ResourceSharing, 
 
 
 def _order(before: SetTemplate, after: SetTemplate) -> Iterator[BadField]:
-    """Return a changed order of the cliques that are in both manifests, where they start in order (WL-156)."""
+    """Yield a violation if the cliques in both manifests have another order, and start in order (WL-156)."""
     if before.clique_startup_type not in _ORDERED:
         return
     old_names, new_names = ({clique.name: None for clique in template.cliques} for template in (before, after))

@@ -28,7 +28,7 @@ _COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", CLAIM_KIND}) 
 
 
 def surplus_replica_deletions(context: WorkloadContext, surge: AbstractSet[str]) -> Iterator[ObjectToDelete]:
-    """Return the deletions of cliques and scaling groups beyond the wanted replicas. Linear.
+    """Yield the deletions of cliques and scaling groups beyond the wanted replicas. Linear.
 
     ``surge`` names the scaling groups that have, or may have, one additional replica during an update.
     """
@@ -52,7 +52,7 @@ def surplus_replica_deletions(context: WorkloadContext, surge: AbstractSet[str])
 def unexpected_object_deletions(
     context: WorkloadContext, expected: AbstractSet[tuple[str, str]]
 ) -> Iterator[ObjectToDelete | Withheld]:
-    """Return the deletions of PodGangs, Services, autoscalers and claims that the set no longer has (WL-202). Linear.
+    """Yield the deletions of PodGangs, Services, autoscalers and claims that the set no longer has (WL-202). Linear.
 
     The set should have objects of the ``expected`` kinds and names, as far as that is known.
     """
@@ -113,7 +113,7 @@ def deleted_set_teardown(snapshot: Snapshot) -> DesiredChanges:
 
 
 def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[FinalizerToDrop]:
-    """Return the removals of Grove's finalizer from deleted parts, also where their set is gone (WL-001)."""
+    """Yield the removals of Grove's finalizer from deleted parts, also where their set is gone (WL-001)."""
     for part in parts:
         finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
         if part.deleting and finalizer in part.finalizers:
@@ -152,7 +152,7 @@ def _pods_left(snapshot: Snapshot) -> int:
 
 
 def _parts_of(snapshot: Snapshot) -> Iterator[ObjectToDelete]:
-    """Return the deletions of the set's scaling groups and standalone cliques; cliques of a group go with the group."""
+    """Yield the deletions of the set's scaling groups and standalone cliques; cliques of a group go with the group."""
     groups = {group.uid for group in snapshot.groups}
     for part in (*snapshot.groups, *(clique for clique in snapshot.cliques if clique.owner_uid not in groups)):
         if not part.deleting:

@@ -61,7 +61,7 @@ class ExpectedSetObjects:
         self._closed = parts.cliques_without_new_pods
 
     def in_creation_order(self) -> Iterator[SetObject]:
-        """Return the objects that the set has once, then those of each replica. Linear."""
+        """Yield the objects that the set has once, then those of each replica. Linear."""
         yield from repeated_names(self._root)
         yield from rbac_manifests(self._root)
         yield from shared_claims_of_set(self._context)
@@ -185,7 +185,7 @@ class ExpectedSetObjects:
 
 
 def repeated_names(root: PodCliqueSet) -> Iterator[Withheld]:
-    """Return what a template names more than once: cliques, groups, members; the first counts (WL-022)."""
+    """Yield each name that a template has more than once: of cliques, groups, members; the first counts (WL-022)."""
     template = root.spec.template
     named = [
         *(f"clique {clique.name}" for clique in template.cliques),

@@ -58,7 +58,7 @@ class StartupOrder:
 
 
 def startup_wait_findings(snapshot: Snapshot) -> Iterator[Finding]:
-    """Return a finding for each clique whose scheduled pods wait for parents, with the chain of parents.
+    """Yield a finding for each clique whose scheduled pods wait for parents, with the chain of parents.
 
     Linear in the cliques and their parents, for each clique that waits.
     """
@@ -81,7 +81,7 @@ def startup_wait_findings(snapshot: Snapshot) -> Iterator[Finding]:
 def _parents_not_ready(
     cliques: Mapping[str, PodClique], ready: Mapping[str, int], first: PodClique
 ) -> Iterator[Reason]:
-    """Return a reason for each parent that is not ready, followed by the reasons of that parent; each clique once.
+    """Yield a reason for each parent that is not ready, followed by the reasons of that parent; each clique once.
 
     ``ready`` has the number of ready pods by clique. There is no recursion: a chain may be longer than the call stack.
     """

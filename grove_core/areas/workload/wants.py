@@ -77,7 +77,7 @@ def result_of_workload(snapshot: Snapshot, judgement: WorkloadJudgement) -> Work
 
 
 def _desired_changes_of_parts(parts: JudgedSetParts) -> Iterator[DesiredChanges]:
-    """Return the wants for a set all cliques of which are known: of its update and its statuses if pods are, too."""
+    """Yield the wants for a set all cliques of which are known: of its update and its statuses if pods are, too."""
     context, rollout = parts.context, parts.rollout
     # Without pods it is not known which groups an update adds a replica to.
     surge = context.groups.keys() if rollout is None else rollout.surge
@@ -108,7 +108,7 @@ def withhold_if_set_too_large(snapshot: Snapshot, result: AreaResult) -> AreaRes
 
 
 def outdated_clique_findings(parts: JudgedSetParts) -> Iterator[Finding]:
-    """Return a finding for each clique that is of an old template, or has pods of one. Linear in those replicas."""
+    """Yield a finding for each clique that is of an old template, or has pods of one. Linear in those replicas."""
     context, rollout = parts.context, parts.rollout
     if rollout is None:
         return
@@ -179,7 +179,7 @@ def wants_for_objects(
 def _wants_for(
     context: WorkloadContext, item: LazyManifest, found: Resource | None, terminating: AbstractSet[str]
 ) -> Iterator[Want | Withheld]:
-    """Return what has to be done about one expected object."""
+    """Yield what has to be done about one expected object; nothing where it is as it should be."""
     if not context.has_all_objects_of_kinds(item.kind):
         return
     if found is None and item.waiting:
@@ -217,7 +217,7 @@ def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
 
 
 def _spec_changes(found: OwnedObject, item: LazyManifest) -> Iterator[FieldsToApply]:
-    """Return the change of an object whose spec differs; fields that a server filled in do not count (WL-025)."""
+    """Yield the change of an object if its spec differs; fields that a server filled in do not count (WL-025)."""
     wanted = item.make()
     spec = object_at(wanted.manifest, "spec") if item.spec is None else item.spec()
     fields = FrozenMap({**changed_fields(spec, found.spec), **removed_autoscaler_metrics(spec, found.spec)})

@@ -41,7 +41,7 @@ _SET_HASH: Final = "podCliqueSetGenerationHash"
 
 
 def statuses_to_write(context: WorkloadContext, rollout: SetRolloutStep) -> Iterator[StatusToWrite]:
-    """Return a want for every status of the set, its groups, cliques and gangs that differs from the expected one."""
+    """Yield a want for every status of the set, its groups, cliques and gangs that differs from the expected one."""
     expected = _StatusWriter(context, rollout)
     for state in rollout.states:
         for part in state.part.all_cliques:
@@ -68,7 +68,7 @@ class _StatusWriter:
         self._current: set[str] = set()  # cliques all of whose pods are of the present template
 
     def of_clique(self, clique: PodClique, part: ExpectedClique) -> Iterator[StatusToWrite]:
-        """Return hashes, selector, progress and generation of a PodClique (WL-240, WL-241)."""
+        """Yield a PodClique's status if it changes: hashes, selector, progress and generation (WL-240, WL-241)."""
         outdated = outdated_pods(clique, self._context.snapshot.pods_of.get(clique.uid, ()))
         wanted: dict[str, Json] = {}
         if part.name in self._rollout.updated and not outdated:
@@ -100,7 +100,7 @@ class _StatusWriter:
             yield StatusToWrite(clique.ref, clique.guard, fields, (because,))
 
     def of_group(self, group: ScalingGroup, part: ExpectedGroup) -> Iterator[StatusToWrite]:
-        """Return updated replicas, selector, progress and generation of a scaling group (WL-242)."""
+        """Yield a scaling group's status if it changes: updated replicas, selector, progress, generation (WL-242)."""
         by_replica: dict[int, list[str]] = {}
         for clique in part.cliques:
             by_replica.setdefault(clique.group_replica, []).append(clique.name)
@@ -134,7 +134,7 @@ class _StatusWriter:
             yield StatusToWrite(group.ref, group.guard, change, (because,))
 
     def of_gangs(self, replica: ExpectedReplica) -> Iterator[StatusToWrite]:
-        """Return phase and conditions of the gangs of a replica (WL-243)."""
+        """Yield the status of each gang of a replica that changes: phase and conditions (WL-243)."""
         for part in replica.gangs:
             gang = self._context.gangs.get(part.name)
             if gang is not None:
@@ -172,7 +172,7 @@ class _StatusWriter:
         return Condition(type_, truth, reason, "", transition_time(stored, truth, self._context.snapshot.now))
 
     def of_set(self) -> Iterator[StatusToWrite]:
-        """Return updated replicas, hash, selector, progress and generation of the set (WL-244)."""
+        """Yield the set's status if it changes: updated replicas, hash, selector, progress and generation (WL-244)."""
         root, rollout = self._context.root, self._rollout
         updated = sum(state.available and self._is_updated(state) for state in rollout.states)
         wanted: dict[str, Json] = {

@@ -30,7 +30,7 @@ def podcliqueset_with_defaults(raw: Mapping[str, object]) -> Json:
 
 
 def json_patch_between(before: object, after: object, path: str = "") -> Iterator[Json]:
-    """Return the JSON patch (RFC 6902) that turns one JSON value into another (WL-190).
+    """Yield the operations of the JSON patch (RFC 6902) that turns one JSON value into another (WL-190).
 
     Lists of different lengths are replaced as a whole. Linear in the difference: identical objects are skipped.
     """
@@ -215,7 +215,7 @@ def _as_filled_there(merged: object, filled: object, stored: object) -> object:
 
 
 def _counterparts(items: list[object], stored: object) -> Iterator[object]:
-    """Return for each item of a list the stored item with its name, or at its position if it has no name; else None."""
+    """Yield the stored item of each item of a list: by its name, or by position if it has no name; None without one."""
     there = stored if isinstance(stored, list) else []
     named = {one["name"]: one for one in there if isinstance(one, Mapping) and isinstance(one.get("name"), str)}
     for place, item in enumerate(items):

@@ -59,7 +59,7 @@ class NamesUsedBySets(Struct, frozen=True):
     below: FrozenDict[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], ...]]
 
     def collisions_with_other_sets(self, manifest: PodCliqueSetManifest) -> Iterator[ObjectNameCollision]:
-        """Return one collision for each kind and each other set. Sets with the same name are the same set.
+        """Yield one collision for each kind and each other set. Sets with the same name are the same set.
 
         Linear in this set, the sets whose names begin with its name, and the sets whose names it begins with.
         """
@@ -119,7 +119,7 @@ def _patterns_of(manifest: PodCliqueSetManifest) -> Iterator[DerivedNamePattern]
 
 
 def _shared_domains(manifest: PodCliqueSetManifest, replica: tuple[Word, ...]) -> Iterator[DerivedNamePattern]:
-    """Return the ComputeDomains that a set's cliques would share by annotation (MS-077)."""
+    """Yield the ComputeDomains that a set's cliques would share by annotation (MS-077)."""
     template = manifest.spec.template
     groups_by_clique = template.groups_by_clique
     found = set[tuple[Word, ...]]()
@@ -173,7 +173,7 @@ def _possible_name_ends(words: tuple[str, ...]) -> Iterator[int]:
 def _shared_names(
     ours: Iterable[DerivedNamePattern], theirs: Iterable[DerivedNamePattern]
 ) -> Iterator[tuple[str, str]]:
-    """Return kind and name of objects that both lists would name: the lowest name for each pair of patterns."""
+    """Yield kind and name of each object that both lists would name: the lowest name for each pair of patterns."""
     left, right = _by_open_positions(ours), _by_open_positions(theirs)
     for shape in left.keys() & right.keys():
         for places, own in left[shape].items():

@@ -44,7 +44,7 @@ _INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
 
 
 def metadata_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return invalid names, labels and annotations of the set, its cliques and its groups (WL-100 to WL-108)."""
+    """Yield invalid names, labels and annotations of the set, its cliques and its groups (WL-100 to WL-108)."""
     if manifest.name and not is_dns_subdomain(manifest.name):
         yield BadField("metadata.name", manifest.name, WorkloadDenial.SET_NAME_INVALID, {})
     if manifest.namespace and not is_dns_label(manifest.namespace):
@@ -82,7 +82,7 @@ def _annotations(annotations: Mapping[str, object], path: str) -> Iterator[BadFi
 
 
 def name_length_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return combined names that are too long (WL-110, WL-111); none where the set's name alone is (WL-112)."""
+    """Yield combined names that are too long (WL-110, WL-111); none where the set's name alone is (WL-112)."""
     name, spec = manifest.name, manifest.spec
     if not name or _role_excess(name) > 0:
         return
@@ -102,7 +102,7 @@ def name_length_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]
 
 
 def derived_name_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return derived names that are invalid, too long or not unique (WL-106, WL-109, WL-112 to WL-115)."""
+    """Yield derived names that are invalid, too long or not unique (WL-106, WL-109, WL-112 to WL-115)."""
     yield from _host_names(manifest)
     if not manifest.name:
         return
@@ -149,7 +149,7 @@ def _clique_names(
     path: str,
     group_template: ScalingGroupTemplate | None,
 ) -> Iterator[BadField]:
-    """Return violations of a clique's longest host name and of its shared claims."""
+    """Yield the violations of a clique's longest host name and of its shared claims."""
     together = len(manifest.name) + len(clique.name) + (len(group_template.name) if group_template is not None else 0)
     if together > MAX_COMBINED_NAME:
         return
@@ -171,7 +171,7 @@ def _clique_names(
 def _group_names(
     manifest: PodCliqueSetManifest, last: int, group: ScalingGroupTemplate, path: str
 ) -> Iterator[BadField]:
-    """Return violations of a scaling group's longest derived name and of its shared claims."""
+    """Yield violations of a scaling group's longest derived name and of its shared claims."""
     name = scaling_group_name(manifest.name, last, group.name)
     most = maximum_replicas(group.replicas, group.scale_config)
     derived = "PodCliqueScalingGroup"
@@ -188,7 +188,7 @@ def _group_names(
 
 
 def _claims(owner: str, last: int, entries: Iterable[ResourceSharing], above: str) -> Iterator[BadField]:
-    """Return violations of the names of shared claims; ``last`` is the largest index of what shares them."""
+    """Yield violations of the names of shared claims; ``last`` is the largest index of what shares them."""
     for index, entry in enumerate(entries):
         path = f"{above}.resourceSharing[{index}].name"
         name = shared_claim_name(owner, last if entry.scope == PER_REPLICA else None, entry.name)
@@ -201,7 +201,7 @@ def _claims(owner: str, last: int, entries: Iterable[ResourceSharing], above: st
 def _collisions(
     manifest: PodCliqueSetManifest, groups_by_clique: dict[str, ScalingGroupTemplate]
 ) -> Iterator[BadField]:
-    """Return pairs of objects of the set that would have the same kind and name (WL-114, WL-115)."""
+    """Yield pairs of objects of the set that would have the same kind and name (WL-114, WL-115)."""
     template = manifest.spec.template
     scaling = {
         clique.name for clique in template.cliques if clique.spec.auto_scaling_config is not None

@@ -24,7 +24,7 @@ class _Sharers(NamedTuple):
 
 
 def resource_sharing_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return invalid claim templates and entries of ``resourceSharing`` (WL-140 to WL-149)."""
+    """Yield invalid claim templates and entries of ``resourceSharing`` (WL-140 to WL-149)."""
     inline: set[str] = set()
     for index, template in enumerate(manifest.spec.template.resource_claim_templates):
         path = f"{TEMPLATE}.resourceClaimTemplates[{index}]"
@@ -40,7 +40,7 @@ def resource_sharing_violations(manifest: PodCliqueSetManifest) -> Iterator[BadF
 
 
 def _sharers_in(manifest: PodCliqueSetManifest) -> Iterator[_Sharers]:
-    """Return every list of ``resourceSharing``: of the template, its cliques and its scaling groups. Linear."""
+    """Yield every list of ``resourceSharing``: of the template, its cliques and its scaling groups. Linear."""
     template = manifest.spec.template
     cliques = frozenset(clique.name for clique in template.cliques)
     groups = frozenset(group.name for group in template.pod_clique_scaling_groups)

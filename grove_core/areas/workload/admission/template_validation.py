@@ -28,7 +28,7 @@ Waits = Mapping[str, Sequence[str]]
 
 
 def template_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return unknown types, repeated roles and invalid autoscaling (WL-120, WL-126, WL-128, WL-135 to WL-138)."""
+    """Yield unknown types, repeated roles and invalid autoscaling (WL-120, WL-126, WL-128, WL-135 to WL-138)."""
     spec, template = manifest.spec, manifest.spec.template
     if template.clique_startup_type not in STARTUP_TYPES:
         facts = {"allowed": ", ".join(STARTUP_TYPES)}
@@ -86,7 +86,7 @@ def _group_scaling(group: ScalingGroupTemplate, scaling: AutoScalingConfiguratio
 
 
 def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return different schedulers and invalid environment variables (WL-129, WL-132, WL-133).
+    """Yield different schedulers and invalid environment variables (WL-129, WL-132, WL-133).
 
     An empty scheduler name stands for the operator's default, which is not known here, so only written names are
     compared.
@@ -102,7 +102,7 @@ def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
 
 
 def pod_placement_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return spread constraints and node names; only new sets are checked for them (WL-130, WL-131)."""
+    """Yield spread constraints and node names; only new sets are checked for them (WL-130, WL-131)."""
     for index, pod in enumerate(manifest.pods):
         if pod.spread_constraints:
             spread = manifest.spec.template.cliques[index].spec.pod_spec["topologySpreadConstraints"]
@@ -136,7 +136,7 @@ def pod_spec_path(index: int) -> str:
 
 
 def starts_after_violations(spec: SetSpec) -> Iterator[BadField]:
-    """Return invalid parents and cycles; none without explicit start-up (WL-121 to WL-125)."""
+    """Yield invalid parents and cycles; none without explicit start-up (WL-121 to WL-125)."""
     cliques = spec.template.cliques
     if spec.template.clique_startup_type != EXPLICIT:
         return

@@ -20,14 +20,14 @@ _AUTOSCALER: Final = "HorizontalPodAutoscaler"
 
 
 def surplus_deletions_by_go_operator(context: WorkloadContext) -> Iterator[ObjectToDelete]:
-    """Return the deletions of standalone cliques, scaling groups and members beyond the wanted replicas. Linear."""
+    """Yield the deletions of standalone cliques, scaling groups and members beyond the wanted replicas. Linear."""
     yield from _surplus_cliques(context)
     yield from _surplus_groups(context)
     yield from _surplus_members(context)
 
 
 def _surplus_cliques(context: WorkloadContext) -> Iterator[ObjectToDelete]:
-    """Return standalone cliques of surplus replicas; none unless there are more cliques than wanted (WF-050)."""
+    """Yield standalone cliques of surplus replicas; none unless there are more cliques than wanted (WF-050)."""
     root, wanted = context.root, context.root.spec.replicas
     existing = [clique for clique in context.snapshot.cliques if clique.owner_uid == root.uid]
     if len(existing) <= wanted * len(root.shape.standalone):
@@ -41,7 +41,7 @@ def _surplus_cliques(context: WorkloadContext) -> Iterator[ObjectToDelete]:
 
 
 def _surplus_groups(context: WorkloadContext) -> Iterator[ObjectToDelete]:
-    """Return the scaling groups that the set does not have; their cliques are garbage-collected (WF-051)."""
+    """Yield the scaling groups that the set does not have; their cliques are garbage-collected (WF-051)."""
     root, wanted = context.root, context.root.spec.replicas
     names = {scaling_group_name(root.ref.name, index, short) for index in range(wanted) for short in root.shape.groups}
     for group in context.groups.values():
@@ -53,7 +53,7 @@ def _surplus_groups(context: WorkloadContext) -> Iterator[ObjectToDelete]:
 
 
 def _surplus_members(context: WorkloadContext) -> Iterator[ObjectToDelete]:
-    """Return the cliques of surplus replicas of scaling groups.
+    """Yield the cliques of surplus replicas of scaling groups.
 
     The operator counts the replicas that exist and deletes the indices from ``replicas`` to that count (WF-052).
     """
@@ -74,7 +74,7 @@ def _surplus_members(context: WorkloadContext) -> Iterator[ObjectToDelete]:
 def unexpected_object_deletions_by_go_operator(
     context: WorkloadContext, expected: AbstractSet[tuple[str, str]]
 ) -> Iterator[ObjectToDelete | Withheld]:
-    """Return the deletions of PodGangs, autoscalers and claims that the set no longer has (WF-053). Linear.
+    """Yield the deletions of PodGangs, autoscalers and claims that the set no longer has (WF-053). Linear.
 
     A Service of a replica that is gone stays (WF-054).
     """

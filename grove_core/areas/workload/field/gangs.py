@@ -25,7 +25,7 @@ def pod_references(context: WorkloadContext, expected: ExpectedGang) -> Mapping[
 def gang_statuses_by_go_operator(
     context: WorkloadContext, gang: PodGang, expected: ExpectedGang
 ) -> Iterator[StatusToWrite]:
-    """Return the status of an existing gang: ``Initialized``, and the phase ``Pending``, which never changes again.
+    """Yield a gang's status if it changes: ``Initialized``, and the phase ``Pending``, which never changes again.
 
     The condition is False until all pods exist, then True for ever.
     """

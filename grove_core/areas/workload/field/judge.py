@@ -92,7 +92,7 @@ class GoOperatorSetParts(Struct, frozen=True, kw_only=True, dict=True):
         return self.terminating | deleted | {part.name for part, _ in self.outdated_in_place()}
 
     def existing_cliques(self) -> Iterator[tuple[ExpectedClique, PodClique]]:
-        """Return every expected clique that exists."""
+        """Yield every expected clique that exists."""
         for part in (part for replica in self.replicas for part in replica.all_cliques):
             clique = self.context.existing_clique(part)
             if clique is not None:
@@ -170,7 +170,7 @@ class _Updates:
         self._on_delete = context.root.spec.update_strategy.type == ON_DELETE
 
     def of_cliques(self) -> Iterator[tuple[str, CliqueUpdateStep]]:
-        """Return the step of each clique that has progress of an update, or gets it now."""
+        """Yield the step of each clique that has progress of an update, or gets it now."""
         for replica in self._replicas:
             for part in replica.all_cliques if self._on_delete else replica.cliques:
                 clique = self._context.existing_clique(part)
@@ -196,7 +196,7 @@ class _Updates:
         return clique_update_step(clique, self._context.pods_of_clique(clique), progress, expected, self._now)
 
     def of_groups(self) -> Iterator[tuple[str, GroupUpdateStep]]:
-        """Return the step of each scaling group that has progress of an update, or gets it now."""
+        """Yield the step of each scaling group that has progress of an update, or gets it now."""
         for replica in self._replicas:
             for part in replica.groups:
                 group = self._context.groups.get(part.name)

@@ -47,7 +47,7 @@ def creation_obstacle(clique: PodClique, pods: Sequence[Pod]) -> Withheld | None
 def excess_pod_deletions(
     clique: PodClique, pods: Sequence[Pod], template_hash: str, release: WorkloadOfRelease
 ) -> Iterator[ObjectToDelete | Withheld]:
-    """Return the deletions of pods beyond the clique's replicas (WF-032).
+    """Yield the deletions of pods beyond the clique's replicas (WF-032).
 
     A release may pick pods that are being deleted already; as many others then stay for now (WF-033).
 

@@ -60,7 +60,7 @@ class GoOperatorSetObjects:
         self._root = parts.context.root
 
     def in_creation_order(self) -> Iterator[SetObject]:
-        """Return the objects that the set has once, then those of each replica. Linear."""
+        """Yield the objects that the set has once, then those of each replica. Linear."""
         yield from repeated_names(self._root)
         yield from rbac_manifests_by_go_operator(self._root, self._parts.release)
         if self._parts.starts_at is not None:

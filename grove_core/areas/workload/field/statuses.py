@@ -22,7 +22,7 @@ _TOTAL_CLIQUES: Final = "totalPodCliquesCount"
 
 
 def statuses_by_go_operator(parts: GoOperatorSetParts) -> Iterator[StatusToWrite]:
-    """Return a want for every status of the set, its groups and cliques that differs from the expected one."""
+    """Yield a want for every status of the set, its groups and cliques that differs from the expected one."""
     for replica in parts.replicas:
         for part in replica.all_cliques:
             clique = parts.context.existing_clique(part)
@@ -36,7 +36,7 @@ def statuses_by_go_operator(parts: GoOperatorSetParts) -> Iterator[StatusToWrite
 
 
 def _clique_status(parts: GoOperatorSetParts, clique: PodClique, part: ExpectedClique) -> Iterator[StatusToWrite]:
-    """Return hashes, selector, progress and generation of a PodClique."""
+    """Yield a PodClique's status if it changes: hashes, selector, progress and generation."""
     step = parts.clique_updates.get(part.name)
     wanted: dict[str, Json] = {}
     if not part.group:
@@ -76,7 +76,7 @@ _SET_HASH_OF_CLIQUE: Final = "currentPodCliqueSetGenerationHash"
 
 
 def _group_status(parts: GoOperatorSetParts, group: ScalingGroup, part: ExpectedGroup) -> Iterator[StatusToWrite]:
-    """Return updated replicas, selector, progress and generation of a scaling group (WF-028)."""
+    """Yield a scaling group's status if it changes: updated replicas, selector, progress and generation (WF-028)."""
     step = parts.group_updates.get(part.name)
     progress = step.progress if step is not None else group.status.progress
     members: dict[int, list[tuple[ExpectedClique, PodClique | None]]] = {}
@@ -120,7 +120,7 @@ def _has_converged(parts: GoOperatorSetParts, part: ExpectedClique, clique: PodC
 
 
 def _set_status(parts: GoOperatorSetParts) -> Iterator[StatusToWrite]:
-    """Return updated replicas, hash, selector, progress and generation of the set (WF-071)."""
+    """Yield the set's status if it changes: updated replicas, hash, selector, progress and generation (WF-071)."""
     root, step, context = parts.context.root, parts.set_update, parts.context
     cliques = [
         (part, clique)

@@ -76,7 +76,7 @@ def result_of_workload_by_go_operator(
 
 
 def old_part_findings(parts: GoOperatorSetParts) -> Iterator[Finding]:
-    """Return a finding for each clique that is of an old template, or has pods of one. Linear."""
+    """Yield a finding for each clique that is of an old template, or has pods of one. Linear."""
     context = parts.context
     if not context.has_all_objects_of_kinds("Pod"):
         return
@@ -92,7 +92,7 @@ def old_part_findings(parts: GoOperatorSetParts) -> Iterator[Finding]:
 
 
 def _desired_changes_of_parts(parts: GoOperatorSetParts) -> Iterator[DesiredChanges]:
-    """Return the wants for a set all cliques of which are known: of its update and its statuses if pods are, too."""
+    """Yield the wants for a set all cliques of which are known: of its update and its statuses if pods are, too."""
     context = parts.context
     yield DesiredChanges(parts.surplus)
     yield wants_for_objects(

@@ -48,7 +48,7 @@ Shared: TypeAlias = Iterator[LazyManifest | Withheld]
 def rbac_manifests(
     root: PodCliqueSet, labels_of: ObjectLabels = labels_of_set_object, token_name: str = ""
 ) -> Iterator[LazyManifest]:
-    """Return ServiceAccount, Role, RoleBinding and token Secret, which start-up init containers use (WL-011).
+    """Yield ServiceAccount, Role, RoleBinding and token Secret, which start-up init containers use (WL-011).
 
     Args:
         root: the set.
@@ -173,7 +173,7 @@ def claims_of_owner(
     labels: Mapping[str, str],
     index_keys: Iterable[str],
 ) -> Shared:
-    """Return the claims of one owner with these labels; those of one replica have its index under ``index_keys``."""
+    """Yield the claims of one owner with these labels; those of one replica have its index under ``index_keys``."""
     every = tuple(indices)
     for entry in entries:
         if entry.scope == ALL_REPLICAS:

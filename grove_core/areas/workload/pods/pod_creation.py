@@ -250,7 +250,7 @@ class ReplicaPods:
         return None
 
     def pods_to_create(self, clique: CliquePods) -> Iterator[NewPod]:
-        """Return the pods of a clique that are created now."""
+        """Yield the pods of a clique that are created now."""
         is_scaled = bool(clique.expected.base_gang)
         if clique.is_closed or (is_scaled and self._base.lacks_minimum_pods):
             return

@@ -39,7 +39,7 @@ def has_all_wanted_pods(pods: Sequence[Pod], wanted: int) -> bool:
 
 
 def free_pod_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[FreePodSlot]:
-    """Return the lowest indices that no active pod has, as many as pods are missing (WL-085). Linear."""
+    """Yield the lowest indices that no active pod has, as many as pods are missing (WL-085). Linear."""
     taken: set[int] = set()
     alive, inactive_uids = 0, defaultdict[int, list[str]](list)
     for pod in pods:
@@ -88,7 +88,7 @@ def _usefulness(
 
 
 def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[ObjectToDelete | Withheld]:
-    """Return the deletions of finished, excess and duplicate pods of a clique (WL-203 to WL-206)."""
+    """Yield the deletions of finished, excess and duplicate pods of a clique (WL-203 to WL-206)."""
     for pod in pods:
         if is_finished_pod(pod) and not pod.deleting and pod.uid:
             yield ObjectToDelete(pod.ref, pod.guard, (WorkloadReason.ENDED_POD.because(clique.ref, phase=pod.phase),))
@@ -102,7 +102,7 @@ def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Itera
 def _duplicate_deletion(
     clique: PodClique, pods: Sequence[Pod], duplicates: Sequence[Pod]
 ) -> Iterator[ObjectToDelete | Withheld]:
-    """Return the deletion of one duplicate pod; withheld if it is ready and the clique needs it (WL-205, WL-206)."""
+    """Yield the deletion of one duplicate pod; withheld if it is ready and the clique needs it (WL-205, WL-206)."""
     duplicate, ready = duplicates[0], sum(pod.ready for pod in active_pods(pods))
     if duplicate.ready and ready <= clique.needed_ready_pods:
         because = WorkloadReason.DOUBLE_IS_NEEDED.because(

@@ -172,6 +172,6 @@ def scheduling_gate_removals(
 
 
 def scheduling_gate_findings(judged: tuple[SchedulingGateJudgement, ...]) -> Iterator[Finding]:
-    """Return a finding for each pod with Grove's gate, with what it waits for."""
+    """Yield a finding for each pod with Grove's gate, with what it waits for."""
     for gate in judged:
         yield Finding(gate.pod.ref, GATE_QUESTION, "Open" if gate.opens.verdict else "Hold", gate.opens.because)

@@ -50,7 +50,7 @@ class GroupReplicaUpdateState(Struct, frozen=True):
 def wanted_group_replicas(
     part: ExpectedGroup, group: ScalingGroup, context: WorkloadContext
 ) -> Iterator[GroupReplicaUpdateState]:
-    """Return the replicas that the group wants, in order. Linear in their cliques."""
+    """Yield the replicas that the group wants, in order. Linear in their cliques."""
     delay = context.root.shape.groups.get(part.template.name)
     began = update_start_time_in_status(group.status.progress) if group.status.updating else None
     parts: dict[int, list[ExpectedClique]] = {}
@@ -81,7 +81,7 @@ def wanted_group_replicas(
 def _suspended_terminations(
     cliques: Sequence[PodClique], ready: Mapping[str, int], delay: timedelta, began: datetime
 ) -> Iterator[PodClique]:
-    """Return the cliques that were due when the update began, and stayed while others were created again (WL-239).
+    """Yield the cliques that were due when the update began, and stayed while others were created again (WL-239).
 
     Times are only compared with times of the same clock: breaches and updates are dated by the operator, creations by
     the API server. Under some rules a clique is breached from its creation on.
@@ -190,7 +190,7 @@ def _replicas_to_delete(
 
 
 def _wait(group: ScalingGroup, progress: _Progress) -> Iterator[Withheld]:
-    """Return the report that an update waits, and for which replica (WL-221, WL-227); none where it does not."""
+    """Yield the report that an update waits, and for which replica (WL-221, WL-227); nothing where it does not."""
     left, available = len(progress.outdated), progress.available
     awaited = [replica.index for replica in progress.unavailable] + [group.replicas] * progress.extra_is_missed
     if progress.outdated or progress.unavailable:
@@ -212,7 +212,7 @@ def _undeletable_members(replica: GroupReplicaUpdateState, undeletable: Undeleta
 def _kept_members(
     replica: GroupReplicaUpdateState, remaining: Sequence[PodClique], because: Reason
 ) -> Iterator[Withheld]:
-    """Return the up-to-date members that are withheld while an old member of the replica cannot be deleted (WL-236)."""
+    """Yield the up-to-date members that are withheld while an old member of the replica cannot be deleted (WL-236)."""
     for clique in replica.cliques if remaining else ():
         if clique not in replica.old:
             member = remaining[0].ref.short
@@ -222,7 +222,7 @@ def _kept_members(
 def _reported(
     group: ScalingGroup, replicas: Iterable[GroupReplicaUpdateState], undeletable: Undeletable
 ) -> Iterator[Withheld]:
-    """Return the old members that could not be deleted and are not tried now, so that they stay known (WL-238)."""
+    """Yield the old members that could not be deleted and are not tried now, so that they stay known (WL-238)."""
     for replica in replicas:
         for clique in _undeletable_members(replica, undeletable):
             yield Withheld(

@@ -77,7 +77,7 @@ def pod_manifest_by_go_operator(
 
 
 def _parents(root: PodCliqueSet, clique: PodClique) -> Iterator[tuple[str, int]]:
-    """Return name and ``minAvailable`` of the cliques that a clique starts after, by what it holds (WF-153)."""
+    """Yield name and ``minAvailable`` of each clique that a clique starts after, by what it holds (WF-153)."""
     for name in clique.starts_after:
         template = used_template(root, name)
         if template is not None:
