@@ -233,7 +233,14 @@ def effective_mnnvl_annotations(
 def clique_position_in_template(
     set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1
 ) -> CliquePositionInSet:
-    """Return the position of a clique of a template; ``clique`` and ``group`` are the template's names."""
+    """Return the position of a clique of a template.
+
+    Args:
+        replica: index of the set's replica.
+        clique: its name in the template.
+        group: name of its scaling group in the template; empty for a standalone clique.
+        group_replica: index of the scaling group's replica; -1 for a standalone clique.
+    """
     if not group:
         return CliquePositionInSet(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
     full = scaling_group_name(set_name, replica, group)
@@ -249,7 +256,14 @@ def domain_membership_in_manifest(
     replica: int,
     group_replica: int,
 ) -> DomainMembership | None:
-    """Return what one of a set's PodCliques would share; ``group_replica`` is ignored without a group."""
+    """Return what one of a set's PodCliques would share.
+
+    Args:
+        clique: its template.
+        group: the scaling group that has the clique; None for a standalone one.
+        replica: index of the set's replica.
+        group_replica: index of the scaling group's replica; ignored without a group.
+    """
     position = clique_position_in_template(
         manifest.name, replica, clique.name, group.name if group is not None else "", group_replica
     )

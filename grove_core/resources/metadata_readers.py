@@ -61,7 +61,11 @@ def read_metadata(
 ) -> ObjectMetadataFields:
     """Read ``metadata``. A missing namespace is ``default``, as for kubectl.
 
-    ``shared`` has strings read before, so that equal strings share one copy; indexes compare by identity first.
+    Args:
+        top: the object.
+        api_version, kind: that its address gets, whatever the object says.
+        shared: strings read before, so that equal strings share one copy, as indexes compare by identity first; it gets
+            the new ones. None to share none.
     """
     meta = top.raw.get("metadata")
     found = _identity_at_once(meta, api_version, kind, {} if shared is None else shared)
@@ -168,8 +172,10 @@ def read_label(labels: JsonFieldReader, label: LabelKeys) -> str:
 def read_replica_index(labels: JsonFieldReader, label: LabelKeys, named: int | None, *, is_known: bool = False) -> int:
     """Return a replica index (GT-026); -1 where neither name nor label has it.
 
-    The index in the object's name (``named``) cannot be edited and wins over the label. Where the index ``is_known``
-    from elsewhere, a missing one is no problem.
+    Args:
+        label: the keys under which the index may stand.
+        named: the index in the object's name, which cannot be edited and wins over the label; None where there is none.
+        is_known: whether the index is known from elsewhere, so that a missing one is no problem.
     """
     text = read_label(labels, label)
     index = parse_replica_index(text)

@@ -46,6 +46,10 @@ def pod_spec_with_group_claim(pod_spec: FrozenMap, set_name: str, replica: int, 
     """Return the pod spec of a clique with the claim of its group (WF-115).
 
     It is unchanged without a group or a GPU, and where it has a claim of that name already.
+
+    Args:
+        replica: index of the set's replica.
+        group: the MNNVL group of the clique; empty for none.
     """
     if not group or not requests_gpus(pod_spec) or MNNVL_CLAIM in claim_names_in(pod_spec):
         return pod_spec

@@ -148,6 +148,10 @@ def read_clique_labels(labels: JsonFieldReader, owner_kind: str, owner_name: str
     """Return the fields that come from a clique's labels; indices in its name win over them (GT-026).
 
     For a clique of a scaling group, the group's name has the index of the set's replica.
+
+    Args:
+        owner_kind, owner_name: of its controller; empty where there is none.
+        name: of the PodClique.
     """
     is_member = owner_kind == GROUP_KIND
     in_owner = replica_index_in_name(owner_name, name) if owner_name else None

@@ -105,7 +105,14 @@ def cluster_with_compute_domains(
 def set_snapshot_without_pods(
     items: Collection[Resource], root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]
 ) -> Snapshot:
-    """Return the snapshot of a set among some objects, without pods. Linear."""
+    """Return the snapshot of a set among some objects, without pods. Linear.
+
+    Args:
+        items: the objects of a cluster, or at least those of the set.
+        root: the set.
+        now: the time of the snapshot.
+        attempts: earlier writes, with their outcomes.
+    """
     own = index_cluster(
         sets=(root,),
         groups=(item for item in items if isinstance(item, ScalingGroup)),

@@ -56,7 +56,12 @@ class SharedClaimsOfSet(Struct, frozen=True, kw_only=True):
 def shared_claims_of_set(
     set_name: str, annotations: FrozenMap, spec: SetSpec, configuration: Configuration
 ) -> SharedClaimsOfSet:
-    """Return the claims that pods of a set share, by the configuration of MNNVL."""
+    """Return the claims that pods of a set share, by the configuration of MNNVL.
+
+    Args:
+        set_name, annotations, spec: of the set.
+        configuration: of the operator; in mode ``annotations`` of MNNVL, annotations make cliques share ComputeDomains.
+    """
     is_by_annotation = configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
     return SharedClaimsOfSet(set_name=set_name, annotations=annotations, spec=spec, is_by_annotation=is_by_annotation)
 

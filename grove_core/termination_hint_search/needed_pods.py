@@ -66,6 +66,11 @@ def cliques_whose_starting_pods_count(
     """Return the PodCliques whose pods that are starting count as healthy already, as in GF-012.
 
     Their breach stays if all of these become ready, and one pod fewer than needed.
+
+    Args:
+        cliques: the breached ones.
+        needed: uid of a PodClique -> how many pods have to become ready to end its breach; without it where none do.
+        judge: returns the fates of replicas in a changed snapshot.
     """
     starting = {
         clique.uid: sum(map(is_starting, snapshot.pods_of.get(clique.uid, ())))
@@ -87,6 +92,10 @@ def fewest_group_replicas(
     They are those of as few replicas of the group as possible, of replicas without gated pods first (PL-057); empty
     if no recovery ends its breach. A replica that lacks a PodClique, or that the group does not want, does not count
     with any number of ready pods.
+
+    Args:
+        group: the fates of its replicas, with its breached PodCliques.
+        needed, judge: as of :func:`cliques_whose_starting_pods_count`.
     """
     by_replica: dict[int, list[PodClique]] = {}
     for clique in group.breached:

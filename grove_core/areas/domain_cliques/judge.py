@@ -135,7 +135,13 @@ def _deregister(context: DaemonInput) -> Decision[DaemonAction]:
 def next_settled_daemon_action(
     context: DaemonInput, view: NvlinkCliqueDaemons, own: DaemonEntry, index: int
 ) -> Decision[DaemonAction]:
-    """Return the next action of a daemon that settled on an index."""
+    """Return the next action of a daemon that settled on an index.
+
+    Args:
+        view: the entries of its clique, in both registries.
+        own: the entry of the daemon's node in its registry.
+        index: that it settled on; the entry may have another one.
+    """
     identity, settings, state = context.identity, context.settings, context.state
     if state.contested_since is not None:
         move = _resolve_contest(context, view, own, index, state.contested_since)

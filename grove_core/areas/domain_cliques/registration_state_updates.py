@@ -55,6 +55,11 @@ def registration_state_after_event(
     """Return the state after a watch event, or the first list, of the registry.
 
     An event resets the backoff of earlier failures (DC-034).
+
+    Args:
+        observation: the registry as the event or the list shows it.
+        now: when it arrived.
+        jitter: a random factor around 1 for the first backoff.
     """
     due = now + settings.first_backoff * jitter
     waits = state.not_before is not None and state.not_before > now
@@ -72,7 +77,13 @@ def registration_state_after_result(
     now: datetime,
     jitter: float = 1.0,
 ) -> RegistrationState:
-    """Return the state after the result of a request."""
+    """Return the state after the result of a request.
+
+    Args:
+        request: that was sent.
+        now: when the result arrived.
+        jitter: a random factor around 1 for the backoff after a failure.
+    """
     match result.kind:
         case RequestResultKind.SUCCEEDED:
             state = replace(state, failures=0, failure="", not_before=None, throttled_until=None)

@@ -69,6 +69,12 @@ def status_if_changed(
     """Yield the wanted status if it differs from the stored one or removes conditions; else nothing.
 
     It is urgent if the breach begins or ends, has another transition time (GT-067), or ``wasAvailable`` becomes true.
+
+    Args:
+        wanted: fields of the status, by name in JSON.
+        conditions: the expected ones; stored conditions of other types stay.
+        because: the reasons of the write.
+        removed: types of stored conditions that are removed.
     """
     status = resource.status
     stored = () if isinstance(resource, PodCliqueSet) else resource.status.stored_conditions

@@ -127,7 +127,14 @@ _LEVEL_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
 def mnnvl_annotation_objections(
     subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
 ) -> Iterator[DenialReason]:
-    """Yield every objection to the MNNVL annotations of a set; violations of the old manifest are ignored."""
+    """Yield every objection to the MNNVL annotations of a set; violations of the old manifest are ignored.
+
+    Args:
+        subject: the set.
+        new: the manifest.
+        old: the manifest before the update; None for a new set.
+        configuration: of the operator; there are no objections unless MNNVL is enabled in mode ``annotations``.
+    """
     if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return
     violations = bad_fields_new_in_update(_violations(new), _violations(old) if old is not None else ())

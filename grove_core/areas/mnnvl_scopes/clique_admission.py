@@ -61,7 +61,13 @@ class SharedObjectBuilder:
     def object_to_ensure(
         self, kind: str, membership: DomainMembership, owner: Resource, because: Reason | None = None
     ) -> ObjectToEnsure:
-        """Return the want for a domain or claim; by default because new PodCliques share it."""
+        """Return the want for a domain or claim.
+
+        Args:
+            kind: ``ComputeDomain`` or ``ResourceClaim``.
+            owner: the controller of the new object.
+            because: None for the reason that new PodCliques share it.
+        """
         user = str(membership.user)
         if kind == DOMAIN_KIND:
             spec = self._domain_format.spec_for(f"{membership.base_name}-mnnvl-rct")

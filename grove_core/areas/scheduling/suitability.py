@@ -18,7 +18,13 @@ from grove_core.snapshot.shared_claims import SharedClaimsOfSet, shared_claims_o
 def reasons_against_groups(
     subject: Ref, annotations: FrozenMap, spec: SetSpec, configuration: Configuration
 ) -> Iterator[Reason]:
-    """Yield why a set keeps PodGangs although the Workload API could be used. Linear in the template."""
+    """Yield why a set keeps PodGangs although the Workload API could be used. Linear in the template.
+
+    Args:
+        subject: the set.
+        annotations, spec: of the set.
+        configuration: of the operator; which claims the pods share depends on it.
+    """
     named = (clique.spec.pod_spec.get("schedulerName") for clique in spec.template.cliques)
     others = sorted({name for name in named if isinstance(name, str)} - {"", DEFAULT_SCHEDULER})
     if others:

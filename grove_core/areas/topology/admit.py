@@ -61,7 +61,15 @@ def topology_objections(
     configuration: Configuration,
     view: KnownTopologiesForAdmission = NOTHING_KNOWN,
 ) -> Iterator[DenialReason]:
-    """Yield every objection to the topology name and constraints of a set."""
+    """Yield every objection to the topology name and constraints of a set.
+
+    Args:
+        subject: the set.
+        new: the manifest.
+        old: the manifest before the update; None for a new set.
+        configuration: of the operator.
+        view: what is known of topologies and placed pods; what is unknown is not compared.
+    """
     update = _SetUpdate(new, old, configuration, view)
     own = bad_fields_new_in_update(
         _manifest_violations(update),
@@ -78,7 +86,11 @@ def topology_warnings(
     configuration: Configuration,
     view: KnownTopologiesForAdmission = NOTHING_KNOWN,
 ) -> Iterator[AdmissionWarning]:
-    """Yield warnings on what is probably a mistake, or could not be checked; arguments as in topology_objections."""
+    """Yield warnings on what is probably a mistake, or could not be checked.
+
+    Args:
+        subject, new, old, configuration, view: as of :func:`topology_objections`.
+    """
     for found in _warnings(_SetUpdate(new, old, configuration, view)):
         yield found.as_warning(subject)
 
@@ -86,7 +98,11 @@ def topology_warnings(
 def topology_off_objections(
     subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
 ) -> Iterator[DenialReason]:
-    """Yield the objection to a topology that is newly named while topology-aware scheduling is off (TP-064)."""
+    """Yield the objection to a topology that is newly named while topology-aware scheduling is off (TP-064).
+
+    Args:
+        subject, new, old, configuration: as of :func:`topology_objections`.
+    """
     update = _SetUpdate(new, old, configuration, NOTHING_KNOWN)
     if update.is_new and update.use.named and not configuration.topology.enabled:
         fault = BadField(update.reference_path, update.use.named, TopologyDenial.NAMED_WHILE_OFF, {})

@@ -95,6 +95,11 @@ def check_gangs_fit_on_nodes(
     """Return whether the gangs of a set fit on nodes, each by itself and all at once.
 
     Cost: nodes times demands, for each shape of a gang and each level.
+
+    Args:
+        nodes: with the amounts that are free for the gangs.
+        levels: of the topology; empty where none applies.
+        subject: the set, which the reasons are about.
     """
     search = _FitSearch(gangs, nodes, levels, subject)
     alike: dict[tuple[object, ...], list[GangToPlace]] = {}

@@ -113,7 +113,13 @@ class GangTree(Struct, frozen=True):
 def tree_of_pod_batches(
     level: int, name: str, batches: Iterable[PodBatch], subtrees: Iterable[GangTree], capacity: CapacityByDomain
 ) -> GangTree:
-    """Return a tree of batches and subtrees; a subtree of no narrower level is merged into it."""
+    """Return a tree of batches and subtrees; a subtree of no narrower level is merged into it.
+
+    Args:
+        level: of the domain that all the pods share, as an index of the levels; ``CLUSTER_LEVEL`` for any node.
+        name: of the gang, or of the part of it, that the pods are of.
+        capacity: has the requests of the batches, by which the tree is sorted.
+    """
     own_batches, narrower = [batch for batch in batches if batch.pods], list[GangTree]()
     for subtree in subtrees:
         if subtree.level > level:

@@ -32,7 +32,13 @@ LEVELS = "spec.levels"
 def topology_level_violations(
     new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, view: KnownTopologiesForAdmission
 ) -> Iterator[BadField]:
-    """Yield every violation in the levels of a topology; none if an update leaves the levels unchanged."""
+    """Yield every violation in the levels of a topology; none if an update leaves the levels unchanged.
+
+    Args:
+        old: the topology before the update; None for a new one.
+        configuration: of the operator, with the levels of the default topology.
+        view: the users of topologies; unknown ones are no violation.
+    """
     if old is not None and old.levels == new.levels:
         return
     for problem in topology_level_problems(new.levels):
@@ -60,7 +66,13 @@ def topology_level_violations(
 def topology_level_warnings(
     subject: Ref, new: ClusterTopology, old: ClusterTopology | None, view: KnownTopologiesForAdmission
 ) -> Iterator[AdmissionWarning]:
-    """Yield a warning if the levels change and the users of the topology are not all known."""
+    """Yield a warning if the levels change and the users of the topology are not all known.
+
+    Args:
+        subject: the topology.
+        old: the topology before the update; None for a new one.
+        view: the users of topologies, and which of them may be missing.
+    """
     if old is not None and old.levels != new.levels and (view.users is None or view.incomplete_kinds):
         yield BadField(LEVELS, topology_levels_text(new.levels), TopologyWarning.USERS_NOT_KNOWN, {}).as_warning(
             subject

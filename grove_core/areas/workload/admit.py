@@ -60,7 +60,11 @@ def new_name_collisions(
 ) -> Iterator[DenialReason]:
     """Yield an objection for each object that another set would have too (WL-117), unless it had before (WL-116).
 
-    No set has objects of the ``kinds_not_created`` kinds.
+    Args:
+        new: the manifest.
+        old: the manifest before the update; None for a new set.
+        used_names: of all sets of the cluster, which may include this one.
+        kinds_not_created: kinds that no set has objects of.
     """
     known = (
         {(found.kind, found.other) for found in used_names.collisions_with_other_sets(old)}

@@ -35,7 +35,12 @@ def template_hash_of_clique(clique: CliqueTemplate, priority_class_name: str) ->
 
 
 def pod_template_hash(labels: FrozenMap, annotations: FrozenMap, pod_spec: FrozenMap, priority_class_name: str) -> str:
-    """Return the template hash of labels, annotations and pod spec."""
+    """Return the template hash of labels, annotations and pod spec.
+
+    Args:
+        labels, annotations, pod_spec: of the template.
+        priority_class_name: of the set; empty for none, and for a pod spec that has it already.
+    """
     spec: dict[str, Any] = dict(pod_spec)
     if priority_class_name:
         spec["priorityClassName"] = priority_class_name

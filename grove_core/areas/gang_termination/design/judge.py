@@ -85,7 +85,14 @@ def _judge_replica(
 def replica_fate_reasons(
     root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime, guard: TerminationReason | None
 ) -> tuple[Reason, ...]:
-    """Return why a replica is terminated, waited for or kept, and after that what is missing of it (GT-038)."""
+    """Return why a replica is terminated, waited for or kept, and after that what is missing of it (GT-038).
+
+    Args:
+        root: the set.
+        missing: names of the PodCliques and scaling groups that the replica lacks.
+        now: of the snapshot.
+        guard: why nothing of the set may be terminated; None if it may.
+    """
     subject = root.ref.at_replica(judged.number)
     also = (TerminationReason.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
     match judged.fate:

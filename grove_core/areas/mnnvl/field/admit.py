@@ -30,7 +30,14 @@ AUTO_MNNVL: Final = "grove.io/auto-mnnvl"
 def group_annotation_objections(
     subject: Ref, new: PodCliqueSetManifest, old: PodCliqueSetManifest | None, configuration: Configuration
 ) -> Iterator[DenialReason]:
-    """Yield the objections to the MNNVL groups of a new set, or to their change in an update."""
+    """Yield the objections to the MNNVL groups of a new set, or to their change in an update.
+
+    Args:
+        subject: the set.
+        new: the manifest.
+        old: the manifest before the update; None for a new set.
+        configuration: of the operator.
+    """
     found = _invalid_groups(new, configuration) if old is None else _changed_groups(new, old)
     return (one.as_objection(subject) for one in found)
 

@@ -152,9 +152,15 @@ def manifest_after_kubectl_apply(
 ) -> StoredManifestAfterApply:
     """Return the manifest that is stored after ``kubectl apply`` and the admission of this cluster. Idempotent.
 
-    Objects are merged: a field that the manifest leaves out stays, unless the ``last`` applied manifest, else the one
-    in kubectl's annotation, had it. Lists are replaced, as for every custom resource. A default is filled in where the
-    stored set has the field, or where it has no counterpart (WL-198).
+    Objects are merged: a field that the manifest leaves out stays, unless the ``last`` applied manifest had it. Lists
+    are replaced, as for every custom resource. A default is filled in where the stored set has the field, or where it
+    has no counterpart (WL-198).
+
+    Args:
+        manifest: that is applied, without defaults.
+        stored: the set as the cluster has it.
+        last: the manifest of the apply before; None for the one in kubectl's annotation.
+        defaults: returns a manifest with the defaults of the mutating webhooks.
     """
     last, before = _last_applied(stored) if last is None else last, _object_at(stored, "spec")
     merged_spec = _merged(_object_at(manifest, "spec"), before, _object_at(last, "spec"))

@@ -49,7 +49,14 @@ def set_update_step(
     terminating: ReplicasToTerminate,
     now: str,
 ) -> SetUpdateStep:
-    """Return what one reconcile of the set does: it begins an update, chooses the next replica, or ends the update."""
+    """Return what one reconcile of the set does: it begins an update, chooses the next replica, or ends the update.
+
+    Args:
+        replicas: those that the set wants.
+        templates: the hashes of the present templates.
+        terminating: replicas that are terminated; the update does not choose them.
+        now: of the snapshot, as a text in RFC 3339.
+    """
     root = context.root
     progress, because = root.status.progress, tuple[Reason, ...]()
     if templates.has_changed:

@@ -40,7 +40,13 @@ class LazyManifest(NamedTuple):
 def object_to_create(
     blank: NewObjectMetadata, body: Body, because: Iterable[Reason], *, is_foundation: bool = False
 ) -> ObjectToCreate:
-    """Return the want that creates an object."""
+    """Return the want that creates an object.
+
+    Args:
+        blank: the metadata of the object.
+        body: its fields beside metadata.
+        is_foundation: whether other steps of the same round need it, so that it is created first.
+    """
     return ObjectToCreate(blank.ref, blank.manifest_with_fields(body), tuple(because), is_foundation=is_foundation)
 
 
@@ -50,7 +56,13 @@ def labels_of_clique(set_name: str, part: ExpectedClique, template_hash: str) ->
 
 
 def with_grove_labels(labels: FrozenMap, set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
-    """Return labels overridden by Grove's; labels of groups and base gangs that do not apply are removed (WL-030)."""
+    """Return labels overridden by Grove's; labels of groups and base gangs that do not apply are removed (WL-030).
+
+    Args:
+        labels: of the template, or of the PodClique.
+        part: the PodClique that the object is, or is a pod of.
+        template_hash: of the template of its pods.
+    """
     own = {str(key): str(text) for key, text in labels.items() if key not in _POSITION_LABELS}
     return own | _groves_labels(set_name, part, template_hash)
 
@@ -82,7 +94,12 @@ def group_variables(pods: int) -> tuple[Variable, ...]:
 
 
 def pod_spec_with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: str, part: ExpectedClique) -> FrozenMap:
-    """Return the pod spec of a pod with its names and the domain of its replica's Service."""
+    """Return the pod spec of a pod with its names and the domain of its replica's Service.
+
+    Args:
+        set_name, namespace: of the set.
+        part: the PodClique of the pod.
+    """
     return pod_spec_with_variables_first(pod_spec, pod_variables(set_name, namespace, part))
 
 

@@ -45,7 +45,10 @@ def autoscaler_manifest_for(
 ) -> ObjectToCreate:
     """Return the autoscaler of the clique or scaling group of this kind and name, which is its own name too (WL-018).
 
-    The template's replicas are the lower bound where none is written.
+    Args:
+        kind, name: of the scaled object.
+        replicas: of the template; the lower bound where none is written.
+        labels_of: returns the labels of one object.
     """
     bounds = autoscaling_bounds(scaling, replicas)
     spec = {"scaleTargetRef": {"apiVersion": GROVE, "kind": kind, "name": name}, **bounds}
@@ -94,6 +97,12 @@ def podclique_manifest_for(
 
     It names the ResourceClaimTemplate of its ComputeDomain (MN-020), which is that of its scaling group (MN-021), and
     has the MNNVL annotations that it inherits from its set or scaling group (MS-010).
+
+    Args:
+        owner: the set, or the scaling group that the PodClique is of.
+        part: the PodClique as the set expects it.
+        inputs: the ComputeDomains and MNNVL annotations of new PodCliques.
+        template_hash: of its present template.
     """
     root, template, spec = context.root, part.template, part.template.spec
     of_group = str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
@@ -166,7 +175,13 @@ def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> Frozen
 def podclique_template_update_fields(
     context: WorkloadContext, clique: PodClique, part: ExpectedClique, template_hash: str
 ) -> FrozenMap:
-    """Return the fields that update a PodClique to the present template of this hash; null removes a field (WL-213)."""
+    """Return the fields that update a PodClique to the present template of this hash; null removes a field (WL-213).
+
+    Args:
+        clique: the existing one.
+        part: the PodClique as the set expects it.
+        template_hash: of its present template.
+    """
     root, claim = context.root, shared_claim_entry(clique.pod_spec)
     labels = FrozenMap(labels_of_clique(root.ref.name, part, template_hash))
     wanted_spec = wanted_clique_pod_spec(part, root.spec.template.priority_class_name)

@@ -35,7 +35,13 @@ class TopologyConstraintChange(NamedTuple):
 def topology_constraint_change(
     root: PodCliqueSet, gang: PodGang, part: ExpectedGang, topology: GangTopology
 ) -> TopologyConstraintChange | Withheld | None:
-    """Return what becomes of constraints that differ from the topology that applies; None where they stay."""
+    """Return what becomes of constraints that differ from the topology that applies; None where they stay.
+
+    Args:
+        gang: the existing one.
+        part: the gang as the set expects it.
+        topology: the one that applies, with the reason to follow it or to leave the gang as it is.
+    """
     wanted = topology.constraints_of_gang(root, part)
     if wanted == gang.placement:
         return None
@@ -50,7 +56,13 @@ def podgang_manifest_for(
     pods: Mapping[str, Sequence[str]],
     placement: PodGangConstraints = NO_PLACEMENT,
 ) -> ObjectToCreate:
-    """Return a PodGang that refers to these pods, sorted by clique (WL-016, WL-017, TP-020)."""
+    """Return a PodGang that refers to these pods, sorted by clique (WL-016, WL-017, TP-020).
+
+    Args:
+        part: the gang as the set expects it.
+        pods: name of each of its PodCliques -> names of the pods.
+        placement: its topology constraints.
+    """
     template = root.spec.template
     spec: dict[str, object] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
     if template.priority_class_name:
@@ -82,7 +94,11 @@ def changes_of_podgang(
 ) -> FieldsToApply | None:
     """Return the change of an existing PodGang; None where nothing differs (WL-023, WL-026, TP-025).
 
-    Without a ``move`` its topology constraints stay.
+    Args:
+        gang: the existing one.
+        part: the gang as the set expects it.
+        pods: name of each of its PodCliques -> names of the pods.
+        move: its new topology constraints; None where they stay.
     """
     placement = move.to if move is not None else gang.placement
     wanted_groups = tuple(

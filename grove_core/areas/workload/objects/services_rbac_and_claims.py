@@ -136,7 +136,10 @@ def shared_claims_of_podclique(
 ) -> Shared:
     """Return the claims that a PodClique owns: one for all its pods, or one for each.
 
-    The indices are those of its pods, including those that are to be created; they may have gaps.
+    Args:
+        clique: the existing one.
+        part: the PodClique as the set expects it.
+        indices: of its pods, including those that are to be created; they may have gaps.
     """
     labels = labels_of_claims(context.root) | labels_of_set_replica(part.replica) | CLIQUE.under_every_key(part.name)
     return claims_of_owner(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
@@ -150,7 +153,13 @@ def labels_of_claims(root: PodCliqueSet) -> dict[str, str]:
 def pod_spec_with_shared_claims(
     pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int
 ) -> FrozenMap:
-    """Return the pod spec with every claim that its pod shares, in the pod and in each container (WL-086)."""
+    """Return the pod spec with every claim that its pod shares, in the pod and in each container (WL-086).
+
+    Args:
+        root: the set.
+        part: the PodClique of the pod.
+        pod_index: of the pod in its PodClique.
+    """
     names = tuple(dict.fromkeys(claims_by_resource_sharing(root.ref.name, root.spec, part, pod_index)))
     if not names:
         return pod_spec
@@ -173,7 +182,14 @@ def claims_of_owner(
     labels: Mapping[str, str],
     index_keys: Iterable[str],
 ) -> Shared:
-    """Yield the claims of one owner with these labels; those of one replica have its index under ``index_keys``."""
+    """Yield the claims of one owner: one for all its replicas, or one for each.
+
+    Args:
+        entries: of ``resourceSharing``.
+        indices: of the replicas, or of the pods of a PodClique.
+        labels: of every claim.
+        index_keys: labels with the index, of a claim of one replica.
+    """
     every = tuple(indices)
     for entry in entries:
         if entry.scope == ALL_REPLICAS:

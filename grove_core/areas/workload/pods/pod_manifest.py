@@ -53,6 +53,12 @@ def new_pod_names(
 
     The suffix has five letters, so two of 500 pods have the same name in one of a hundred cliques. The later one gets
     another name.
+
+    Args:
+        part: the PodClique as the set expects it.
+        template_hash: of the new pods.
+        slots: the indices of the new pods.
+        pods: all that the clique has, those being deleted included.
     """
     taken = {pod.name for pod in pods}
     names = []
@@ -86,7 +92,12 @@ class NewPod(NamedTuple):
 
 
 def pod_manifest_for(context: WorkloadContext, clique: PodClique, part: ExpectedClique, pod: NewPod) -> ObjectToCreate:
-    """Return one pod of a PodClique, built from what the clique holds; names and claims are the template's (WL-086)."""
+    """Return one pod of a PodClique, built from what the clique holds; names and claims are the template's (WL-086).
+
+    Args:
+        part: the PodClique as the set expects it.
+        pod: its name, index, template hash, and what it waits for.
+    """
     root = context.root
     blank = NewObjectMetadata(
         api_version=CORE,
@@ -148,7 +159,12 @@ def _with_init_container(
 def init_container_waiting_for(
     parents: Iterable[tuple[str, int]], image: str, program: FrozenMap = EMPTY, confinement: FrozenMap = EMPTY
 ) -> FrozenMap:
-    """Return the init container that waits for the parents' pods, with these further fields (WL-084)."""
+    """Return the init container that waits for the parents' pods (WL-084).
+
+    Args:
+        parents: name of each parent, and how many of its pods have to be ready.
+        program, confinement: fields before and after its arguments, such as ``command`` and ``securityContext``.
+    """
     mounts = (("pod-info-vol", _INFO_PATH), ("sa-token-secret-vol", _TOKEN_PATH))
     return FrozenMap(
         {
@@ -169,7 +185,9 @@ def pod_spec_with_init_container(
 ) -> FrozenMap:
     """Return the pod spec with an init container after all others, and the volumes that it mounts (WL-084).
 
-    ``info_mode`` is the mode of the files with the namespace and the name of the gang.
+    Args:
+        secret: name of the Secret with the token of the ServiceAccount.
+        info_mode: ``defaultMode`` of the files with the namespace and the name of the gang; empty for none.
     """
     gang = f"metadata.labels['{POD_GANG}']"
     fields = [("namespace", "metadata.namespace"), ("podgangname", gang)]

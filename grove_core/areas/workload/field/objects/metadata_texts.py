@@ -17,14 +17,25 @@ def object_labels_by_go_operator(set_name: str, name: str, component: str) -> di
 
 
 def replica_labels_by_go_operator(set_name: str, name: str, component: str, replica: int) -> dict[str, str]:
-    """Return the labels of an object that belongs to one replica of a set (WF-101)."""
+    """Return the labels of an object that belongs to one replica of a set (WF-101).
+
+    Args:
+        name: of the object.
+        component: the value of its component label, such as ``pcs-podclique``.
+        replica: the index.
+    """
     return {**object_labels_by_go_operator(set_name, name, component), SET_REPLICA.primary: str(replica)}
 
 
 def metadata_changes(
     labels: FrozenMap, annotations: FrozenMap, stored_labels: FrozenMap, stored_annotations: FrozenMap
 ) -> FrozenMap:
-    """Return the change that makes the stored labels and annotations those wanted, and removes all others (WF-102)."""
+    """Return the change that makes the stored labels and annotations those wanted, and removes all others (WF-102).
+
+    Args:
+        labels, annotations: the wanted ones.
+        stored_labels, stored_annotations: those that the object has.
+    """
     changes = {
         "labels": replacement_patch(labels, stored_labels),
         "annotations": replacement_patch(annotations, stored_annotations),

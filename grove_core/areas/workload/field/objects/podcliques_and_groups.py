@@ -58,7 +58,14 @@ def podclique_manifest_by_go_operator(
     template_hash: str,
     release: WorkloadOfRelease,
 ) -> ObjectToCreate:
-    """Return a PodClique of the set or of one of its scaling groups (WF-110 to WF-115)."""
+    """Return a PodClique of the set or of one of its scaling groups (WF-110 to WF-115).
+
+    Args:
+        owner: the set, or the scaling group that the PodClique is of.
+        part: the PodClique as the set expects it.
+        template_hash: of its present template.
+        release: of the operator.
+    """
     used = with_used_template(context.root, part)
     blank = NewObjectMetadata(
         api_version=GROVE,
@@ -85,6 +92,10 @@ def podclique_changes_by_go_operator(
 
     Labels and annotations are replaced as a whole; the name of a PodGang of a newer release stays (WL-207). Of the spec
     all but ``replicas`` is compared, in normal form; where Grove's variables stand does not count.
+
+    Args:
+        clique: the existing one.
+        owner, part, template_hash, release: as of :func:`podclique_manifest_by_go_operator`.
     """
     used = with_used_template(context.root, part)
     labels = _labels(context.root, used, template_hash)

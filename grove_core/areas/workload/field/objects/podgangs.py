@@ -23,7 +23,13 @@ from grove_core.snapshot.expected_replicas import ExpectedGang
 def podgang_manifest_by_go_operator(
     context: WorkloadContext, part: ExpectedGang, pods: Mapping[str, Sequence[str]], topology: GangTopology
 ) -> ObjectToCreate:
-    """Return a PodGang that refers to these pods, which are sorted, by clique (WF-130, WF-131)."""
+    """Return a PodGang that refers to these pods, which are sorted, by clique (WF-130, WF-131).
+
+    Args:
+        part: the gang as the set expects it.
+        pods: name of each of its PodCliques -> names of the pods.
+        topology: the one that applies, with its node labels.
+    """
     root = context.root
     placement = topology.constraints_of_gang(root, part)
     blank = NewObjectMetadata(
@@ -44,7 +50,12 @@ def podgang_changes_by_go_operator(
     pods: Mapping[str, Sequence[str]],
     topology: GangTopology,
 ) -> FieldsToApply | None:
-    """Return the change of an existing PodGang; None where nothing differs (WF-102, WF-132)."""
+    """Return the change of an existing PodGang; None where nothing differs (WF-102, WF-132).
+
+    Args:
+        gang: the existing one.
+        part, pods, topology: as of :func:`podgang_manifest_by_go_operator`.
+    """
     root = context.root
     placement = topology.constraints_of_gang(root, part)
     because = list[Reason]()

@@ -50,7 +50,12 @@ def rbac_manifests_by_go_operator(root: PodCliqueSet, release: WorkloadOfRelease
 def autoscaler_manifest_by_go_operator(
     root: PodCliqueSet, kind: str, name: str, scaling: AutoScalingConfiguration, replicas: int
 ) -> ObjectToCreate:
-    """Return the autoscaler of the clique or scaling group of this kind and name (WF-142)."""
+    """Return the autoscaler of the clique or scaling group of this kind and name (WF-142).
+
+    Args:
+        kind, name: of the scaled object; the autoscaler has the same name.
+        replicas: of the template; the lower bound where none is written.
+    """
     return autoscaler_manifest_for(root, kind, name, scaling, replicas, object_labels_by_go_operator)
 
 
