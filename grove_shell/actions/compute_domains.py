@@ -28,7 +28,13 @@ from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 def run_daemon(
     arguments: DaemonCommandOptions, *, kubeconfig: str | None = None, context: str | None = None, log: str = "text"
 ) -> int:
-    """Run until a signal; return the exit code (CL-001)."""
+    """Run until a signal; return the exit code (CL-001).
+
+    Args:
+        kubeconfig: a file; None for that of ``KUBECONFIG`` or the home directory, else the pod's account.
+        context: of the kubeconfig; None for its current one.
+        log: ``text`` or ``json``.
+    """
     return asyncio.run(_run_daemon(arguments, kubeconfig, context, log))
 
 

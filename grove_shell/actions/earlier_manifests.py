@@ -27,7 +27,14 @@ def read_earlier_sets(
     choose_rules: ChooseRules,
     now: datetime,
 ) -> tuple[tuple[RunningSet, ...], tuple[InputFault, ...]]:
-    """Return the sets of manifests as they are once every pod is ready, and all problems of the files (ED-008)."""
+    """Return the sets of manifests as they are once every pod is ready, and all problems of the files (ED-008).
+
+    Args:
+        filenames: of ``--old``.
+        namespace: of manifests that name none; None for ``default``.
+        choose_rules: returns the rules that the sets were made by.
+        now: the time of the plan; the sets are as they were a day before it.
+    """
     loaded = load(
         filenames,
         configuration=configuration,
@@ -58,7 +65,13 @@ def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[
 def stored_set_faults(
     loaded: LoadedInput, option: str, expected: str, known: Iterable[RunningSet] = ()
 ) -> Iterator[InputFault]:
-    """Yield a problem for each stored set among the manifests of an option, but for those of ``--old`` themselves."""
+    """Yield a problem for each stored set among the manifests of an option, but for those of ``--old`` themselves.
+
+    Args:
+        option: such as ``--old``; it stands in place of a file.
+        expected: what the option takes, in words.
+        known: the sets of ``--old``, which are no problem.
+    """
     rolled_out = {running.snapshot.root.ref for running in known}
     for root in loaded.cluster.sets:
         if root.uid and root.ref not in rolled_out:

@@ -99,7 +99,14 @@ def forecasts_with_input_findings(
     shown: RecognisedOperator | None,
     failed: Sequence[FailedWrite] = (),
 ) -> tuple[Forecast, ...]:
-    """Return the forecasts of some snapshots with the findings of `with_input_findings`."""
+    """Return the forecasts of some snapshots with the findings of `with_input_findings`.
+
+    Args:
+        snapshots, planned: of the same sets, in the same order.
+        nodes: what the Nodes of the input show.
+        shown: the operator that the input shows; None where there is nothing to recognise one by.
+        failed: writes that failed before.
+    """
     return tuple(
         replace(
             forecast,

@@ -44,7 +44,13 @@ def installation_objects(
     more: tuple[str, ...] = (),
     alerts: AlertOptions = _DEFAULT_ALERTS,
 ) -> list[dict[str, Any]]:
-    """Return the objects of these parts, or of all; as copies, so that YAML has no anchors."""
+    """Return the objects of these parts, or of all; as copies, so that YAML has no anchors.
+
+    Args:
+        parts: keys of ``PARTS``, of ``MONITORING_PARTS``, or ``preview``; empty for all of ``PARTS``.
+        more: keys of ``MORE``, of ``MONITORING_PARTS``, or ``preview``, which are added.
+        alerts: thresholds and links, for the monitoring parts.
+    """
     made = [one for name, make_more in MORE.items() if name in more for one in make_more()]
     made += [one for part, make in PARTS.items() if not parts or part in parts for one in make(installation)]
     monitored = (make for part, make in MONITORING_PARTS.items() if part in {*parts, *more})
@@ -74,6 +80,12 @@ def print_installation_manifests(
     alerts: AlertOptions = _DEFAULT_ALERTS,
 ) -> int:
     """Print these parts, or all, and the requested extra parts, for an operator configuration.
+
+    Args:
+        parts, more, alerts: as of :func:`installation_objects`.
+        output: a key of ``SERIALIZERS``.
+        installation: what the command line sets; the rest is taken from the configuration.
+        config: the configuration file of the operator; None for the defaults.
 
     Returns:
         The exit code (CL-001).

@@ -26,7 +26,13 @@ def require_matplotlib() -> None:
 
 
 def draw_plan(path: str, document: PlanDocument, until: datetime | None, context: PlanPageContext) -> None:
-    """Draw the terminations of a plan into a file. Raises CommandFailed if the file cannot be written."""
+    """Draw the terminations of a plan into a file. Raises CommandFailed if the file cannot be written.
+
+    Args:
+        path: of the picture; its ending is the format.
+        until: the end of the forecast time; None without ``--until``.
+        context: as for the page of the plan; the title depends on it.
+    """
     from grove_shell.views.termination_chart import (  # noqa: PLC0415 - few want a picture
         ChartPanel,
         TerminationChart,

@@ -103,7 +103,12 @@ def plan_page_context(
     options: PlanOptions,
     results: tuple[PolicyResult, ...] = (),
 ) -> PlanPageContext:
-    """Return what the page of a plan shows besides the plan."""
+    """Return what the page of a plan shows besides the plan.
+
+    Args:
+        source, options: of the command.
+        results: of ``--policy``.
+    """
     return PlanPageContext(
         loaded=inputs.loaded,
         nothing_judged=nothing_decided_message(inputs.loaded, plan.document.forecasts),

@@ -135,7 +135,12 @@ def forecasts_of_sets(
 
 
 def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSet, nodes: InputNodes) -> Forecast:
-    """Return a forecast with what averts each termination of its first round that its steps leave as it is (PL-040)."""
+    """Return a forecast with what averts each termination of its first round that its steps leave as it is (PL-040).
+
+    Args:
+        snapshot: of the set, before the first round.
+        nodes: what the Nodes of the input show; whether pods can become ready depends on it.
+    """
     changed = {(one.subject, one.question) for one in averted_by_predicted_steps(forecast.findings, forecast.averted)}
     findings = tuple(one for one in forecast.findings if (one.subject, one.question) not in changed)
     hints = termination_hints(

@@ -39,7 +39,16 @@ _LONGEST_LINE: Final = 256 * 1024 * 1024
 def replay_decision_log(
     log: str, rules: str | None, output: str, *, detailed_exitcode: bool, verbose: bool, html: str | None = None
 ) -> int:
-    """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
+    """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004).
+
+    Args:
+        log: a file; ``-`` for stdin.
+        rules: a rule set to compare with the one of the log; None for none.
+        output: a key of ``RENDERERS``.
+        detailed_exitcode: whether other terminations under ``rules`` have an exit code of their own.
+        verbose: whether the page lists every difference.
+        html: the file to save the page to; None for none.
+    """
     name = input_name(log)
     try:
         read = _reader(log)

@@ -21,7 +21,13 @@ _SALT: int = 16
 
 
 def write_snapshot_file(live: LiveClusterOptions, out: str | None, output: str, *, whole: bool) -> int:
-    """List, redact and write the objects; return the exit code (CL-001). The file is written whole or not at all."""
+    """List, redact and write the objects; return the exit code (CL-001). The file is written whole or not at all.
+
+    Args:
+        out: the file; None for stdout.
+        output: a key of ``SERIALIZERS``.
+        whole: whether values stay that are otherwise replaced by hashes.
+    """
     found = list_objects_of_all_kinds(live)
     first, items = snapshot_header_item(found, datetime.now(UTC)), [*found.items]
     if not whole:

@@ -68,7 +68,16 @@ def check_gangs_fit_on_nodes(
     verbose: bool,
     html: str | None = None,
 ) -> int:
-    """Check and print. Returns the exit code (CL-001, TP-111)."""
+    """Check and print. Returns the exit code (CL-001, TP-111).
+
+    Args:
+        sets: ``set`` or ``namespace/set``; empty for all of the input.
+        filenames: of the input.
+        config: the configuration file of the operator; without one, topology-aware scheduling counts as on.
+        output: a key of ``RENDERERS``.
+        verbose: whether the page shows the placement, node by node.
+        html: the file to save the page to; None for none.
+    """
     found = read_topology_command_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
     lacking = [
         what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.capacity.nodes)) if not there

@@ -127,7 +127,12 @@ def validate_manifests(
     config: str | None = None,
     rules: GivenRules | None = None,
 ) -> int:
-    """Judge and print; returns the exit code (CL-001, CL-056)."""
+    """Judge and print; returns the exit code (CL-001, CL-056).
+
+    Args:
+        filenames, old, config, rules: as of :func:`judge_manifests`.
+        output: a key of ``RENDERERS``, or one of ``ANNOTATION_FORMATS``.
+    """
     found = judge_manifests(filenames, old, config, rules)
     if found.note:
         print_error(found.note)

@@ -124,7 +124,10 @@ async def list_all_objects_of_kind(
 ) -> tuple[list[dict[str, Any]], str]:
     """Return every object of a kind, and the version of the list.
 
-    Arguments and errors are those of :func:`list_kind_by_page`.
+    Errors are those of :func:`list_kind_by_page`.
+
+    Args:
+        namespace, from_cache: as of :func:`list_kind_by_page`.
     """
     return await _joined(list_kind_by_page(api, kind, namespace, from_cache=from_cache))
 

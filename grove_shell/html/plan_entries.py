@@ -50,7 +50,14 @@ class EntryView:
 def entry_views(
     story: ForecastExplanation, anchors: Anchors, cited: CitedRules, now: datetime
 ) -> tuple[EntryView, ...]:
-    """Return the entries of a set, the most urgent first; a replica that is kept has one where it is not well."""
+    """Return the entries of a set, the most urgent first; a replica that is kept has one where it is not well.
+
+    Args:
+        story: the explanation of the set's forecast.
+        anchors: gives ids to the entries.
+        cited: keeps the rules that the reasons cite.
+        now: the time of the plan.
+    """
     seen = Counter[Ref]()
     views = []
     for entry in filter(_is_shown, story.entries):

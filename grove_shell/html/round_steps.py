@@ -120,7 +120,14 @@ class RoundView:
 def round_views(
     forecast: Forecast, stored: StoredValues, cited: CitedRules, shown: ShownDifferences, now: datetime
 ) -> tuple[tuple[RoundView, ...], int]:
-    """Return the rounds of a forecast that write or withhold, and how many repeated rounds are left out (GF-086)."""
+    """Return the rounds of a forecast that write or withhold, and how many repeated rounds are left out (GF-086).
+
+    Args:
+        stored: the values before the first round; those that the steps write are added.
+        cited: keeps the rules that the reasons cite.
+        shown: the differences that the page has already; those of these rounds are added.
+        now: the time of the plan.
+    """
     rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
     assumed = termination_assumptions_by_round(forecast.findings, rounds)
     first = rounds_before_repeats(forecast)

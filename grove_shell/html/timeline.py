@@ -71,7 +71,13 @@ class Timeline:
 def plan_timeline(
     document: PlanDocument, stories: Sequence[ForecastExplanation], until: datetime | None, anchors: Anchors
 ) -> Timeline | None:
-    """Return the timeline from the time of the plan to ``until``, or to the last event; None where nothing comes."""
+    """Return the timeline from the time of the plan to ``until``, or to the last event; None where nothing comes.
+
+    Args:
+        stories: the explanations of its forecasts.
+        until: the end of the forecast time; None without ``--until``.
+        anchors: has the ids that terminations link to.
+    """
     now = document.as_of
     rows = pending_replicas(document.forecasts, stories)
     if not rows:

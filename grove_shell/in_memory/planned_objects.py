@@ -89,7 +89,11 @@ def creations_in_next_reconcile(snapshot: Snapshot, rules: RuleSet, kinds: Abstr
 
 
 def creation_reasons(snapshot: Snapshot, rules: RuleSet, kind: str, name: str) -> tuple[Reason, ...]:
-    """Return why a set would create one of its objects without pods if it did not exist; empty where it would not."""
+    """Return why a set would create one of its objects without pods if it did not exist; empty where it would not.
+
+    Args:
+        kind, name: of the object, in the namespace of the set.
+    """
     others = tuple(one for one in snapshot.others if (one.ref.kind, one.ref.name) != (kind, name))
     creations = creations_in_next_reconcile(replace(snapshot, others=others), rules, {kind})
     return next((step.because for step in creations if step.target.name == name), ())

@@ -67,7 +67,12 @@ def pod_uids(seen: Snapshot) -> frozenset[str]:
 
 
 def update_stage(forecast: Forecast, before: Snapshot, after: Snapshot, there: frozenset[str]) -> UpdateStage:
-    """Return what the rounds of a forecast did; every deleted pod counts as removed for now."""
+    """Return what the rounds of a forecast did; every deleted pod counts as removed for now.
+
+    Args:
+        before, after: the set before and after the rounds.
+        there: uids of the pods from before the update.
+    """
     known, left = pod_uids(before), pod_uids(after)
     reasons = _reasons_of_deletions(forecast)
     gone = [

@@ -101,7 +101,13 @@ def program_manifest(
     where: Json | None = None,
     **fields: Any,  # noqa: ANN401 - parts of a manifest, of any shape
 ) -> Json:
-    """Return one object of a program; ``where`` is its namespace, as metadata has it."""
+    """Return one object of a program.
+
+    Args:
+        program: as its labels name it.
+        where: its namespace, as metadata has it; None for an object without one.
+        fields: the rest of the manifest.
+    """
     metadata = {"name": name, **(where or {}), "labels": program_labels(program)}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 

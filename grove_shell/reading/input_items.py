@@ -145,7 +145,14 @@ def empty_file_fault(file: str) -> InputFault:
 def item_problem_as_fault(
     item: InputItem, where: str, problem: Problem, place: Place | None, *, lost: bool = True
 ) -> InputFault:
-    """Return a problem of an item, or of its part ``where``, as a fault; ``place`` is None if unknown."""
+    """Return a problem of an item, or of a part of it, as a fault.
+
+    Args:
+        where: the item or its part, in words.
+        problem: path of the field, what is expected there, and what is there.
+        place: line and column; None if unknown.
+        lost: whether objects of any kind may be missing because of it.
+    """
     path, expected, got = problem
     line, column = place or (None, None)
     return InputFault(

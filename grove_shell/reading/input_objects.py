@@ -134,7 +134,12 @@ class InputObjects:
         )
 
     def add_fault(self, item: InputItem, path: str, expected: str, got: str) -> None:
-        """Add a fault of an item: field path, expectation and value."""
+        """Add a fault of an item.
+
+        Args:
+            path: of the field.
+            expected, got: what a value has to be there, and the value, in words.
+        """
         self.faults.append(
             item_problem_as_fault(item, item_display_name(item), (path, expected, got), None, lost=False)
         )
@@ -163,7 +168,13 @@ class InputObjects:
         return self._seen | {(kind, namespace) for kind, store in self.kinds.items() for namespace, _ in store.objects}
 
     def put_object(self, item: InputItem, kind: str, store: dict[K, V], key: K, found: V) -> None:
-        """Store an object; two objects of one name that differ are a fault, and neither counts (IN-032)."""
+        """Store an object; two objects of one name that differ are a fault, and neither counts (IN-032).
+
+        Args:
+            kind: that a fault names, and that is incomplete after one.
+            store: the objects of that kind so far.
+            key: in the store; its last two parts are namespace and name.
+        """
         before = store.setdefault(key, found)
         if before is found:
             if isinstance(found, PodCliqueSet):

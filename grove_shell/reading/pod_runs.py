@@ -85,7 +85,12 @@ def decoded_run(file: str, document: int, first: int, text: str, between: str, p
 
 
 def decoded_items(file: str, document: int, first: int, text: str, between: str, prefix: str) -> list[InputItem] | None:
-    """Return the stored objects of a text; None where it has anything else. Arguments as of `decoded_run`."""
+    """Return the stored objects of a text; None where it has anything else.
+
+    Args:
+        first: index of the first object in its list.
+        text, between, prefix: as of :func:`decoded_run`.
+    """
     items = []
     for place, one in enumerate(_texts_of(text, between + prefix, prefix)):
         try:

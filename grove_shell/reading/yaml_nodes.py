@@ -83,7 +83,12 @@ class YamlNodeBuilder:
         return flaws
 
     def record_flaw(self, event: Event, path: str, expected: str, got: str) -> None:
-        """Record a flaw at the place of an event."""
+        """Record a flaw at the place of an event.
+
+        Args:
+            path: of the value, in its object.
+            expected, got: what a value has to be there, and the value, in words.
+        """
         self.flaws.append(UnnamedObjectFault(path, expected, got, *position_of_event(event)))
 
     def enter_collection(self, event: CollectionStartEvent) -> None:
@@ -166,7 +171,14 @@ class YamlNodeBuilder:
         return self.key_of_node(event, None if simple else self.build_node(event, ""), root, ("", [], root, True, ""))
 
     def key_of_node(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> str:
-        """Return the key of a node: text, the merge key, or a placeholder after a flaw (IN-001, IN-006)."""
+        """Return the key of a node: text, the merge key, or a placeholder after a flaw (IN-001, IN-006).
+
+        Args:
+            event: that the node begins with.
+            value: of the node.
+            mapping: that the key is for, with the keys before it.
+            spot: the position of the node.
+        """
         try:
             text = _key_text(event, value)
         except InvalidYamlScalar as refused:
@@ -181,7 +193,13 @@ class YamlNodeBuilder:
         return text
 
     def merge_into_mapping(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> None:
-        """Merge one mapping, or those of a sequence, into ``mapping`` at this position (IN-001)."""
+        """Merge one mapping, or those of a sequence, into ``mapping`` (IN-001).
+
+        Args:
+            event: that the value begins with.
+            value: of the merge key.
+            spot: the position of the value.
+        """
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
             if value is not None or not self.flaws:  # otherwise the value itself is already a flaw

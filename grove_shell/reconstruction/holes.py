@@ -57,7 +57,12 @@ def holes_of_record(
 def holes_outside_record(
     first: datetime | None, last: datetime | None, since: datetime | None, until: datetime | None
 ) -> Iterator[Hole]:
-    """Yield the times that are asked for and that the record, from ``first`` to ``last``, does not span."""
+    """Yield the times that are asked for and that the record does not span.
+
+    Args:
+        first, last: the times at which the record begins and ends; None where it has no times.
+        since, until: the times that are asked for; None for no bound.
+    """
     if first is not None and since is not None and since < truncated_to_seconds(first):
         yield Hole(f"the record begins at {_shown(first)}, after {format_time(since)}", "what went in between")
     if last is not None and until is not None and until > last:

@@ -25,7 +25,11 @@ def handlers_by_scenario_event(
     faults: FaultInjector,
     configuration_faults: ConfigurationFaultInjector,
 ) -> Mapping[str, tuple[SimulationActor, EventHandler]]:
-    """Return actor and handler of each kind of event; the actor of a fault is ``FAULT``."""
+    """Return actor and handler of each kind of event; the actor of a fault is ``FAULT``.
+
+    Args:
+        users, topologies, nodes, faults, configuration_faults: the handlers are methods of these.
+    """
 
     def node(act: Callable[[str], None]) -> Callable[[NodeByNameOrPod], None]:
         return lambda where: act(users.node_of_event(where))

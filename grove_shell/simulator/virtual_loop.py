@@ -54,7 +54,13 @@ class VirtualTimeEventLoop(asyncio.AbstractEventLoop):
     def call_at(
         self, when: float, callback: Callable[[*_Args], object], *args: *_Args, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Run a callback at a time, in seconds of :meth:`time`."""
+        """Run a callback at a time.
+
+        Args:
+            when: in seconds of :meth:`time`.
+            args: of the callback.
+            context: that the callback runs in; None for a copy of the present one.
+        """
         timer = _Timer(when, callback, args, self, context)
         timer.scheduled = self._queue.schedule(ceil(when * SECOND - _ROUNDING), partial(self._ring, timer))
         self._timers.add(timer)
@@ -63,7 +69,12 @@ class VirtualTimeEventLoop(asyncio.AbstractEventLoop):
     def call_later(
         self, delay: float, callback: Callable[[*_Args], object], *args: *_Args, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Run a callback after some seconds."""
+        """Run a callback after a delay.
+
+        Args:
+            delay: in seconds of :meth:`time`.
+            args, context: as of :meth:`call_at`.
+        """
         return self.call_at(self.time() + delay, callback, *args, context=context)
 
     def create_future(self) -> asyncio.Future[Any]:

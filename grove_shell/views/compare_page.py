@@ -173,7 +173,13 @@ def _set(page: StyledTextPage, found: RuleSetComparison, report: RuleSetComparis
 def add_rule_set_differences(
     page: StyledTextPage, found: RuleSetComparison, rules: tuple[str, str], now: datetime, *, full: bool
 ) -> None:
-    """Add every replica of a set that two rule sets treat differently."""
+    """Add every replica of a set that two rule sets treat differently.
+
+    Args:
+        rules: names of the two rule sets, in the order of the comparison.
+        now: that other times are shown relative to.
+        full: whether to show all names and reasons, and the differing conditions.
+    """
     for one in found.differences:
         _difference(page, one, rules, now, full=full)
     for subject, before, after in found.breaches if full else ():

@@ -76,7 +76,14 @@ def add_axes_and_legend(
     label: str = "nodes",
     along: Callable[[ConvergenceRunParameters], int] = lambda point: point.nodes,
 ) -> None:
-    """Make both axes logarithmic, x with a tick for each number that there is, y with plain numbers; add the legend."""
+    """Make both axes logarithmic, x with a tick for each number that there is, y with plain numbers; add the legend.
+
+    Args:
+        unit: label of the y axis.
+        more: further lines of the legend.
+        label: of the x axis.
+        along: returns the x value of a run.
+    """
     places = sorted({along(run.point) for run in runs})
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(NullLocator())

@@ -25,7 +25,12 @@ T = TypeVar("T")
 
 
 def add_plan_entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, full: bool) -> None:
-    """Add one entry: what becomes of a replica and when, and its reasons; ``full`` for all of them."""
+    """Add one entry: what becomes of a replica and when, and its reasons.
+
+    Args:
+        now: the time of the plan.
+        full: whether to show all names and reasons.
+    """
     most = None if full else MAX_NAMES
     label = (padded_entry_label(entry.urgency.value), STYLES[entry.urgency])
     head = object_display_name(entry.subject)

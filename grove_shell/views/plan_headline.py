@@ -78,7 +78,13 @@ def plan_verdicts(
 
 
 def time_and_rules_line(now: datetime, rules: str, source: RuleSetSource | None, time_from: str = "") -> str:
-    """Return the time with its source, the rule set, and the evidence for it in the cluster (CL-055, IN-081)."""
+    """Return the time with its source, the rule set, and the evidence for it in the cluster (CL-055, IN-081).
+
+    Args:
+        rules: name of the rule set.
+        source: what chose the rule set; None where that is not known.
+        time_from: ``input`` where the time is the newest one in the input; else empty.
+    """
     shown = f": {source.because}" if source is not None and source.because else ""
     return f"as of {now.date().isoformat()} {clock_time(now, now)}{time_source_note(time_from)}, rules '{rules}'{shown}"
 

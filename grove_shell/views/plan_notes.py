@@ -68,7 +68,12 @@ def plan_notes_page(document: PlanDocument, context: PlanPageContext) -> StyledT
 def add_plan_notes(
     page: StyledTextPage, document: PlanDocument, stories: Sequence[ForecastExplanation], context: PlanPageContext
 ) -> None:
-    """Add the notes between the headline and the sets."""
+    """Add the notes between the headline and the sets.
+
+    Args:
+        stories: the explanations of its forecasts.
+        context: what the page shows besides the plan.
+    """
     loaded = context.loaded
     _missing(page, document, loaded)
     _manifest_notes(page, document, context)

@@ -97,7 +97,13 @@ def is_calm(forecast: Forecast, story: ForecastExplanation, context: PlanPageCon
 def add_set(
     page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, now: datetime, context: PlanPageContext
 ) -> None:
-    """Add everything about one set."""
+    """Add everything about one set.
+
+    Args:
+        story: the explanation of the forecast.
+        now: the time of the plan.
+        context: what the page shows besides the plan, and how much of it.
+    """
     _root(page, forecast, story, now, full=context.verbose)
     if context.decisions:
         _decisions(page, forecast)
@@ -140,7 +146,12 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
 
 
 def add_set_warnings(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, *, full: bool) -> None:
-    """Add what stands before the entries of a set: what is not predicted, findings about its parts, and its edit."""
+    """Add what stands before the entries of a set: what is not predicted, findings about its parts, and its edit.
+
+    Args:
+        story: the explanation of the forecast.
+        full: whether to show all of the edit.
+    """
     for sentence in story.unpredicted:
         page.add_line((padded_entry_label(ReplicaUrgency.UNKNOWN.value), STYLES[ReplicaUrgency.UNKNOWN]), sentence)
     for why in reasons_for_question(MISPLACEMENT, story.notices):

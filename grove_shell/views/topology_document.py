@@ -22,7 +22,13 @@ def topology_list_as_json(
     unknown: Iterable[str] = (),
     placements: PlacementsOfSets = NO_PLACEMENTS,
 ) -> Json:
-    """Return the document of ``grove topology list``."""
+    """Return the document of ``grove topology list``.
+
+    Args:
+        without: number of sets without a topology.
+        unknown: kinds that show users of topologies and are incomplete in the input.
+        placements: whether the pods of the sets are where the topologies want them.
+    """
     return {
         "topologies": [_usage_with_placements(one, placements) for one in usages],
         "setsWithoutTopology": without,

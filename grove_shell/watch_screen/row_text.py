@@ -49,7 +49,13 @@ def columns_for(rows: Sequence[VisibleRow], width: int) -> Columns:
 def row_text(
     visible: VisibleRow, columns: Columns, now: datetime, *, is_open: bool = False, is_selected: bool = False
 ) -> Text:
-    """Return the line of a row; the selected one is marked by a character, too."""
+    """Return the line of a row; the selected one is marked by a character, too.
+
+    Args:
+        visible: the row, and how deep it is in the tree.
+        now: that the time left until an end is counted from.
+        is_open: whether the rows inside it are shown.
+    """
     row, depth = visible
     head = (_CURSOR if is_selected else _NO_CURSOR) + " " * (_INDENT * depth)
     head += (_OPEN if is_open else _CLOSED) if row.children else _LEAF

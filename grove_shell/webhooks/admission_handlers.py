@@ -84,6 +84,11 @@ async def topologies_with_one_refreshed(
     """Return the known topologies with one of them as the API server has it now; None if it cannot be read (WH-005).
 
     A name that no object can have is not requested, since it would become part of a path.
+
+    Args:
+        known: by name.
+        name: of the one to read.
+        seconds: the most time for the request.
     """
     if not is_dns_subdomain(name):
         return known

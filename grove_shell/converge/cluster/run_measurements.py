@@ -151,7 +151,15 @@ def convergence_run_from_counts(
     all_counts: Sequence[DaemonPoolCounters],
     server: ApiServerCounters,
 ) -> ConvergenceRun:
-    """Return the run made of the counts of daemons, monitor and server."""
+    """Return the run made of the counts of daemons, monitor and server.
+
+    Args:
+        setting: machine and versions, for captions.
+        monitor: with the times at which the run converged.
+        start: of the run, on the monotonic clock.
+        all_counts: of each process with daemons.
+        server: by how much the counters of the server increased in the run.
+    """
     pushed = [at for counts in all_counts for at in counts.pushed]
     viewed = sorted(at for counts in all_counts for at in counts.viewed)
     summed = {name: sum(getattr(counts, name) for counts in all_counts) for name in _SUMMED}

@@ -116,7 +116,14 @@ class ConvergenceRunNamespace:
 def write_service_account_kubeconfig(
     path: Path, server: str, authority: str | None, token: str, namespace: str
 ) -> None:
-    """Write a self-contained kubeconfig for the service account, readable by its owner alone."""
+    """Write a self-contained kubeconfig for the service account, readable by its owner alone.
+
+    Args:
+        server: address of the API server.
+        authority: its CA certificates, as PEM in base64; None if they are not verified.
+        token: of the service account.
+        namespace: that commands use by default.
+    """
     trust = {"certificate-authority-data": authority} if authority else {"insecure-skip-tls-verify": True}
     config = {
         "apiVersion": "v1",

@@ -74,7 +74,14 @@ class DomainDaemonModel:
         self._first_action: _CachedAction | None = None
 
     def on_watch_event(self, version: int, view: NvlinkCliqueState | None, at: int, jitter: float) -> bool:
-        """Apply a watch event or the first list, None without an object; return whether the daemon has to decide."""
+        """Apply a watch event or the first list; return whether the daemon has to decide.
+
+        Args:
+            version: of the object in the event.
+            view: of the daemon's clique; None without an object.
+            at: the time of the model, in microseconds.
+            jitter: a random factor around 1 for the first backoff.
+        """
         due = at + round(_in_micros(self._participants.settings.first_backoff) * jitter)
         self._failures = 0
         self._not_before = min(self._not_before, due) if self._not_before > at else due
@@ -87,7 +94,12 @@ class DomainDaemonModel:
         return not is_running or self._view.entries[self._number].ready != self._fabric_ready
 
     def on_write_result(self, write: ModelWrite, result: ModelWriteResult, at: int, jitter: float) -> None:
-        """Apply the result of the daemon's write."""
+        """Apply the result of the daemon's write.
+
+        Args:
+            at: the time of the model, in microseconds.
+            jitter: a random factor around 1 for the backoff after a failure.
+        """
         match result.kind:
             case RequestResultKind.SUCCEEDED:
                 self._failures = self._not_before = self._throttled_until = 0

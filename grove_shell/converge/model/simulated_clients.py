@@ -147,7 +147,14 @@ class DomainControllerModel:
         self._count = self._ready = 0
 
     def on_watch_event(self, object_number: int, version: int, clique: int | None, view: NvlinkCliqueState) -> None:
-        """Apply an event; events of one object arrive in the order of versions (CV-005)."""
+        """Apply an event; events of one object arrive in the order of versions (CV-005).
+
+        Args:
+            object_number: ``DOMAIN_NUMBER``, or the number of a clique's object.
+            version: of the object.
+            clique: number of the changed clique; None if only the status of the domain changed.
+            view: of that clique.
+        """
         if object_number == DOMAIN_NUMBER:
             self._version = max(self._version, version)
         if clique is None:

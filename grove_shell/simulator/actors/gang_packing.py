@@ -89,7 +89,13 @@ def assign_nodes_to_pods(
     requests_of: RequestsOf,
     best: ChooseNode,
 ) -> Assignment | None:
-    """Return a node for each pod of a block, with the room reserved; None, with nothing reserved, without room."""
+    """Return a node for each pod of a block, with the room reserved; None, with nothing reserved, without room.
+
+    Args:
+        nodes: that may be chosen; the room of the chosen ones is reserved.
+        requests_of: returns what a pod requests.
+        best: returns the node for such requests; None where there is no room.
+    """
     limited = frozenset(resource for pod in block.all_pods() for resource in requests_of(pod).amounts) - UNLIMITED
     for chosen in _choices(block, nodes, limited):
         found = _within(block, chosen, requests_of, best)

@@ -124,7 +124,16 @@ class GangPreemption:
         fits: Callable[[], bool],
         cliques: Mapping[str, PodClique],
     ) -> None:
-        """Delete the pods that have to go so that a gang fits; ``cliques`` are by uid."""
+        """Delete the pods that have to go so that a gang fits.
+
+        Args:
+            gang: namespace and name.
+            priority: of the gang; only pods with a lower one are deleted.
+            trees: the groups of all gangs, some of which are preempted as a whole.
+            requests_of: returns what a pod requests.
+            fits: whether the gang fits into the room that the nodes have then.
+            cliques: by uid.
+        """
         together: dict[Ref, Assignment] = {}
         for pod in self._cluster.all_pods():
             if pod.node in self._nodes and is_live_pod(pod) and self.priority_of(pod) < priority:

@@ -50,7 +50,12 @@ def _reconfigure(rng: Random, targets: RandomEventTargets, at: int) -> list[Scen
 def random_late_domain_events(
     rng: Random, targets: RandomEventTargets, horizon: int, kinds: list[str]
 ) -> list[ScenarioEvent]:
-    """Return events by which replicas start without a ComputeDomain, and get one later when parts are recreated."""
+    """Return events by which replicas start without a ComputeDomain, and get one later when parts are recreated.
+
+    Args:
+        horizon: in milliseconds; the later events begin in so long a time after the first 15 s.
+        kinds: kinds of events that the scenario may have.
+    """
     most = rng.randrange(len(targets.domains))
     late = ScenarioEvent(
         at=0, limit_domains=faults.LimitDomainsFault(most=most, span=rng.choice((SECOND, 5 * SECOND, 30 * SECOND)))
