@@ -174,6 +174,13 @@ def pods_restarted_once_ready(
     """Return the pods that a stopped update restarts once every pod is ready (ED-013).
 
     They are all of :func:`pods_left_to_restart` where the update goes on waiting, or takes more than the work.
+
+    Args:
+        cluster: holds the objects of ``stopped``; it is changed.
+        stopped: the set where the update stopped.
+        there: uids of the pods from before the update.
+        changed: names of the cliques whose pods depend on a changed field.
+        work: the most work for the rest of the update.
     """
     _make_pods_ready(cluster, stopped, frozenset())
     seen = cluster.snapshot_of_set(stopped.root.ref, stopped.now) or stopped

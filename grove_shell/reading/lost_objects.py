@@ -27,7 +27,9 @@ def missing_referenced_kinds(
 ) -> set[Gap]:
     """Return kinds without objects although other objects refer to some, by namespace (GT-024, IN-040). Linear.
 
-    ``grouped`` are the namespaces with PodGroups.
+    Args:
+        sets, groups, cliques, gangs, pods: all objects of the input.
+        grouped: the namespaces with PodGroups.
     """
     gaps: set[Gap] = set()
     with_groups = {group.ref.namespace for group in groups}

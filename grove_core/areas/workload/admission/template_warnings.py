@@ -23,7 +23,7 @@ _HUGEPAGES: Final = "hugepages-"
 
 
 def pod_spec_warnings(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    """Return pod templates that are valid and probably not intended (WL-180, WL-181, WL-185)."""
+    """Yield pod templates that are valid and probably not intended (WL-180, WL-181, WL-185)."""
     first = first_named_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
         if not any(container.path.startswith("containers[") for container in pod.containers):
@@ -41,7 +41,7 @@ def pod_spec_warnings(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
 
 
 def startup_order_warnings(spec: SetSpec) -> Iterator[BadField]:
-    """Return the ``startsAfter`` that have no effect (WL-182)."""
+    """Yield each ``startsAfter`` that has no effect (WL-182)."""
     for index, clique in enumerate(spec.template.cliques):
         if clique.spec.starts_after and spec.template.clique_startup_type in {ANY_ORDER, IN_ORDER}:
             path = f"{CLIQUES}[{index}].spec.startsAfter"
