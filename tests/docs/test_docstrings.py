@@ -1,4 +1,7 @@
-"""Docstrings name what exists: the errors under ``Raises``, the classes in references, and any name in backticks."""
+"""Docstrings name what exists: the errors under ``Raises``, the classes in references, and any name in backticks.
+
+Those of functions with many parameters describe them, and those of generators say what they yield.
+"""
 
 import ast
 import builtins
@@ -17,6 +20,12 @@ RAISED = re.compile(r"^\s*(\w+(?:, \w+)*): ", re.MULTILINE)
 IN_A_SENTENCE = re.compile(r"Raises ((?:[A-Z]\w+(?:, | or | and )?)+)")
 REFERENCE = re.compile(r":class:`~?(?:[\w.]+\.)?(\w+)`")
 IN_BACKTICKS = re.compile(r"(?<!`)`~?([A-Za-z_][\w.]*)`(?!`)")
+ARGS = re.compile(r"^Args:$", re.MULTILINE)
+RETURN = re.compile(r"Returns?\b")
+MANY = 4
+"""From so many parameters on, a public function describes those whose name and type do not say enough."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class NamesInCode(NamedTuple):
@@ -27,30 +36,76 @@ class NamesInCode(NamedTuple):
         defined: public class -> the modules that define it.
         classes: those that they define or import, and Python's own.
         identifiers: of modules, classes, functions, arguments, attributes, and fields of JSON.
+        undescribed: public functions with many parameters and a docstring without ``Args``.
+        returning: generators with a docstring that says what they return.
     """
 
     docstrings: list[tuple[str, str]]
     defined: defaultdict[str, list[str]]
     classes: set[str]
     identifiers: set[str]
+    undescribed: list[str]
+    returning: list[str]
 
 
 @cache
 def names_in_code() -> NamesInCode:
-    found = NamesInCode([], defaultdict(list), set(dir(builtins)), set())
+    found = NamesInCode([], defaultdict(list), set(dir(builtins)), set(), [], [])
     for path in SOURCES:
         place = path.relative_to(ROOT)
         found.identifiers.update(place.with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 where = f"{place}: {getattr(node, 'name', 'the module')}"
-                found.docstrings.append((where, ast.get_docstring(node) or ""))
+                docstring = ast.get_docstring(node) or ""
+                found.docstrings.append((where, docstring))
+                if isinstance(node, Function) and lacks_args(node, docstring):
+                    found.undescribed.append(where)
+                if isinstance(node, Function) and returns_in_words(node, docstring):
+                    found.returning.append(where)
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.defined[node.name].append(str(place))
             if isinstance(node, ast.ClassDef | ast.alias):
                 found.classes.add(class_named_by(node))
             found.identifiers.update(identifiers_of(node))
     return found
+
+
+def lacks_args(node: Function, docstring: str) -> bool:
+    """Whether a public function should describe its parameters and does not.
+
+    Parameters of commands are described by their options. A function without a docstring is inside another one, or
+    overrides one that has it.
+    """
+    if node.name.startswith("_") or not docstring or ARGS.search(docstring) or len(parameters_of(node)) < MANY:
+        return False
+    return not any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "command"
+        for one in node.decorator_list
+    )
+
+
+def parameters_of(node: Function) -> list[str]:
+    given = node.args
+    starred = filter(None, (given.vararg, given.kwarg))
+    named = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, *starred)]
+    return named[named[:1] in (["self"], ["cls"]) :]
+
+
+def returns_in_words(node: Function, docstring: str) -> bool:
+    return RETURN.match(docstring) is not None and is_generator(node)
+
+
+def is_generator(node: Function) -> bool:
+    """Whether its own body yields; functions inside it do not count."""
+    left: list[ast.AST] = [*node.body]
+    while left:
+        one = left.pop()
+        if isinstance(one, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(one, Function | ast.Lambda | ast.ClassDef):
+            left.extend(ast.iter_child_nodes(one))
+    return False
 
 
 def class_named_by(node: ast.ClassDef | ast.alias) -> str:
@@ -103,6 +158,54 @@ def test_names_in_backticks_exist() -> None:
         if not code.identifiers.issuperset(name.split("."))
     ]
     assert not missing, "\n".join(missing)
+
+
+def test_functions_with_many_parameters_describe_them() -> None:
+    undescribed = names_in_code().undescribed
+    assert not undescribed, "without Args:\n" + "\n".join(undescribed)
+
+
+def test_generators_say_what_they_yield() -> None:
+    returning = names_in_code().returning
+    assert not returning, "generators that begin with Return:\n" + "\n".join(returning)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_found"),
+    [
+        ("def f(a, b, c, d):\n    'Do it.'", True),
+        ("async def f(self, a, b, *c, d, **e):\n    'Do it.'", True),
+        ("def f(self, a, b, c):\n    'Do it.'", False),
+        ("def f(a, b, c, d):\n    'Do it.\\n\\nArgs:\\n    a: the first.'", False),
+        ("def _f(a, b, c, d):\n    'Do it.'", False),
+        ("def f(a, b, c, d): ...", False),
+        ("@group.command('f')\ndef f(a, b, c, d):\n    'Do it.'", False),
+    ],
+)
+def test_missing_descriptions_are_found(source: str, *, is_found: bool) -> None:
+    node = function_in(source)
+    assert lacks_args(node, ast.get_docstring(node) or "") == is_found
+
+
+@pytest.mark.parametrize(
+    ("source", "is_found"),
+    [
+        ("def f():\n    'Return numbers.'\n    for one in ():\n        yield one", True),
+        ("async def f():\n    'Returns numbers.'\n    yield 1", True),
+        ("def f():\n    'Yield numbers.'\n    yield from ()", False),
+        ("def f():\n    'Return numbers.'\n    return (one for one in ())", False),
+        ("def f():\n    'Return g.'\n    def g():\n        yield 1\n    return g", False),
+    ],
+)
+def test_generators_that_return_are_found(source: str, *, is_found: bool) -> None:
+    node = function_in(source)
+    assert returns_in_words(node, ast.get_docstring(node) or "") == is_found
+
+
+def function_in(source: str) -> Function:
+    (node,) = ast.parse(source).body
+    assert isinstance(node, Function)
+    return node
 
 
 @pytest.mark.parametrize(
