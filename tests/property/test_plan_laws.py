@@ -31,7 +31,7 @@ from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StatusToWrite
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
-from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.plan.plan_laws import BrokenPlanLaw, broken_laws_in_plan
 from grove_core.plan.planner import make_plan, steps_for_objects_without_root
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
@@ -175,8 +175,8 @@ class TestLegality:
         plan = make_plan(AreaResult(DesiredChanges((*wants, change))), snapshot)
         assert [step.target for step in plan.steps] == [want.target for want in wants]
         wrong = replace(plan, steps=(*steps_for_objects_without_root([change]), *plan.steps))
-        found = [(problem.law, problem.expected) for problem in broken_laws_in_plan(wrong, snapshot)]
-        assert found == [("PL-015", "to stay as it was judged")]
+        law = BrokenPlanLaw("PL-015", owner.ref.short, "to stay as it was judged", "other fields")
+        assert broken_laws_in_plan(wrong, snapshot) == (law,)
 
     def test_pl015_what_an_end_rested_on_that_is_through_may_change(self) -> None:
         """Only its flag is still to be written; the present holder of the cause's name is another."""

@@ -14,7 +14,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, gangs
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
-from grove_core.plan.plan_laws import broken_laws_in_plan
+from grove_core.plan.plan_laws import BrokenPlanLaw, broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
@@ -69,5 +69,6 @@ def test_pl019_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
     assert isinstance(first.action, Delete)
     for action in (replace(first.action, terminates=()), replace(first.action, rests_on=())):
         wrong = replace(plan, steps=tuple(replace(one, action=action) if one is first else one for one in plan.steps))
-        found = [(one.law, one.expected) for one in broken_laws_in_plan(wrong, snapshot)]
-        assert found == [("PL-019", "gangs that end and causes, or none")]
+        got = f"{len(action.terminates)} and {len(action.rests_on)}"
+        law = BrokenPlanLaw("PL-019", first.target.short, "gangs that end and causes, or none", got)
+        assert broken_laws_in_plan(wrong, snapshot) == (law,)
