@@ -14,15 +14,13 @@ from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deni
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROVE
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, GROVE, SET_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlMode
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET
 from grove_core.resources.metadata_readers import read_label, read_labels, ref_in_manifest
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest, read_podcliqueset_manifest
-from grove_core.resources.topology_usage import SET_KIND
 from grove_core.resources.unreadable_value_placeholders import with_value_placeholders
 from grove_core.rule_sets.admission import ManifestToAdmit
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet

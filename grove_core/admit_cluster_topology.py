@@ -15,9 +15,8 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import TOPOLOGY_FINALIZER
+from grove_core.resources.api_names import SET_KIND, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
 from grove_core.resources.cluster_topology import (
-    TOPOLOGY_KIND,
     ClusterTopology,
     cluster_topology_from_json,
     effective_topologies,
@@ -29,7 +28,7 @@ from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_manifest import read_podcliqueset_manifest
 from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
-from grove_core.resources.topology_usage import SET_KIND, bound_pods_by_set, sets_by_topology, topology_in_template
+from grove_core.resources.topology_usage import bound_pods_by_set, sets_by_topology, topology_in_template
 
 
 def admit_topology(

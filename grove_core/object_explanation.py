@@ -31,12 +31,10 @@ from grove_core.object_lookup import (
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.plan.plan import Plan
 from grove_core.plan.update_forecast import UpdateStage
-from grove_core.resources.api_names import GROVE
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, GROUP_KIND, GROVE, POD_GROUP_KIND
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 _TRUE: Final = ConditionStatus.TRUE.value

@@ -8,20 +8,25 @@ from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (
     AUTOSCALING,
+    CLAIM_KIND,
     CLAIMS,
+    COMPOSITE_KIND,
     COMPOSITES,
     CORE,
+    DOMAIN_KIND,
+    GROUP_KIND,
     GROVE,
     POD_GANG,
+    POD_GROUP_KIND,
     RBAC,
     SCHEDULER,
+    WORKLOAD_KIND,
     WORKLOADS,
 )
-from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.mnnvl_groups import required_group_domains
 from grove_core.resources.naming_rules import composite_pod_group_names, replica_index_of_compute_domain
-from grove_core.resources.owned_object import CLAIM_KIND, COMPOSITE_KIND, OWNED_KINDS, POD_GROUP_KIND, WORKLOAD_KIND
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.owned_object import OWNED_KINDS
+from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 _VERSIONS: Final = MappingProxyType(

@@ -5,9 +5,8 @@ from typing import NamedTuple
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.scheduling.judge import gang_backend_notice, scheduling_preflight_objection
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import COMPOSITE_KIND, DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, GangBackend, ServedApis
-from grove_core.resources.owned_object import COMPOSITE_KIND
 
 
 class PreflightObjection(NamedTuple):

@@ -1,17 +1,15 @@
 """The impact of deletions: the pods that they remove, how many of these are ready, and the GPUs that they hold."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, DeletionImpact, Step
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import PlannedRoot
+from grove_core.resources.api_names import GROUP_KIND, POD_KIND
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-
-_POD: Final = "Pod"
 
 
 def with_deletion_impacts(steps: Iterable[Step], view: PlannedRoot) -> Iterable[Step]:
@@ -38,7 +36,7 @@ class DeletionImpacts:
         self._cliques = {clique.ref: clique for clique in snapshot.cliques}
         self._pods = (
             {pod.ref: pod for _, pod in snapshot.pods() if pod.ref in deleted}
-            if any(ref.kind == _POD for ref in deleted)
+            if any(ref.kind == POD_KIND for ref in deleted)
             else {}
         )
         self._groups = {group.ref: group.uid for group in snapshot.groups if group.ref in deleted}
@@ -49,10 +47,10 @@ class DeletionImpacts:
 
     def impact_of_deleting(self, target: Ref) -> DeletionImpact | None:
         """Return the impact of deleting the target; None where it has no pods, or they were not collected."""
-        if target.kind == _POD:
+        if target.kind == POD_KIND:
             found = self._pods.get(target)
             return None if found is None else _impact_of(((found,),))
-        if _POD in self._snapshot.not_collected or target.kind not in {"PodClique", GROUP_KIND}:
+        if POD_KIND in self._snapshot.not_collected or target.kind not in {"PodClique", GROUP_KIND}:
             return None
         clique = self._cliques.get(target)
         cliques = self._members.get(self._groups.get(target, ""), ()) if clique is None else (clique,)

@@ -16,11 +16,10 @@ from grove_core.kernel.steps import (
 )
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
-from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import CLIQUE_KIND, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached
-from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import condition_written_by_step, writes_breach_end

@@ -1,4 +1,4 @@
-"""Names in the API, each declared once: API versions, label keys, annotations, finalizers, condition types.
+"""Names in the API, each declared once: API versions, kinds, label keys, annotations, finalizers, condition types.
 
 Labels that have several keys are declared in ``labels``.
 """
@@ -16,6 +16,22 @@ COMPOSITES: Final = "scheduling.k8s.io/v1alpha3"
 CLAIMS: Final = "resource.k8s.io/v1"
 CLAIM_VERSIONS: Final = (CLAIMS, "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")  # the newest first
 NVIDIA: Final = "resource.nvidia.com/v1beta1"
+
+POD_KIND: Final = "Pod"
+CLIQUE_KIND: Final = "PodClique"
+SET_KIND: Final = "PodCliqueSet"
+GROUP_KIND: Final = "PodCliqueScalingGroup"
+GANG_KIND: Final = "PodGang"
+DOMAIN_KIND: Final = "ComputeDomain"
+DOMAIN_CLIQUE_KIND: Final = "ComputeDomainClique"
+TOPOLOGY_KIND: Final = "ClusterTopology"
+BINDING_KIND: Final = "ClusterTopologyBinding"
+CLAIM_KIND: Final = "ResourceClaim"
+CLAIM_TEMPLATE_KIND: Final = "ResourceClaimTemplate"
+WORKLOAD_KIND: Final = "Workload"
+COMPOSITE_KIND: Final = "CompositePodGroup"
+POD_GROUP_KIND: Final = "PodGroup"
+NODE_KIND: Final = "Node"
 
 RENAMED_KINDS: Final = MappingProxyType({"PodGangSet": "PodCliqueSet"})
 """Earlier names of kinds of Grove."""

@@ -8,13 +8,10 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import BINDING_KIND, GROVE, TOPOLOGY_KIND
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import Resource, read_labels, read_metadata, stored_inner_object
 
-TOPOLOGY_KIND: Final = "ClusterTopology"
-BINDING_KIND: Final = "ClusterTopologyBinding"
-"""What newer clusters call it (decision D17)."""
 TOPOLOGY_KINDS: Final = (TOPOLOGY_KIND, BINDING_KIND)
 DEFAULT_TOPOLOGY: Final = "grove-topology"
 RANKED: Final = ("region", "zone", "datacenter", "block", "rack", "host", "numa")

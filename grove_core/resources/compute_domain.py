@@ -11,7 +11,7 @@ from typing import Final
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
-from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
+from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
 from grove_core.resources.configuration import ComputeDomainFormatName
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import Resource, read_labels, read_metadata, stored_inner_object
@@ -24,10 +24,8 @@ NO_FABRIC_INDEX: Final = -1
 """What the entry of a node without fabric has for an index (DC-062)."""
 
 _LOWEST: Final = -(2**31)
-DOMAIN_KIND: Final = "ComputeDomain"
 NODE_NAME: Final = "name"
 """What an entry of ``status.nodes`` calls its node."""
-CLIQUE_KIND: Final = "ComputeDomainClique"
 DAEMON_NODE_NAME: Final = "nodeName"
 """What an entry of ``daemons`` calls its node."""
 
@@ -174,7 +172,7 @@ class ComputeDomainClique(Resource, frozen=True, kw_only=True):
 def domain_clique_from_json(raw: Mapping[str, object]) -> ComputeDomainClique:
     """Read a ComputeDomainClique; raises MalformedObject with every problem (IN-030)."""
     top = JsonFieldReader(raw, "", [])
-    identity = read_metadata(top, NVIDIA, CLIQUE_KIND, None)
+    identity = read_metadata(top, NVIDIA, DOMAIN_CLIQUE_KIND, None)
     labels = read_labels(top)
     domain_uid = labels.text(DOMAIN)
     return top.result_or_problems(

@@ -8,10 +8,8 @@ from typing import Final, NamedTuple
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import CLAIM_KIND, CLAIM_VERSIONS, DOMAIN_KIND, NVIDIA
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration, MnnvlMode, ServedApis
-from grove_core.resources.owned_object import CLAIM_KIND
 
 _ALPHA: Final = "resource.nvidia.com/v1alpha1"
 

@@ -12,13 +12,13 @@ from typing import Final, NamedTuple, Protocol
 from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (
+    DOMAIN_KIND,
     MNNVL_DEVICE_CLASS,
     MNNVL_ENABLED,
     MNNVL_MANAGED,
     MNNVL_SCOPE,
     SHARED_CLAIM,
 )
-from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import (
     CLIQUE,
     GROUP,

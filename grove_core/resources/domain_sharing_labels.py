@@ -5,8 +5,7 @@ from collections.abc import Set as AbstractSet
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
-from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import CLAIM_KIND, COMPONENT, DOMAIN_KIND, MNNVL_MANAGED
 from grove_core.resources.domain_sharing import CLAIM_SUFFIX, DOMAIN_SUFFIX, ComputeDomainUser, shared_claim_entry
 from grove_core.resources.labels import (
     CLIQUE,
@@ -17,7 +16,7 @@ from grove_core.resources.labels import (
     label_value_in,
     podcliqueset_name_from_labels,
 )
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.owned_object import OwnedObject
 
 
 def domain_user_in_labels(labels: FrozenMap) -> ComputeDomainUser | None:

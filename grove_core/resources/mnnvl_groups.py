@@ -5,8 +5,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import MNNVL_CLAIM, MNNVL_GROUP, NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, MNNVL_CLAIM, MNNVL_GROUP, NVIDIA
 from grove_core.resources.pod_spec_gpus import claim_names_in, pod_spec_with_gpu_claim, requests_gpus
 from grove_core.resources.podcliqueset_spec import SetTemplate
 

@@ -13,7 +13,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.kernel.structs import Struct
-from grove_core.resources.api_names import MANAGED_BY, OPERATOR
+from grove_core.resources.api_names import COMPOSITE_KIND, MANAGED_BY, OPERATOR, POD_GROUP_KIND, WORKLOAD_KIND
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import (
     Resource,
@@ -101,10 +101,6 @@ class NewObjectMetadata(Struct, frozen=True, kw_only=True):
         return FrozenMap(whole)
 
 
-CLAIM_KIND: Final = "ResourceClaim"
-WORKLOAD_KIND: Final = "Workload"
-COMPOSITE_KIND: Final = "CompositePodGroup"
-POD_GROUP_KIND: Final = "PodGroup"
 GROUP_KINDS: Final = frozenset({WORKLOAD_KIND, COMPOSITE_KIND, POD_GROUP_KIND})
 """The kinds of the Workload API."""
 # Kinds that Grove creates besides its own -> their API group.

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, MutableMapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import ClassVar, Final, TypedDict
+from typing import ClassVar, TypedDict
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
-from grove_core.resources.api_names import BASE_GANG, GROVE, TEMPLATE_HASH
+from grove_core.resources.api_names import BASE_GANG, GROUP_KIND, GROVE, TEMPLATE_HASH
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.metadata_readers import (
@@ -25,8 +25,6 @@ from grove_core.resources.metadata_readers import (
     stored_inner_object,
 )
 from grove_core.resources.naming_rules import replica_index_in_name
-
-GROUP_KIND: Final = "PodCliqueScalingGroup"
 
 
 class CliqueStatus(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.pod import Pod
@@ -11,8 +12,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_manifest import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.podcliqueset_spec import SetTemplate, TopologyConstraint
 
-SET_KIND: Final = "PodCliqueSet"
-CLIQUE_KIND: Final = "PodClique"
 PODS_ONE_BY_ONE: Final = frozenset({"", "default-scheduler"})
 """Names of the scheduler of Kubernetes, which reads no PodGangs (TP-075)."""
 _FIELD: Final = "topologyConstraint"

@@ -12,8 +12,7 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.resources.podclique import GROUP_KIND
-from grove_core.resources.topology_usage import SET_KIND
+from grove_core.resources.api_names import GROUP_KIND, SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.rule_sets.rules import SparingReason
 from grove_core.rule_sets.spared_terminations import SparedReplicas, fates_with_spared, result_with_spared

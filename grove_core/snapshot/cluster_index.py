@@ -8,13 +8,14 @@ from typing import Final, TypeVar
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt
 from grove_core.kernel.structs import replace
+from grove_core.resources.api_names import CLAIM_KIND, GROUP_KIND
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
 from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.metadata_readers import Resource
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup

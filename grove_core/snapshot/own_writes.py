@@ -8,17 +8,16 @@ from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuple
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import FAILURES, Action, Attempt, AttemptOutcome, Create, Delete, Make
 from grove_core.kernel.structs import replace
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
+from grove_core.resources.api_names import CLAIM_KIND, CLIQUE_KIND, DOMAIN_KIND, GROUP_KIND, POD_KIND
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.object_after_write import K, object_after_write
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_from_json
+from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
 from grove_core.resources.pod import Pod, pod_from_json
-from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
-from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.snapshot import Snapshot
 
 Named = TypeVar("Named", ComputeDomain, OwnedObject)
-_POD: Final = "Pod"
 _MAY_EXIST: Final = frozenset({AttemptOutcome.DONE, AttemptOutcome.UNREACHABLE})
 
 
@@ -56,7 +55,7 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
     def seen(item: K) -> K:
         return _written(item, done[item.ref]) if item.ref in done else item
 
-    pods = {ref: actions for ref, actions in done.items() if ref.kind == _POD}
+    pods = {ref: actions for ref, actions in done.items() if ref.kind == POD_KIND}
     domains = _with_own(snapshot.named_domains, DOMAIN_KIND, compute_domain_from_json, done)
     claims = _with_own(snapshot.named_claims, CLAIM_KIND, owned_object_from_json, done)
     return replace(
@@ -161,7 +160,7 @@ def possibly_created_pods(snapshot: Snapshot) -> Iterator[Pod]:
 
     Pods whose creation was accepted are in the snapshot already (:func:`with_own_writes`).
     """
-    perhaps = tuple(attempted_creations_of_kinds(snapshot, {_POD}, {AttemptOutcome.UNREACHABLE}))
+    perhaps = tuple(attempted_creations_of_kinds(snapshot, {POD_KIND}, {AttemptOutcome.UNREACHABLE}))
     there = {pod.ref for _, pod in snapshot.pods()} if perhaps else set()
     for ref, manifest in perhaps:
         if ref not in there:

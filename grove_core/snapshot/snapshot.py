@@ -8,9 +8,9 @@ from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.kernel.structs import Struct, replace
-from grove_core.resources.api_names import POD_GANG
+from grove_core.resources.api_names import DOMAIN_KIND, POD_GANG
 from grove_core.resources.cluster_topology import ClusterTopology
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.naming_rules import parse_replica_index

@@ -8,10 +8,10 @@ from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome, SetStatus, Step
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import read_conditions
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import breach_condition_of
 from grove_core.snapshot.snapshot import Snapshot

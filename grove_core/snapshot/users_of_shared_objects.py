@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Set as AbstractSet
 
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.naming_rules import replica_index_in_name, scaling_group_name, set_replica_name
-from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.own_writes import possibly_created_pods
 from grove_core.snapshot.snapshot import Snapshot
 

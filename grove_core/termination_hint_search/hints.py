@@ -21,10 +21,11 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import ReadyPodsNeeded, TerminationHints
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot

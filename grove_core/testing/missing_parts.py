@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE
+from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, GROUP_KIND, GROVE
 from grove_core.resources.metadata_readers import ObjectMetadataFields, Resource
 from grove_core.resources.naming_rules import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import GROUP_KIND, CliqueStatus, PodClique
+from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup

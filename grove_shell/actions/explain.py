@@ -16,6 +16,7 @@ from grove_core.object_lookup import KINDS_WITHOUT_PODS, root_has_object
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
@@ -26,7 +27,7 @@ from grove_shell.actions.manifest_findings import edited_objects, hidden_fields
 from grove_shell.actions.planned_input import PlanOptions, forecasts_of_sets, plan_input
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, operator_rule_set_note
 from grove_shell.actions.selected_sets import known_names_hint
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.kind_names import kind_named, shortest_name_of
 from grove_shell.exit_codes import DONE, ERROR, USAGE
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
@@ -44,7 +45,7 @@ from grove_shell.views.renderers import RENDERERS
 if TYPE_CHECKING:
     from grove_shell.html.report_trees import PlansOfResult
 
-EXPLAINED_KINDS: Final = tuple(kind for kind in KINDS if kind == POD_CLIQUE_SET or kind in EVERY_KIND)
+EXPLAINED_KINDS: Final = tuple(kind for kind in KINDS if kind == SET_KIND or kind in EVERY_KIND)
 """A set, and the kinds that a plan for it creates (CL-073)."""
 _FEW: Final = 10
 """As many sets are planned for the names of objects that do not exist yet."""

@@ -16,8 +16,8 @@ from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.failed_write import FailedWrite
-from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored

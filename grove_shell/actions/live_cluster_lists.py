@@ -8,17 +8,16 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import CORE, GROVE
+from grove_core.resources.api_names import CLAIM_KIND, CLIQUE_KIND, CORE, GROUP_KIND, GROVE, POD_KIND, SET_KIND
 from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS
+from grove_core.resources.owned_object import GROUP_KINDS
 from grove_core.resources.pod_fields import NO_SPEC, NO_STATUS, UnreadableFields, decode_pod
-from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.client.api_discovery import connection_error_advice, discover_optional_apis
-from grove_shell.client.api_kinds import CLAIM_KINDS, KINDS, POD_CLIQUE_SET, ApiKind, kinds_with_served_claims
+from grove_shell.client.api_kinds import CLAIM_KINDS, KINDS, ApiKind, kinds_with_served_claims
 from grove_shell.client.api_response import NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
@@ -57,9 +56,7 @@ NODES: Final = ApiKind("Node", CORE, "nodes", clustered=True)
 """Listed where a set has topology constraints, whose labels show which of them hold (TP-131), or a node seems lost."""
 EVENTS: Final = ApiKind("Event", CORE, "events", fields=f"type=Warning,involvedObject.apiVersion={GROVE}")
 """Warnings about Grove's objects, which report failed writes (WL-255)."""
-_CLIQUE: Final = "PodClique"
-_POD: Final = "Pod"
-_RELISTED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
+_RELISTED: Final = (SET_KIND, GROUP_KIND, CLIQUE_KIND, POD_KIND)
 
 
 def list_objects_of_all_kinds(live: LiveClusterOptions, *, with_events: bool = False) -> CollectedObjects:
@@ -92,15 +89,15 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
     namespace = EVERYWHERE if live.everywhere else live.namespace or connection.namespace
     async with ApiSession(connection) as api:
         try:
-            sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
+            sets = await _listed(api, KINDS[SET_KIND], namespace, count)
         except KindNotListed as fault:
             raise NoClusterAccess(f"{connection.server}: {connection_error_advice(fault)}") from fault
         served = await discover_optional_apis(api)
-        kinds = [kind for kind in kinds_with_served_claims(served).values() if kind.kind != POD_CLIQUE_SET]
+        kinds = [kind for kind in kinds_with_served_claims(served).values() if kind.kind != SET_KIND]
         without_claims = not served.claims and await _lacks_group_of_claims(api)
         listing = (_listed(api, kind, namespace, count, whole=kind.kind in GROUP_KINDS) for kind in kinds)
         lists = await asyncio.gather(*listing, return_exceptions=True)
-        items, not_listed, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
+        items, not_listed, complete = list(sets), dict[Gap, str](), {(SET_KIND, namespace)}
         for kind, found in zip(kinds, lists, strict=True):
             where = EVERYWHERE if kind.clustered else namespace
             is_absent = isinstance(found, KindNotListed) and found.is_absent
@@ -145,7 +142,7 @@ async def _with_relisted(
         NoClusterAccess: the second list failed.
     """
     seen = {kind for kind, _ in complete}
-    if _POD not in seen:
+    if POD_KIND not in seen:
         return items
     judged = [kind for kind in _RELISTED if kind in seen]
     short, again = namespaces_with_unready_pods(items), list[Json]()
@@ -165,8 +162,8 @@ async def _with_relisted(
 
 def namespaces_with_unready_pods(items: Iterable[Json]) -> set[str]:
     """Return the namespaces in which a PodClique has fewer ready pods than replicas. Linear."""
-    ready = Counter(metadata_in(item).controller.uid for item in items if item["kind"] == _POD and _is_ready(item))
-    cliques = [item for item in items if item["kind"] == _CLIQUE]
+    ready = Counter(metadata_in(item).controller.uid for item in items if item["kind"] == POD_KIND and _is_ready(item))
+    cliques = [item for item in items if item["kind"] == CLIQUE_KIND]
     wanted = [(metadata_in(one), (one.get("spec") or {}).get("replicas", 1)) for one in cliques]
     return {
         meta.namespace_and_name[0]
@@ -195,7 +192,7 @@ def node_in_capture(node: Json) -> Json:
 
 def shows_node_loss(item: Json) -> bool:
     """Return whether an object is a pod whose node seems not to answer (GF-015)."""
-    if item["kind"] != _POD or _is_ready(item):
+    if item["kind"] != POD_KIND or _is_ready(item):
         return False
     try:
         pod = decode_pod(item)
@@ -213,7 +210,7 @@ def _is_ready(pod: Json) -> bool:
 def is_pod_of_grove(pod: Json) -> bool:
     """Return whether a PodClique controls a pod, whatever its labels are."""
     owner = metadata_in(pod).controller
-    return (owner.kind, owner.api_version.rpartition("/")[0]) == (_CLIQUE, KINDS[_CLIQUE].group)
+    return (owner.kind, owner.api_version.rpartition("/")[0]) == (CLIQUE_KIND, KINDS[CLIQUE_KIND].group)
 
 
 async def _listed(
@@ -229,7 +226,7 @@ async def _listed(
     async for page in list_kind_by_page(api, replace(kind, selector="") if whole else kind, namespace):
         if page.first:
             found.clear()
-        items = [item for item in page.items if kind.kind != _POD or not whole or is_pod_of_grove(item)]
+        items = [item for item in page.items if kind.kind != POD_KIND or not whole or is_pod_of_grove(item)]
         found.extend(items)
         for item in items:
             count(item)

@@ -15,12 +15,8 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.structs import replace
 from grove_core.reconcile_topology import topology_impacts_on_sets
-from grove_core.resources.cluster_topology import (
-    DEFAULT_TOPOLOGY,
-    TOPOLOGY_KIND,
-    ClusterTopology,
-    cluster_topology_from_json,
-)
+from grove_core.resources.api_names import TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, cluster_topology_from_json
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.snapshot.cluster import IndexedCluster

@@ -10,8 +10,8 @@ from grove_core.areas.topology.usage_report import TopologyUsage, topology_usage
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import GROVE
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology
+from grove_core.resources.api_names import GROVE, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.topology_usage import TopologyUser
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster

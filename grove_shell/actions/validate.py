@@ -15,11 +15,10 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import GROVE, SET_KIND
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
-from grove_core.resources.topology_usage import SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.command_input import InputSource, read_command_input
 from grove_shell.actions.configuration_files import read_operator_configuration

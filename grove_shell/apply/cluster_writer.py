@@ -6,17 +6,16 @@ from typing import Any, Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import GROUP_KIND, GROVE, SET_KIND
 from grove_core.resources.labels import SET
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
-from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.apply.execute_concurrently import Execute
 from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
 from grove_shell.apply.pod_relist import PodRelist
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.paged_lists import OLDER_STATE, list_kind_by_page
 
@@ -50,7 +49,7 @@ class ClusterWriter:
                 everything else is in the cache then.
         """
         namespace, name = root_key
-        await self._reader.read_into_cache(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
+        await self._reader.read_into_cache(Ref(GROVE, SET_KIND, namespace, name))
         doubts = [words for kind in _RELISTED for words in await self._relist(root_key, kind)]
         if doubts:
             raise NoServerResponse(doubts[0])

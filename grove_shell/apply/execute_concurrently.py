@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Make, Step, StepStage
 from grove_core.plan.step_batches import next_batch, step_batches
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND
 
 Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 """Executes one step."""

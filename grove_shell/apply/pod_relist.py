@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import CORE, GROVE
+from grove_core.resources.api_names import CORE, GROVE, POD_KIND
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.single_flight import SingleFlight
@@ -22,9 +22,8 @@ from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.paged_lists import KindNotListed, list_kind_by_page
 
-_POD: Final = "Pod"
 _LIST_AGAIN_AFTER: Final = 10.0
-_PODS: Final = replace(KINDS[_POD], metadata_only=True, selector="")
+_PODS: Final = replace(KINDS[POD_KIND], metadata_only=True, selector="")
 
 
 @dataclass(slots=True)
@@ -75,7 +74,7 @@ class PodRelist:
         return self._reader.cache.vanished_pod_count(namespace) + self._lost_creations[namespace]
 
     def _unread_pod(self, listed: NamespacePodListResult, clique: str) -> str:
-        knows = self._reader.cache.stores[_POD].contains
+        knows = self._reader.cache.stores[POD_KIND].contains
         return next((why for owner, raw, why in listed.unread if owner == clique and not knows(raw)), "")
 
     async def _list_once(self, namespace: str) -> NamespacePodListResult:
@@ -98,13 +97,13 @@ class PodRelist:
         """Read every pod of a PodClique that the cache does not have; none after the server did not respond."""
         cache, unknown = self._reader.cache, list[tuple[str, Mapping[str, Any]]]()
         async for page in list_kind_by_page(
-            self._reader.api, _PODS, namespace, least=cache.newest_resource_version(_POD)
+            self._reader.api, _PODS, namespace, least=cache.newest_resource_version(POD_KIND)
         ):
             if page.first:
                 unknown.clear()
             for raw in page.items:
                 owner = metadata_in(raw).controller
-                if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.stores[_POD].contains(raw):
+                if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.stores[POD_KIND].contains(raw):
                     unknown.append((owner.uid, raw))
         silence = ""
         for clique, pod in unknown:
@@ -119,7 +118,10 @@ class PodRelist:
 
     async def _read(self, raw: Mapping[str, Any]) -> str:
         """Read a pod into the cache; return why it is not there then."""
-        ref, knows = Ref(CORE, _POD, *metadata_in(raw).namespace_and_name), self._reader.cache.stores[_POD].contains
+        ref, knows = (
+            Ref(CORE, POD_KIND, *metadata_in(raw).namespace_and_name),
+            self._reader.cache.stores[POD_KIND].contains,
+        )
         if knows(raw) or not await self._reader.read_into_cache(ref) or knows(raw):
             return ""
         return f"{ref.short} exists, and counts as deleted"

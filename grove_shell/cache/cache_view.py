@@ -4,20 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE, TopologySnapshot
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.kernel.structs import replace
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import CLAIM_KIND, CLAIM_TEMPLATE_KIND, DOMAIN_KIND, SET_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import Configuration, ServedApis
-from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.topology_usage import SET_KIND, TopologyUser
+from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.podcliqueset_cache import Object, PodCliqueSetCache
 from grove_shell.cache.root_keys import RootKey, is_topology_root_key, topology_root_key
@@ -26,8 +25,6 @@ from grove_shell.client.object_store import Key, StoresByKind
 
 Observation: TypeAlias = Snapshot | TopologySnapshot
 """What a plan of one root is made of."""
-
-TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 
 
 class CacheView(StoresByKind):
@@ -156,7 +153,7 @@ class CacheView(StoresByKind):
     def _claim_templates(self) -> FrozenDict[Key, FrozenMap]:
         """Return the specs of all ResourceClaimTemplates; the same object until one changes."""
         if self._template_specs is None:
-            items = self.stores[TEMPLATE_KIND].readable_objects
+            items = self.stores[CLAIM_TEMPLATE_KIND].readable_objects
             self._template_specs = FrozenDict({key: template.spec for key, template in items.items()})
         return self._template_specs
 

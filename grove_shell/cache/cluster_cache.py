@@ -11,17 +11,18 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE
+from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND, DOMAIN_KIND, GROUP_KIND, SET_KIND
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json
+from grove_core.resources.compute_domain import compute_domain_from_json
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in
 from grove_core.resources.owned_object import OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import Pod, pod_from_json
-from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podgang import podgang_from_json
 from grove_core.resources.scaling_group import scaling_group_from_json
-from grove_core.resources.topology_usage import SET_KIND, topology_in_template
-from grove_shell.cache.cache_view import TEMPLATE_KIND, CacheView
+from grove_core.resources.topology_usage import topology_in_template
+from grove_shell.cache.cache_view import CacheView
 from grove_shell.cache.podcliqueset_cache import Address, PodCliqueSetCache
 from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, root_key_from_labels
 from grove_shell.cache.topology_cache import TopologyCache
@@ -38,7 +39,7 @@ PARSERS: Final[Mapping[str, Parser]] = MappingProxyType(
         "PodGang": podgang_from_json,
         "Pod": pod_from_json,
         DOMAIN_KIND: compute_domain_from_json,
-        **dict.fromkeys((*OWNED_KINDS, TEMPLATE_KIND), owned_object_from_json),
+        **dict.fromkeys((*OWNED_KINDS, CLAIM_TEMPLATE_KIND), owned_object_from_json),
     }
 )
 _AnEntry = CachedObject[Any] | None
@@ -80,7 +81,7 @@ class ClusterCache(CacheView):
             )
             for kind in parsers
         } | self.topologies.stores
-        self.stores[TEMPLATE_KIND] = ObjectStore(partial(self._parse, TEMPLATE_KIND), self._on_template)
+        self.stores[CLAIM_TEMPLATE_KIND] = ObjectStore(partial(self._parse, CLAIM_TEMPLATE_KIND), self._on_template)
         self.stores[SET_KIND].subscribers.append(self._note_set)
         self.stores[DOMAIN_KIND].subscribers.append(self._note_domain)
         for kind in (GROUP_KIND, "PodClique"):

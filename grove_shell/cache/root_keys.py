@@ -5,11 +5,10 @@ from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, GROUP_KIND
 from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.naming_rules import set_name_of_compute_domain
 from grove_core.resources.object_metadata import ObjectMetadata
-from grove_core.resources.podclique import GROUP_KIND
 
 Name = TypeVar("Name", bound=Hashable)
 RootKey: TypeAlias = tuple[str, str]

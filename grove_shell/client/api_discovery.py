@@ -5,11 +5,20 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import CLAIM_VERSIONS, COMPOSITES, NVIDIA, WORKLOADS
-from grove_core.resources.compute_domain import DOMAIN_KIND, served_compute_domain_format
+from grove_core.resources.api_names import (
+    CLAIM_VERSIONS,
+    COMPOSITE_KIND,
+    COMPOSITES,
+    DOMAIN_KIND,
+    NVIDIA,
+    POD_GROUP_KIND,
+    SET_KIND,
+    WORKLOAD_KIND,
+    WORKLOADS,
+)
+from grove_core.resources.compute_domain import served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND, WORKLOAD_KIND
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_response import NOT_FOUND, OK
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import NoClusterAccess
@@ -32,7 +41,7 @@ async def check_connection(api: ApiSession, namespace: str = "") -> None:
     Raises:
         NoClusterAccess: with advice what to try.
     """
-    kind = KINDS[POD_CLIQUE_SET]
+    kind = KINDS[SET_KIND]
     try:
         answer = await api.request("GET", kind.url_path(namespace), query={"limit": "1"})
     except NoServerResponse as fault:

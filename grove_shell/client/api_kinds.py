@@ -9,23 +9,28 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import (
     AUTOSCALING,
+    BINDING_KIND,
     CLAIMS,
+    COMPOSITE_KIND,
     COMPOSITES,
     CORE,
+    DOMAIN_KIND,
+    GROUP_KIND,
     GROVE,
     MANAGED_BY,
     NVIDIA,
     OPERATOR,
+    POD_GROUP_KIND,
     RBAC,
     SCHEDULER,
+    SET_KIND,
+    TOPOLOGY_KIND,
+    WORKLOAD_KIND,
     WORKLOADS,
 )
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
-from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
-from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND, WORKLOAD_KIND
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.owned_object import GROUP_KINDS
 
 _MADE_BY_GROVE: Final = f"{MANAGED_BY}={OPERATOR}"
 
@@ -71,12 +76,11 @@ class ApiKind:
 
 
 CLAIM_KINDS: Final = ("ResourceClaim", "ResourceClaimTemplate")
-POD_CLIQUE_SET: Final = "PodCliqueSet"
 KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
     {
         one.kind: one
         for one in (
-            ApiKind(POD_CLIQUE_SET, GROVE, "podcliquesets"),
+            ApiKind(SET_KIND, GROVE, "podcliquesets"),
             ApiKind(GROUP_KIND, GROVE, "podcliquescalinggroups"),
             ApiKind("PodClique", GROVE, "podcliques"),
             ApiKind("PodGang", SCHEDULER, "podgangs"),

@@ -9,11 +9,19 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND, WORKLOAD_KIND
-from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind, kinds_watched_by_operator
+from grove_core.resources.api_names import (
+    BINDING_KIND,
+    COMPOSITE_KIND,
+    DOMAIN_KIND,
+    GROUP_KIND,
+    POD_GROUP_KIND,
+    SET_KIND,
+    TOPOLOGY_KIND,
+    WORKLOAD_KIND,
+)
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
+from grove_core.resources.owned_object import GROUP_KINDS
+from grove_shell.client.api_kinds import KINDS, ApiKind, kinds_watched_by_operator
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.webhook_settings import (
     MUTATING,
@@ -62,7 +70,7 @@ LEASE_NAME: Final = OperatorSettings().leader_election.name
 """The Lease of an operator without a configuration."""
 _SECRETS: Final = ("", "secrets")
 _PODS: Final = ("", "pods")
-_WITH_STATUS: Final = (POD_CLIQUE_SET, GROUP_KIND, "PodClique", "PodGang")
+_WITH_STATUS: Final = (SET_KIND, GROUP_KIND, "PodClique", "PodGang")
 _BLOCKING: Final = (
     "an API server with OwnerReferencesPermissionEnforcement asks for it where an owner waits for its parts"
 )
@@ -70,7 +78,7 @@ _GRANTED: Final = "the Role of a set has it, and a user can grant only what it h
 
 VERBS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        POD_CLIQUE_SET: "get patch",
+        SET_KIND: "get patch",
         GROUP_KIND: "create delete get patch",
         "PodClique": "create delete get patch",
         "PodGang": "create delete get patch",
@@ -160,7 +168,7 @@ def webhook_domain_sharing_access() -> Iterator[ResourceAccess]:
     for kind in (KINDS[name] for name in _SHARED):
         yield _access(kind, "create get list watch")
         yield _access(kind, "patch update", unrequested=_TABLE)
-    yield _access(KINDS[POD_CLIQUE_SET], "get", unrequested=_TABLE)
+    yield _access(KINDS[SET_KIND], "get", unrequested=_TABLE)
     yield _access(KINDS["PodGang"], "get list watch", unrequested=_TABLE)
 
 
@@ -184,7 +192,7 @@ def webhook_resource_access(
     defaults = WebhookSettings()
     registered = ((MUTATING, defaults.registration.mutating), (VALIDATING, defaults.registration.validating))
     return (
-        _access(KINDS[POD_CLIQUE_SET], "list watch"),
+        _access(KINDS[SET_KIND], "list watch"),
         *(webhook_domain_sharing_access() if shared else ()),
         *(webhook_topology_access() if by_topology else ()),
         *_of_one_object(_SECRETS, defaults.certificates.secret),

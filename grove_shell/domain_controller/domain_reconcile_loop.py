@@ -10,7 +10,8 @@ from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Apply, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP_INTERVAL, reconcile_compute_domain
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import DOMAIN_KIND
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.version import VERSION
 from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import APPLY, MERGE, ApiSession, NoServerResponse

@@ -29,14 +29,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import CORE, DOMAIN, NVIDIA
-from grove_core.resources.compute_domain import (
-    CLIQUE_KIND,
-    DOMAIN_KIND,
-    compute_domain_from_json,
-    daemon_pod_from_json,
-    domain_clique_from_json,
-)
+from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
+from grove_core.resources.compute_domain import compute_domain_from_json, daemon_pod_from_json, domain_clique_from_json
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import APPLY, JSON, MERGE, ApiSession, NoServerResponse
@@ -44,7 +38,7 @@ from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response_check import is_body_of_object_at_address, is_list_of_kind, response_confirms_absence
 
 DOMAINS: Final = ApiKind(DOMAIN_KIND, NVIDIA, "computedomains")
-CLIQUES: Final = ApiKind(CLIQUE_KIND, NVIDIA, "computedomaincliques")
+CLIQUES: Final = ApiKind(DOMAIN_CLIQUE_KIND, NVIDIA, "computedomaincliques")
 PODS: Final = ApiKind("Pod", CORE, "pods", DOMAIN)
 KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType({one.kind: one for one in (DOMAINS, CLIQUES, PODS)})
 

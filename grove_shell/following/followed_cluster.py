@@ -7,6 +7,7 @@ from typing import Final
 
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
+from grove_core.resources.api_names import POD_KIND, SET_KIND
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.owned_object import GROUP_KINDS
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
@@ -19,18 +20,18 @@ from grove_shell.actions.live_cluster_lists import (
     plan_needs_nodes,
 )
 from grove_shell.client.api_discovery import connection_error_advice, discover_optional_apis
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET, ApiKind
+from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.api_response import OK
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess
 from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind
 from grove_shell.client.reflector import Reflector
 from grove_shell.following.followed_files import FollowedFiles
-from grove_shell.following.watched_objects import POD, Json, WatchedObjects
+from grove_shell.following.watched_objects import Json, WatchedObjects
 from grove_shell.reading.collected_objects import CollectedObjects
 
 _LONGEST_PAUSE: Final = 5.0  # s between two attempts to reach the server
-_PODS: Final = replace(KINDS[POD], selector="")
+_PODS: Final = replace(KINDS[POD_KIND], selector="")
 
 
 class FollowedCluster:
@@ -87,7 +88,7 @@ class FollowedCluster:
             if name != NODES.kind or self._needs_nodes.is_set():
                 await reflector.synced.wait()
         if not self._needs_nodes.is_set() and plan_needs_nodes(
-            self._objects.objects_of(POD_CLIQUE_SET), self._objects.objects_of(POD)
+            self._objects.objects_of(SET_KIND), self._objects.objects_of(POD_KIND)
         ):
             self._needs_nodes.set()
             await self._reflectors[NODES.kind].synced.wait()
@@ -121,7 +122,7 @@ class FollowedCluster:
         pending, self._objects.unselected = self._objects.unselected, set()
         if not self._looked_for_unselected:
             pending |= namespaces_with_unready_pods(
-                [*self._objects.objects_of("PodClique"), *self._objects.objects_of(POD)]
+                [*self._objects.objects_of("PodClique"), *self._objects.objects_of(POD_KIND)]
             )
         for namespace in sorted(pending | {name for name, extra in self._extra.items() if extra}):
             try:
@@ -139,11 +140,11 @@ class FollowedCluster:
             if store.is_listed:
                 items += self._objects.objects_of(kind.kind)
                 complete.add((kind.kind, where))
-            elif kind.kind == POD_CLIQUE_SET:
+            elif kind.kind == SET_KIND:
                 raise NoClusterAccess(f"{self.api.connection.server}: {store.unlisted_because}")
             elif not kind.clustered:
                 not_listed[kind.kind, where] = store.unlisted_because
-        known = {one["metadata"].get("uid") for one in self._objects.objects_of(POD)}
+        known = {one["metadata"].get("uid") for one in self._objects.objects_of(POD_KIND)}
         items += [pod for extra in self._extra.values() for pod in extra if pod["metadata"].get("uid") not in known]
         if self._needs_nodes.is_set():
             nodes = self._objects.stores[NODES.kind]

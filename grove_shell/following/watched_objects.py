@@ -1,14 +1,14 @@
 """The objects of a cluster as lists and watches show them, as JSON, for a plan of all of them (WA-002)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
+from grove_core.resources.api_names import POD_KIND
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.actions.live_cluster_lists import NODES, node_in_capture
 from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
 
 Json = dict[str, Any]
-POD: Final = "Pod"
 
 
 class WatchedObjects(StoresByKind):
@@ -39,7 +39,7 @@ class WatchedObjects(StoresByKind):
     def drop(self, kind: str, raw: Raw) -> None:
         """Apply a deletion. A pod that was not being deleted may have lost its label alone."""
         super().drop(kind, raw)
-        if kind == POD and "deletionTimestamp" not in (raw.get("metadata") or {}):
+        if kind == POD_KIND and "deletionTimestamp" not in (raw.get("metadata") or {}):
             self.unselected.add(metadata_in(raw).namespace_and_name[0])
             self._changed()
 

@@ -23,8 +23,7 @@ from grove_core.plan.forecast import (
 from grove_core.plan.plan import Plan
 from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import SET_FINALIZER
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.api_names import SET_FINALIZER, TOPOLOGY_KIND
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PlannedManifestChange

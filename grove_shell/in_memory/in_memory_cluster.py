@@ -30,15 +30,16 @@ from grove_core.kernel.steps import (
     UnexpectedTarget,
 )
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_from_json
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
+from grove_core.resources.api_names import DOMAIN_KIND, GROUP_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.domain_and_claim_formats import refs_across_api_versions
 from grove_core.resources.domain_sharing_labels import sharing_user_in_labels, sharing_user_in_manifest
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.object_after_write import Write, object_after_write
 from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
 from grove_core.resources.pod import Pod, pod_from_json
-from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.snapshot import Snapshot, pods_may_belong_to_set

@@ -12,8 +12,8 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import ForecastRound
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.naming_rules import rbac_role_name
-from grove_core.resources.podclique import GROUP_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled

@@ -10,7 +10,7 @@ from grove_core.kernel.steps import Apply, Create, Delete, Step
 from grove_core.kernel.structs import replace
 from grove_core.plan.update_forecast import UncollectedObjects
 from grove_core.reconcile import reconcile
-from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.api_names import CLAIM_KIND, GANG_KIND
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import RuleSet
@@ -21,7 +21,6 @@ from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _TOUCHED: Final = frozenset({"HorizontalPodAutoscaler", CLAIM_KIND, "Service"})
 """The kinds that edits touch and that a set can be planned without; RBAC objects depend on its name alone."""
-_GANG: Final = "PodGang"
 _FEW_ROUNDS: Final = 4
 """Rounds until the claims of the PodCliques of a new replica are created."""
 
@@ -42,8 +41,8 @@ def uncollected_objects_of_edit(
     start = snapshot_with_set_as_stored(given, rules)
     kinds = _TOUCHED - start.complete
     found: dict[str, Counter[type]] = {kind: Counter() for kind in sorted(kinds)}
-    if _GANG not in start.complete:
-        found |= {_GANG: _numbers_of_gangs(start, before, rules)}
+    if GANG_KIND not in start.complete:
+        found |= {GANG_KIND: _numbers_of_gangs(start, before, rules)}
     if kinds:
         whole = _with_every_object(start, before, rules, kinds)
         for step in _steps_of_edit(whole, start.root, rules, kinds):

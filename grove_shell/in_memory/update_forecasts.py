@@ -21,8 +21,8 @@ from grove_core.plan.update_forecast import (
     cliques_with_changed_pods,
     pods_of_new_set,
 )
+from grove_core.resources.api_names import POD_GROUP_KIND
 from grove_core.resources.manifest_changes import ManifestChange
-from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_core.resources.pod import FINISHED_PHASES, Pod, active_pods
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.rule_sets.rule_set import RuleSet

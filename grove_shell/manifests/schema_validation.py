@@ -15,8 +15,7 @@ from grove_core.kernel.admission import AdmissionVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import parse_time
-from grove_core.resources.api_names import GROVE, RENAMED_KINDS, SCHEDULER
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
+from grove_core.resources.api_names import BINDING_KIND, GROVE, RENAMED_KINDS, SCHEDULER, TOPOLOGY_KIND
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.newer_release_fields import NEWEST_KNOWN, is_newer_release_field
 from grove_shell.manifests.crd_definitions import Json, schema_of_kind

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.resources.api_names import GROVE, MNNVL_ENABLED, SCHEDULER
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
+from grove_core.resources.api_names import GROVE, MNNVL_ENABLED, SCHEDULER, SET_KIND, TOPOLOGY_KIND
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.manifests.installation import WEBHOOKS, InstallationOptions, Json, program_manifest
 from grove_shell.settings.webhook_settings import (
     DEFAULTING,
@@ -127,7 +126,7 @@ def webhook_registration(installation: InstallationOptions, name: str, service_n
         "name": name,
         "admissionReviewVersions": ["v1"],
         "clientConfig": {"service": service},
-        "rules": [{**_rule(GROVE, POD_CLIQUE_SET), "operations": ["CREATE", "UPDATE"]}],
+        "rules": [{**_rule(GROVE, SET_KIND), "operations": ["CREATE", "UPDATE"]}],
         **({"namespaceSelector": {"matchLabels": only}} if installation.watched else {}),
         "matchPolicy": "Equivalent",
         "failurePolicy": "Fail",

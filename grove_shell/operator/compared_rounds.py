@@ -17,7 +17,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.api_names import GROUP_KIND
+from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound

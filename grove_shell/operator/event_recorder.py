@@ -21,8 +21,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.plan import Plan
+from grove_core.resources.api_names import DOMAIN_KIND
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 

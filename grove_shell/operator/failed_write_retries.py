@@ -15,7 +15,7 @@ from grove_core.plan.failed_writes import (
     with_expired_deletion_refusals,
 )
 from grove_core.plan.plan import Plan
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import writes_breach_end
 

@@ -15,7 +15,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.plan import Plan
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.api_names import GROUP_KIND
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey, is_topology_root_key
 from grove_shell.operator.prediction_check import PredictionOutcome

@@ -13,6 +13,7 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.forecast_explanation import NOTICES
 from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast
+from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.policies.plan_classes import (
     fail_on_class_of_undecided_manifests,
@@ -31,7 +32,6 @@ _PLANNED: Final = (
 """Fields of the plan document; a set with ``notPredicted`` is not decided."""
 SET_FIELDS: Final = (*_KNOWN, "edit", "classes", *COUNTS, *_PLANNED)
 PLAN_FIELDS: Final = ("rules", "asOf", "notCollected", "sets", "unknown", "classes", *COUNTS)
-_SET_KIND: Final = "PodCliqueSet"
 
 
 def policy_input(
@@ -48,7 +48,7 @@ def policy_input(
     sets = [
         _set_for_policies(raw, forecast, by_address.get((forecast.root.namespace, forecast.root.name)), until)
         for raw, forecast in zip(written["plans"], document.forecasts, strict=True)
-        if forecast.root.kind == _SET_KIND
+        if forecast.root.kind == SET_KIND
     ]
     is_unknown = any(one["unknown"] for one in sets) or bool(document.not_planned)
     whole = {

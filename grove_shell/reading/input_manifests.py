@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.reading.collected_objects import CollectedObjects, NewSetManifest
-from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
+from grove_shell.reading.input_objects import InputObjects
 from grove_shell.reading.input_sources import InputItem
 from grove_shell.reading.input_topologies import InputTopologies, admission_topology_view
 from grove_shell.reading.manifest_admission import (
@@ -81,7 +82,7 @@ class InputManifests:
         used_names = names_used_by_sets([item.value for item in chosen.values()], found.running)
         judging = admission_topology_view(topologies.topologies_for_admission, found.cliques.values() or None)
         rules = self._admitting_operator(found, newer)
-        templates = found.templates.keys() | found.conflicting_keys_of_kind(TEMPLATE_KIND)
+        templates = found.templates.keys() | found.conflicting_keys_of_kind(CLAIM_TEMPLATE_KIND)
         has_values = live.served is not None  # a server that is read, unlike a capture, has redacted values too
         for key, given in sorted(chosen.items()):
             before = found.running.get(key)

@@ -11,13 +11,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import CLAIM_KIND, CLAIM_TEMPLATE_KIND, COMPOSITE_KIND, DOMAIN_KIND, GROUP_KIND
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.metadata_readers import Resource
-from grove_core.resources.owned_object import CLAIM_KIND, COMPOSITE_KIND, OwnedObject
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod, pod_from_json
-from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
@@ -44,7 +45,6 @@ API_GROUPS: Final[Mapping[str, str]] = {
 """Kinds that decisions read, with their API groups."""
 
 DEFINITION_KIND: Final = "CustomResourceDefinition"
-TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 IDENTIFIED: Final = ("PodClique", GROUP_KIND)  # these are never written by hand
 
 
@@ -261,7 +261,7 @@ class InputObjects:
             CLAIM_KIND: self.claims,
             DOMAIN_KIND: self.domains,
             DEFINITION_KIND: self.shapes,
-            TEMPLATE_KIND: self.templates,
+            CLAIM_TEMPLATE_KIND: self.templates,
         }
         return (more[kind],) if kind in more else ()
 

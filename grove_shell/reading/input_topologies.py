@@ -1,12 +1,12 @@
 """The topologies and nodes of an input: one effective topology for each name; nodes, and the pods on them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import CORE, GROVE
+from grove_core.resources.api_names import CORE, GROVE, NODE_KIND
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KINDS,
     ClusterTopology,
@@ -136,8 +136,6 @@ class InputTopologies:
 
 T = TypeVar("T")
 
-_NODE: Final = "Node"
-
 
 class NodeCollector:
     """Nodes and pods of an input; ``collect`` is called with every item and run of pods.
@@ -172,7 +170,7 @@ class NodeCollector:
 
     def _collect_item(self, item: InputItem) -> None:
         kind, version = item.value.get("kind"), item.value.get("apiVersion")
-        if (kind, version) == (_NODE, CORE):
+        if (kind, version) == (NODE_KIND, CORE):
             node = self._parsed(item, node_from_json)
             if node is not None and self.nodes.setdefault(node.name, node) != node:
                 self.faults.append(_fault(item, "metadata.name", "one node of this name", "another one that differs"))

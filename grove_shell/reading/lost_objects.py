@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
-from grove_core.resources.owned_object import POD_GROUP_KIND
+from grove_core.resources.api_names import GROUP_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import SetsOfSameName
+from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
@@ -17,7 +18,7 @@ from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.input_items import InputItem
-from grove_shell.reading.input_objects import TEMPLATE_KIND, InputObjects
+from grove_shell.reading.input_objects import InputObjects
 from grove_shell.reading.input_sources import item_display_name
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from grove_core.areas.workload.admission.name_collisions import NamesUsedBySets
     from grove_core.rule_sets.rule_set import RuleSet
 
-_PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
+_PLACED: Final = frozenset({"PodCliqueSet", CLAIM_TEMPLATE_KIND})
 Note = Callable[[InputItem, str, str, str], None]
 ChooseRules: TypeAlias = Callable[[IndexedCluster, tuple[str, ...]], "RuleSet"]
 """From the sets and PodCliques of an input, and its marks of a newer release, to the operator that admits manifests."""

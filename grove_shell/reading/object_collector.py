@@ -7,16 +7,25 @@ from typing import Any, Final
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, json_equality_text
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import CLAIM_VERSIONS, CORE, NVIDIA, RENAMED_KINDS
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_from_json, served_compute_domain_format
+from grove_core.resources.api_names import (
+    CLAIM_KIND,
+    CLAIM_TEMPLATE_KIND,
+    CLAIM_VERSIONS,
+    CORE,
+    DOMAIN_KIND,
+    NVIDIA,
+    RENAMED_KINDS,
+    TOPOLOGY_KIND,
+)
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
+from grove_core.resources.compute_domain import compute_domain_from_json, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration
 from grove_core.resources.crd_names import crd_names_in
 from grove_core.resources.failed_write import FailedWrite, failed_write_in_event, failed_writes_in_status
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.owned_object import CLAIM_KIND, GROUP_KINDS, OWNED_KINDS, owned_object_from_json
+from grove_core.resources.owned_object import GROUP_KINDS, OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import pod_from_json, pods_from_fields
 from grove_core.resources.pod_fields import UnreadableFields
 from grove_core.resources.pod_requests import PodRequests
@@ -34,7 +43,7 @@ from grove_shell.reading.input_items import (
 )
 from grove_shell.reading.input_manifests import InputManifests
 from grove_shell.reading.input_nodes import CollectedNodes
-from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, TEMPLATE_KIND, InputObjects, is_same_object
+from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, InputObjects, is_same_object
 from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
 from grove_shell.reading.input_topologies import InputTopologies, is_topology_object
 from grove_shell.reading.manifest_admission import (
@@ -108,7 +117,7 @@ class ObjectCollector:
                 self.found.gaps.add((TOPOLOGY_KIND, EVERYWHERE))
             else:
                 self.found.mark_kind_present(TOPOLOGY_KIND, EVERYWHERE)
-        elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
+        elif kind == CLAIM_TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
             self._take_template(item)
         elif OWNED_KINDS.get(kind) == group:
             self._take_other(item, kind)
@@ -153,9 +162,9 @@ class ObjectCollector:
         key = metadata_in(item.value).namespace_and_name
         spec = item.value.get("spec")
         if isinstance(spec, Mapping):
-            self.found.put_object(item, TEMPLATE_KIND, self.found.templates, key, FrozenMap.view_of(spec))
+            self.found.put_object(item, CLAIM_TEMPLATE_KIND, self.found.templates, key, FrozenMap.view_of(spec))
         elif spec is not None:
-            self.found.conflicting.add((TEMPLATE_KIND, *key))
+            self.found.conflicting.add((CLAIM_TEMPLATE_KIND, *key))
             self.warnings.append(f"{item_display_name(item)}: spec: expected an object, got {short_json(spec)}")
 
     def _take_domain(self, item: InputItem) -> None:

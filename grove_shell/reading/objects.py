@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
+from grove_core.resources.api_names import POD_GROUP_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.resources.owned_object import POD_GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
 from grove_shell.python_gc import python_gc_paused

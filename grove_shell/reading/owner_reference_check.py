@@ -5,9 +5,10 @@ from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.object_metadata import ControllerReference, metadata_in
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import EVERYWHERE, Gap

@@ -9,12 +9,10 @@ from typing import Any
 
 from grove_core.areas.workload.admission.autoscaler_minimum import is_autoscaler
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.api_names import GROVE
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
+from grove_core.resources.api_names import BINDING_KIND, GROUP_KIND, GROVE, SET_KIND, TOPOLOGY_KIND
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
-from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.manifests.schema_validation import misspelled_kind_or_version_in
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault, kind_and_version_problems, object_name_in_faults

@@ -7,16 +7,15 @@ from enum import Enum, unique
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED, SET_KIND
 from grove_core.resources.manifest_changes import ManifestChange, manifest_changes
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod, pod_from_json
-from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.reading.audited_write import AuditedWrite
-from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectKey, RecordedChange, SetKey
+from grove_shell.reconstruction.recorded_objects import ObjectKey, RecordedChange, SetKey
 from grove_shell.redaction import REDACTED
 
-_EDITED: Final = frozenset({POD_CLIQUE_SET, GROUP_KIND, "PodClique"})
+_EDITED: Final = frozenset({SET_KIND, GROUP_KIND, "PodClique"})
 _EXPECTED: Final = frozenset({"", "SchedulingGated", "PodInitializing", "ContainerCreating"})
 _MOST_PATHS: Final = 4
 _LONGEST_VALUE: Final = 60
@@ -65,7 +64,7 @@ class Happenings:
         if key.kind == "Pod":
             yield from self._of_pod(change, at)
             return
-        if key.kind in {POD_CLIQUE_SET, "PodClique"} and write.verb == "create" and not write.subresource:
+        if key.kind in {SET_KIND, "PodClique"} and write.verb == "create" and not write.subresource:
             yield Happening(at, key, root, HappeningKind.CREATED, "created", write.writer.user, False)  # noqa: FBT003 - as the field says
         elif key.kind in _EDITED and change.before is not None and change.after is not None:
             if paths := _edited_paths(change.before, change.after):

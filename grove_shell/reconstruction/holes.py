@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, short_duration_text, truncated_to_seconds
 from grove_core.operator_recognition import unpredicted_set_finding
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import GROVE, SET_KIND
 from grove_shell.reading.audit_log import AuditFlaws
 from grove_shell.reconstruction.dumps import Dump
 from grove_shell.reconstruction.record import Record
-from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, SetKey
+from grove_shell.reconstruction.recorded_objects import SetKey
 from grove_shell.reconstruction.story import Hole
 
 _UNWRITTEN = "parts that the record never writes are not known, nor breaches that depend on them"
@@ -47,9 +47,7 @@ def holes_of_record(
             yield Hole(f"{dump.file} has no time of its own", f"whether it was taken later than {at}, its newest time")
     shown = record.sets.shown
     for root in roots if shown is not None else ():
-        finding = (
-            unpredicted_set_finding(shown, Ref(GROVE, POD_CLIQUE_SET, root.namespace, root.name)) if shown else None
-        )
+        finding = unpredicted_set_finding(shown, Ref(GROVE, SET_KIND, root.namespace, root.name)) if shown else None
         if finding is not None:
             yield Hole(finding.because[0].sentence, "whether the rules used here are those of the operator that ran")
 

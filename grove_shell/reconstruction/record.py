@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from grove_core.kernel.structs import replace
+from grove_core.resources.api_names import GROUP_KIND, SET_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.reading.audited_write import AuditedWrite
 from grove_shell.reconstruction.cause_search import CauseSearch
 from grove_shell.reconstruction.causes import (
@@ -23,17 +23,11 @@ from grove_shell.reconstruction.dumps import Dump
 from grove_shell.reconstruction.happenings import Happening, Happenings
 from grove_shell.reconstruction.object_after_request import EVICTION
 from grove_shell.reconstruction.rebuilt_sets import ChooseRules, RebuiltSets
-from grove_shell.reconstruction.recorded_objects import (
-    POD_CLIQUE_SET,
-    ObjectKey,
-    RecordedChange,
-    RecordedObjects,
-    SetKey,
-)
+from grove_shell.reconstruction.recorded_objects import ObjectKey, RecordedChange, RecordedObjects, SetKey
 from grove_shell.reconstruction.sets_in_question import SetsInQuestion
 from grove_shell.reconstruction.writers import OperatorWriters, WriterRole, role_of_writer
 
-EXPLAINED_KINDS: Final = frozenset({POD_CLIQUE_SET, GROUP_KIND, "PodClique", "Pod"})
+EXPLAINED_KINDS: Final = frozenset({SET_KIND, GROUP_KIND, "PodClique", "Pod"})
 _INSTANT: Final = timedelta(microseconds=1)
 _NO_REQUEST: Final = (("request", "no request on record deletes it"),)
 
@@ -202,7 +196,7 @@ class _RecordReading:
             found = self._by_uid.get(reference.uid) or (named if named is not None and not named.uid else None)
             return Cause(kind=CauseClass.OWNER, owner=owner), found
         clique = ObjectKey("PodClique", key.namespace, key.name.rpartition("-")[0])
-        above = [self._by_key.get(name) for name in (clique, ObjectKey(POD_CLIQUE_SET, *root))]
+        above = [self._by_key.get(name) for name in (clique, ObjectKey(SET_KIND, *root))]
         deletion = next((one for one in above if one is not None), None)
         return Cause(kind=CauseClass.OWNER, owner=None if deletion is None else deletion.key), deletion
 
@@ -217,7 +211,7 @@ class _RecordReading:
 
     def _vanished(self, keys: list[tuple[ObjectKey, SetKey]], dump: Dump) -> Iterator[RecordedDeletion]:
         """Yield the deletions of objects that were gone when a dump was taken, owners first (AF-010)."""
-        order = {kind: place for place, kind in enumerate((POD_CLIQUE_SET, GROUP_KIND, "PodClique", "Pod"))}
+        order = {kind: place for place, kind in enumerate((SET_KIND, GROUP_KIND, "PodClique", "Pod"))}
         for key, root in sorted(keys, key=lambda pair: (order.get(pair[0].kind, len(order)), pair[0])):
             item = self._objects.newest(key)
             self._objects.remove(key, dump.at)

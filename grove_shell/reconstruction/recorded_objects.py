@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.object_metadata import metadata_in, resource_version_number
 from grove_shell.reading.audited_write import AuditedWrite
 from grove_shell.reconstruction.object_after_request import (
@@ -19,7 +20,6 @@ from grove_shell.reconstruction.object_after_request import (
 )
 
 KEPT: Final = timedelta(seconds=30)
-POD_CLIQUE_SET: Final = "PodCliqueSet"
 _START: Final = datetime.min.replace(tzinfo=UTC)
 _DELETES: Final = frozenset({"delete", "deletecollection"})
 Json = Mapping[str, Any]
@@ -171,7 +171,7 @@ class RecordedObjects:
             self._append(key, write.answered, None if gone else after)
         if key.kind == "Pod" and write.subresource == "status" and after is not None:
             self.with_pod_statuses.add(root)
-        if key.kind == POD_CLIQUE_SET and write.verb == "create" and not write.subresource:
+        if key.kind == SET_KIND and write.verb == "create" and not write.subresource:
             self.created[root] = write.answered
         return RecordedChange(key, root, uid, before, after, deletes, gone)
 

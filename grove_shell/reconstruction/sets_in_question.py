@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
+from grove_core.resources.api_names import GROUP_KIND, SET_KIND
 from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectKey, SetKey
+from grove_shell.reconstruction.recorded_objects import ObjectKey, SetKey
 
 _PART: Final = re.compile(r"(?P<set>.+?)-\d+(?:-|$)")
 _NAMED_BY_SET: Final = frozenset({GROUP_KIND, "PodClique", "PodGang", "Pod"})
@@ -44,7 +44,7 @@ class SetsInQuestion:
         return SetKey(key.namespace, name)
 
     def _set_name(self, key: ObjectKey, item: Mapping[str, Any] | None) -> str:
-        if key.kind == POD_CLIQUE_SET:
+        if key.kind == SET_KIND:
             self._known[key.namespace].add(key.name)
             return key.name
         labelled = podcliqueset_name_from_labels(metadata_in(item).labels) if item is not None else ""
@@ -57,7 +57,7 @@ class SetsInQuestion:
 
 def _possible_sets(kind: str, name: str) -> frozenset[str]:
     """Return the sets that a target can belong to: those whose names begin its name; empty for every set."""
-    if kind == POD_CLIQUE_SET or not name:
+    if kind == SET_KIND or not name:
         return frozenset({name} if name else ())
     parts = name.split("-")
     return frozenset("-".join(parts[:count]) for count in range(1, len(parts)))

@@ -7,11 +7,11 @@ from typing import Final, NamedTuple, assert_never
 
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.operator_recognition import RecognisedOperator
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.api_names import GROUP_KIND, SET_KIND
 from grove_shell.reading.kubernetes_events import ReportedEvent
 from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
 from grove_shell.reconstruction.happenings import Happening
-from grove_shell.reconstruction.recorded_objects import POD_CLIQUE_SET, ObjectKey, SetKey
+from grove_shell.reconstruction.recorded_objects import ObjectKey, SetKey
 
 _ROUND: Final = timedelta(seconds=10)
 UNEXPLAINED: Final = frozenset({CauseClass.NOT_EXPLAINED, CauseClass.NOT_KNOWN})
@@ -30,7 +30,7 @@ class Target(NamedTuple):
             return False
         if not self.name:
             return True
-        if self.kind == POD_CLIQUE_SET:
+        if self.kind == SET_KIND:
             return root.name == self.name
         is_part = self.kind in {GROUP_KIND, "PodClique"} and key.name.startswith(f"{self.name}-")
         return (key.kind, key.name) == (self.kind, self.name) or (is_part and key.kind in {"PodClique", "Pod"})
@@ -153,7 +153,7 @@ def events_about(events: Iterable[ReportedEvent], target: Target, roots: Sequenc
 
 def _is_near(key: ObjectKey, root: SetKey, target: Target) -> bool:
     own = not target.name or target.name == root.name or target.name.startswith(f"{root.name}-")
-    is_above = key.kind == POD_CLIQUE_SET or (key.kind != "Pod" and target.name.startswith(key.name))
+    is_above = key.kind == SET_KIND or (key.kind != "Pod" and target.name.startswith(key.name))
     return target.concerns(key, root) or (own and is_above and target.namespace in {None, root.namespace})
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.owned_object import CLAIM_KIND
 from grove_shell.simulator.actors.simulated_node_controller import SimulatedNodeController
 from grove_shell.simulator.actors.topology_actions import SimulatedTopologyActions
 from grove_shell.simulator.actors.user_actions import SimulatedUserActions

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.api_names import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.owned_object import OWNED_KINDS
 from grove_core.rule_sets.rule_set import RuleSet

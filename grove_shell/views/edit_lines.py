@@ -15,8 +15,8 @@ from grove_core.plan.update_forecast import (
     UpdateForecast,
     UpdateStage,
 )
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
-from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.edit_verdict import pods_with_gpus
 from grove_shell.views.formatting import (

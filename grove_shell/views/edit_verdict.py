@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import EditForecast, PartDuringUpdate, PodsAndGpus, UpdateForecast
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.api_names import GROUP_KIND
 from grove_shell.styled_text_page import Span
 from grove_shell.views.formatting import count_with_noun
 

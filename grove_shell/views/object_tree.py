@@ -14,8 +14,9 @@ from grove_core.kernel.steps import Delete, GangTermination
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.serving_parts import serving_parts
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.pod import Pod, active_pods, ready_pod_count
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot, uncollected_part_kinds
 from grove_shell.views.created_parts import CreatedParts, created_parts

@@ -12,7 +12,7 @@ from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import UncollectedObjects
-from grove_core.resources.owned_object import POD_GROUP_KIND
+from grove_core.resources.api_names import POD_GROUP_KIND
 from grove_shell.policies.policy_results import PolicyResult
 from grove_shell.reading.collected_objects import LoadedInput
 from grove_shell.styled_text_page import StyledTextPage

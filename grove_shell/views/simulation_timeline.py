@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Final
 
 from grove_core.forecast_explanation import ReplicaUrgency
+from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState
 from grove_shell.simulator.recording.simulation_history import (
     BreachWaitHistoryEntry,

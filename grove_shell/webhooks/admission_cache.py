@@ -9,8 +9,8 @@ from grove_core.admit_podclique import podcliqueset_name_in_labels
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
-from grove_core.resources.api_names import GROVE
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_from_json
+from grove_core.resources.api_names import CLAIM_KIND, CLIQUE_KIND, DOMAIN_KIND, GROUP_KIND, GROVE, SET_KIND
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.configuration import (
     DEFAULT_CONFIGURATION,
     NOT_DISCOVERED,
@@ -21,11 +21,9 @@ from grove_core.resources.configuration import (
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import Resource, read_metadata
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_from_json
-from grove_core.resources.podclique import GROUP_KIND, podclique_from_json
+from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
+from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.topology_usage import (
-    CLIQUE_KIND,
-    SET_KIND,
     TopologyUser,
     bound_pod_count_of_clique,
     bound_pods_by_set,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.errors import ObjectProblem
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import GROVE, SET_KIND
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.reading.input_items import MAX_DEPTH
@@ -26,7 +26,6 @@ _INVALID: Final = 422
 _FORBIDDEN: Final = 403
 _CONFLICT: Final = 409
 _UNAVAILABLE: Final = 503
-_SET: Final = "PodCliqueSet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +45,12 @@ class AdmissionRequest:
     new: Mapping[str, Any]
     old: Mapping[str, Any] | None
     group: str = _GROUP
-    kind: str = _SET
+    kind: str = SET_KIND
     dry_run: bool = False
 
 
 def parse_admission_review(
-    body: bytes, group: str = _GROUP, kind: str = _SET
+    body: bytes, group: str = _GROUP, kind: str = SET_KIND
 ) -> tuple[AdmissionRequest | None, tuple[ObjectProblem, ...]]:
     """Parse a review of an object of a kind; return None and every problem if it is not one (WH-008)."""
     try:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.api_names import TOPOLOGY_KIND
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession
 from grove_shell.log_lines import error_on_one_line

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests
 from tests.cluster.api import APPLY, PLAIN, Api, ApiError, Json
 from tests.cluster.nvidia.definitions import install, remove

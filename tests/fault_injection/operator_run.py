@@ -8,8 +8,8 @@ from contextlib import suppress
 from random import Random
 from typing import Final
 
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.labels import GROUP, GROUP_REPLICA
-from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.operator.operator_process import OperatorProcess
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule

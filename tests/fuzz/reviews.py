@@ -15,9 +15,8 @@ from typing import Any, Final
 import aiohttp
 import trustme
 
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
+from grove_core.resources.api_names import BINDING_KIND, SET_KIND, TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode, ServedApis
-from grove_shell.client.api_kinds import POD_CLIQUE_SET
 from grove_shell.client.api_session import ApiSession
 from grove_shell.settings.webhook_settings import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
@@ -76,7 +75,7 @@ class _Calling:
         authority.configure_trust(tls)
         async with self.server.connection() as connection, ApiSession(connection, tries=1) as api:
             cache = AdmissionCache(_EVERYTHING, _SERVED)
-            cache.replace_all_of_kind(POD_CLIQUE_SET, [_stored()], "1")
+            cache.replace_all_of_kind(SET_KIND, [_stored()], "1")
             cache.replace_all_of_kind("PodClique", [], "1")
             cache.replace_all_of_kind(TOPOLOGY_KIND, THERE, "1")
             cache.replace_all_of_kind(BINDING_KIND, [], "1")

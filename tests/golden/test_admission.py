@@ -19,7 +19,7 @@ from grove_core.admit_cluster_topology import (
 )
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.kernel.admission import AdmissionVerdict, Deny
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.api_names import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.topology_usage import TopologyUser
 from grove_shell.settings.operator_settings import parse_operator_settings

@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus, Step, StepStage
-from grove_core.resources.api_names import GATE, TEMPLATE_HASH
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.api_names import GATE, GROUP_KIND, TEMPLATE_HASH
 from tests.honesty.moves import Move, What
 from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, Json, manifest_of
 from tests.honesty.transcripts import Eyes

@@ -12,6 +12,7 @@ from grove_core.resources.api_names import (
     CORE,
     GATE,
     GROUP_FINALIZER,
+    GROUP_KIND,
     GROVE,
     MANAGED_BY,
     OPERATOR,
@@ -22,7 +23,6 @@ from grove_core.resources.api_names import (
     TEMPLATE_HASH,
 )
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
-from grove_core.resources.podclique import GROUP_KIND
 
 Json = dict[str, Any]
 

@@ -4,10 +4,8 @@ from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
-from grove_core.resources.api_names import MANAGED_BY, OPERATOR
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
+from grove_core.resources.api_names import BINDING_KIND, GROUP_KIND, MANAGED_BY, OPERATOR, TOPOLOGY_KIND
 from grove_core.resources.labels import SET
-from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.api_kinds import KINDS
 from tests.operator.cached_objects import NAMESPACE, Json, a_set
 from tests.property.resources.manifests import clique, owner

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.frozen import thaw_json
-from grove_core.resources.api_names import CLAIMS
-from grove_shell.cache.cache_view import TEMPLATE_KIND
+from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND, CLAIMS
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from tests.operator.cached_objects import NAMESPACE, Json, a_set
@@ -16,7 +15,7 @@ from tests.property.workload.sets import NOW
 def a_template(version: str, request: str, *, name: str = "t", namespace: str = NAMESPACE) -> Json:
     spec = {"spec": {"devices": {"requests": [{"name": request}]}}}
     meta = {"namespace": namespace, "name": name, "uid": f"uid of {name}", "resourceVersion": version}
-    return {"apiVersion": CLAIMS, "kind": TEMPLATE_KIND, "metadata": meta, "spec": spec}
+    return {"apiVersion": CLAIMS, "kind": CLAIM_TEMPLATE_KIND, "metadata": meta, "spec": spec}
 
 
 def sharing(name: str, *templates: tuple[str, str]) -> Json:
@@ -52,20 +51,22 @@ def test_op002_a_claim_template_requeues_only_the_sets_that_name_it() -> None:
         (a_template("9", "b", name="x", namespace="far"), [(NAMESPACE, "llm")]),
     ):
         requeued.clear()
-        cache.put(TEMPLATE_KIND, event)
+        cache.put(CLAIM_TEMPLATE_KIND, event)
         assert requeued == expected
     requeued.clear()
-    cache.drop(TEMPLATE_KIND, a_template("6", "b"))
+    cache.drop(CLAIM_TEMPLATE_KIND, a_template("6", "b"))
     assert requeued == [(NAMESPACE, "llm")]
     changed = sharing("llm", ("far", "x"))
     changed["metadata"]["resourceVersion"] = "10"
     cache.put("PodCliqueSet", changed)
     requeued.clear()
-    cache.put(TEMPLATE_KIND, {**a_template("11", "b"), "metadata": {**a_template("11", "b")["metadata"], "uid": "2"}})
+    cache.put(
+        CLAIM_TEMPLATE_KIND, {**a_template("11", "b"), "metadata": {**a_template("11", "b")["metadata"], "uid": "2"}}
+    )
     assert requeued == []
     cache.drop("PodCliqueSet", changed)
     requeued.clear()
-    cache.drop(TEMPLATE_KIND, a_template("9", "b", name="x", namespace="far"))
+    cache.drop(CLAIM_TEMPLATE_KIND, a_template("9", "b", name="x", namespace="far"))
     assert requeued == []
 
 
@@ -73,20 +74,20 @@ def test_op002_older_news_of_a_claim_template_changes_nothing() -> None:
     cache = ClusterCache()
     cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
     for version, request in (("5", "new"), ("3", "old"), ("5", "as old")):
-        cache.put(TEMPLATE_KIND, a_template(version, request))
+        cache.put(CLAIM_TEMPLATE_KIND, a_template(version, request))
         assert shown(cache) == {("t", "new")}
-    cache.replace_all_of_kind(TEMPLATE_KIND, [], "4")
+    cache.replace_all_of_kind(CLAIM_TEMPLATE_KIND, [], "4")
     assert shown(cache) == {("t", "new")}
-    cache.replace_all_of_kind(TEMPLATE_KIND, [a_template("6", "newer")], "6")
+    cache.replace_all_of_kind(CLAIM_TEMPLATE_KIND, [a_template("6", "newer")], "6")
     assert shown(cache) == {("t", "newer")}
-    cache.drop(TEMPLATE_KIND, a_template("7", "newer"))
-    cache.put(TEMPLATE_KIND, a_template("6", "newer"))
+    cache.drop(CLAIM_TEMPLATE_KIND, a_template("7", "newer"))
+    cache.put(CLAIM_TEMPLATE_KIND, a_template("6", "newer"))
     assert shown(cache) == set()
 
 
 def test_op004_a_claim_template_that_is_not_shown_any_more_is_unknown() -> None:
     cache = ClusterCache()
     cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
-    cache.put(TEMPLATE_KIND, a_template("5", "new"))
-    cache.mark_kind_unlisted(TEMPLATE_KIND, "forbidden")
+    cache.put(CLAIM_TEMPLATE_KIND, a_template("5", "new"))
+    cache.mark_kind_unlisted(CLAIM_TEMPLATE_KIND, "forbidden")
     assert shown(cache) == set()

@@ -8,8 +8,7 @@ import pytest
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Ensure, Step, StepStage
-from grove_core.resources.api_names import NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, NVIDIA
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache

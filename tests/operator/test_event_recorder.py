@@ -14,8 +14,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, termination
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import SET_FINALIZER
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, SET_FINALIZER
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROVE
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, topology_ref
+from grove_core.resources.api_names import BINDING_KIND, GROVE, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import topology_ref
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.topology_cache import TopologyCache

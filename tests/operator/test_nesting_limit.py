@@ -14,10 +14,9 @@ from grove_core.kernel.frozen import MOST_LEVELS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Withheld
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import CLAIMS
+from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND, CLAIMS
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.labels import SET
-from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run_command_line
 from grove_shell.client import reflector
@@ -65,7 +64,7 @@ def listed(kind: str, *items: str) -> bytes:
 @pytest.mark.parametrize("levels", FAR)
 def test_op004_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
     deep, well = written(template(), levels), json.dumps(a_template("6", "b", name="u"))
-    raw = ApiResponse(200, listed(TEMPLATE_KIND, deep, well)).json_body()
+    raw = ApiResponse(200, listed(CLAIM_TEMPLATE_KIND, deep, well)).json_body()
     assert is_list_of_kind(raw, KINDS["ResourceClaimTemplate"])
     assert [item["metadata"] for item in raw["items"]] == [template()["metadata"], json.loads(well)["metadata"]]
     assert [item["spec"] for item in raw["items"]] == [TOO_DEEP, json.loads(well)["spec"]]
@@ -110,9 +109,9 @@ def test_op004_the_field_manager_is_reported_at_any_depth() -> None:
     raw = a_template("5", "a")
     raw["metadata"]["managedFields"] = [{"fieldsV1": HOLE}]
     cache = ClusterCache()
-    cache.put(TEMPLATE_KIND, ApiResponse(200, written(raw, 1200).encode()).json_body())
+    cache.put(CLAIM_TEMPLATE_KIND, ApiResponse(200, written(raw, 1200).encode()).json_body())
     assert not cache.unreadable_objects_of_sets()
-    assert cache.find_object(Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "t")) is not None
+    assert cache.find_object(Ref(CLAIMS, CLAIM_TEMPLATE_KIND, NAMESPACE, "t")) is not None
 
 
 @pytest.mark.parametrize("kind", sorted(one.kind for one in KINDS.values() if not one.metadata_only))
@@ -147,16 +146,16 @@ def test_op004_a_set_that_names_such_a_template_waits_for_it(spec: Any) -> None:
     """It counts as not collected, not as one without content; and as soon as it reads, the claim is made."""
     cache, requeued = ClusterCache(), list[Any]()
     cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
-    cache.put(TEMPLATE_KIND, a_template("4", "a"))
+    cache.put(CLAIM_TEMPLATE_KIND, a_template("4", "a"))
     cache.changed = requeued.append
-    cache.put(TEMPLATE_KIND, ApiResponse(200, written({**template(), "spec": spec}, 1200).encode()).json_body())
+    cache.put(CLAIM_TEMPLATE_KIND, ApiResponse(200, written({**template(), "spec": spec}, 1200).encode()).json_body())
     assert requeued == [(NAMESPACE, "llm")]
     seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     (held,) = (one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim")
     assert isinstance(held, Withheld)
     assert [reason.rule.requirement for reason in held.because] == ["WL-021"]
-    cache.put(TEMPLATE_KIND, a_template("6", "a"))
+    cache.put(CLAIM_TEMPLATE_KIND, a_template("6", "a"))
     seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert not [one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim"]
@@ -172,7 +171,7 @@ def test_op004_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
     async def answer(request: web.Request) -> web.StreamResponse:
         if "watch" not in request.query:
             items = [*first, json.dumps(a_template("5", "a", name="mine"))]
-            return web.Response(body=listed(TEMPLATE_KIND, *items), content_type="application/json")
+            return web.Response(body=listed(CLAIM_TEMPLATE_KIND, *items), content_type="application/json")
         response = web.StreamResponse()
         await response.prepare(request)
         for item in [deep, later]:
@@ -182,9 +181,11 @@ def test_op004_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
 
     async def scenario() -> tuple[ClusterCache, list[str]]:
         cache, reported = ClusterCache(), list[str]()
-        mine = Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "mine")
+        mine = Ref(CLAIMS, CLAIM_TEMPLATE_KIND, NAMESPACE, "mine")
         async with api_with(answer) as api:
-            keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, report=lambda _kind, words: reported.append(words))
+            keeping = Reflector(
+                api, KINDS[CLAIM_TEMPLATE_KIND], cache, report=lambda _kind, words: reported.append(words)
+            )
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
                 while getattr(cache.find_object(mine), "resource_version", "") != "20":  # noqa: ASYNC110 - it has no signal
@@ -194,13 +195,13 @@ def test_op004_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
         return cache, reported
 
     cache, reported = asyncio.run(scenario())
-    assert cache.unreadable_objects_of_sets() == {f"{TEMPLATE_KIND} ml/deep": WORDS}
+    assert cache.unreadable_objects_of_sets() == {f"{CLAIM_TEMPLATE_KIND} ml/deep": WORDS}
     assert not reported
 
 
 def test_op004_readiness_is_reported() -> None:
     cache = ClusterCache()
-    cache.put(TEMPLATE_KIND, ApiResponse(200, written(template(), 1200).encode()).json_body())
+    cache.put(CLAIM_TEMPLATE_KIND, ApiResponse(200, written(template(), 1200).encode()).json_body())
     cache.put("ClusterTopology", {"kind": "ClusterTopology", "metadata": {"name": "x", "uid": "u"}, "spec": 5})
     serving = HealthServer(
         host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=cache.unreadable_object_messages
@@ -211,7 +212,7 @@ def test_op004_readiness_is_reported() -> None:
             return await (await session.get("/readyz")).text()
 
     ready, topology, reported = asyncio.run(answered()).splitlines()
-    assert (ready, reported) == ("ok", f"{TEMPLATE_KIND} ml/t: cannot be read: {WORDS}")
+    assert (ready, reported) == ("ok", f"{CLAIM_TEMPLATE_KIND} ml/t: cannot be read: {WORDS}")
     assert topology.startswith("ClusterTopology/x: cannot be read: ")
 
 
@@ -224,7 +225,7 @@ def test_op004_a_command_says_which_one_it_is_and_goes_on(
         assert run_command_line([*command, "-A", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 0
     out, reported = capsys.readouterr()
     (line,) = (line for line in (out if "plan" in command else reported).splitlines() if TOO_DEEP in line)
-    assert f"{TEMPLATE_KIND} ml/t: spec: " in line
+    assert f"{CLAIM_TEMPLATE_KIND} ml/t: spec: " in line
     assert "PodCliqueSet" in out
 
 

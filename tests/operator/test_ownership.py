@@ -5,10 +5,8 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, NVIDIA, OPERATOR
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import CORE, DOMAIN_KIND, GROUP_KIND, GROVE, MANAGED_BY, NVIDIA, OPERATOR
 from grove_core.resources.labels import SET, SET_REPLICA
-from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.operator.cached_objects import NAMESPACE, Json, a_set
 from tests.property.resources.manifests import clique, owner

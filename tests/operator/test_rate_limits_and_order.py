@@ -12,8 +12,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage, termination_causes
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import DOMAINS_READY
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, DOMAINS_READY
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.resources.domains_ready_condition import REASON, DomainCreationFailure
 from grove_core.testing import RandomCluster, clusters

@@ -7,7 +7,7 @@ import json
 import aiohttp
 from aiohttp import web
 
-from grove_shell.cache.cache_view import TEMPLATE_KIND
+from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.operator.operator_process import OperatorProcess
@@ -25,7 +25,7 @@ async def answer(request: web.Request) -> web.StreamResponse:
     if "watch" in request.query:
         await asyncio.sleep(0.2)
         return web.Response()
-    items = [written(template(), 1200)] if kind == TEMPLATE_KIND else []
+    items = [written(template(), 1200)] if kind == CLAIM_TEMPLATE_KIND else []
     return web.Response(body=listed(kind, *items), content_type="application/json")
 
 
@@ -52,4 +52,4 @@ def test_op004_an_operator_starts_beside_it_and_reports_its_readiness() -> None:
 
     first, reported = asyncio.run(ready()).splitlines()
     assert first == "ok"
-    assert reported.startswith(f"{TEMPLATE_KIND} ml/t: cannot be read: ")
+    assert reported.startswith(f"{CLAIM_TEMPLATE_KIND} ml/t: cannot be read: ")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.refs import Ref
 from grove_core.plan.plan import Plan
-from grove_core.resources.api_names import GROVE, TOPOLOGY_FINALIZER
-from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TopologyLevel
+from grove_core.resources.api_names import BINDING_KIND, GROVE, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLevel
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND
 from grove_core.resources.cluster_topology import topology_ref
-from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.object_store import CachedObject
@@ -137,7 +137,7 @@ def entries_of(cache: ClusterCache) -> list[tuple[Any, CachedObject[Any]]]:
     return [
         ((kind, *key), entry)
         for kind, store in cache.stores.items()
-        if not (KINDS[kind].clustered or kind == TEMPLATE_KIND)
+        if not (KINDS[kind].clustered or kind == CLAIM_TEMPLATE_KIND)
         for key, entry in store.entries.items()
     ]
 

@@ -6,7 +6,8 @@ from typing import Final
 from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Make, SetStatus, Step
 from grove_core.plan.plan import Plan
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import DOMAIN_KIND
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.podclique import PodClique

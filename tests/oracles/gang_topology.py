@@ -6,9 +6,8 @@ from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete
-from grove_core.resources.api_names import COMPOSITES
+from grove_core.resources.api_names import COMPOSITE_KIND, COMPOSITES, POD_GROUP_KIND
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, podgang_from_json

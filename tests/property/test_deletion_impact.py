@@ -15,10 +15,9 @@ from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.kernel.structs import replace
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.pod_spec_gpus import gpu_count_of_pod_spec
-from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster, clusters
 from tests.property.workload.life import Life

@@ -18,11 +18,8 @@ from grove_core.kernel.steps import Apply, Delete, DropFinalizer, Step
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import TOPOLOGY_IN_SYNC
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, GROUP_KIND, TOPOLOGY_IN_SYNC, TOPOLOGY_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache

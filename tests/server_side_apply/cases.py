@@ -7,8 +7,7 @@ entries as they are then. ``same`` says whether the version stayed.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_core.resources.api_names import DOMAIN, NVIDIA
-from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
 
 Json = dict[str, Any]
 NAME: Final = "object"
@@ -63,7 +62,7 @@ def in_domain(name: str, *writes: Write) -> Case:
 
 
 def in_clique(name: str, *writes: Write) -> Case:
-    return Case(name, CLIQUE_KIND, writes)
+    return Case(name, DOMAIN_CLIQUE_KIND, writes)
 
 
 A: Final = Write("apply", entries=(entry("a"),))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND
 from grove_shell.manifests.crd_definitions import Json, compute_domain_crd_manifests
 from tests.server_side_apply.field_sets import Shape, shape_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND
 from grove_shell.manifests.schema_validation import schema_violations_in
 from tests.server_side_apply.apply_model import ManagedObject, Manager, applied, updated
 from tests.server_side_apply.cases import CASES, NAME, Case, Json, Write, body_of, entry, found_in
@@ -91,7 +91,8 @@ def test_a_writer_owns_what_it_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "path", "key"), [(DOMAIN_KIND, ("status", "nodes"), "name"), (CLIQUE_KIND, ("daemons",), "nodeName")]
+    ("kind", "path", "key"),
+    [(DOMAIN_KIND, ("status", "nodes"), "name"), (DOMAIN_CLIQUE_KIND, ("daemons",), "nodeName")],
 )
 def test_dc110_lists_are_keyed(kind: str, path: tuple[str, ...], key: str) -> None:
     assert domain_shapes()[kind].keys[path] == (key,)
@@ -101,10 +102,10 @@ def test_dc110_lists_are_keyed(kind: str, path: tuple[str, ...], key: str) -> No
 def test_dc110_what_the_design_shows_is_admitted() -> None:
     clique = {
         "apiVersion": "resource.nvidia.com/v1beta1",
-        "kind": CLIQUE_KIND,
+        "kind": DOMAIN_CLIQUE_KIND,
         "metadata": {},
         "daemons": [
             {"nodeName": "node-a", "ipAddress": "10.0.0.1", "cliqueID": "clique-1", "index": 0, "status": "Ready"}
         ],
     }
-    assert list(schema_violations_in(compute_domain_schemas()[CLIQUE_KIND], clique)) == []
+    assert list(schema_violations_in(compute_domain_schemas()[DOMAIN_CLIQUE_KIND], clique)) == []

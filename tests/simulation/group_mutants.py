@@ -8,7 +8,8 @@ from grove_core.kernel.steps import Create, Delete
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND
+from grove_core.resources.api_names import COMPOSITE_KIND, POD_GROUP_KIND
+from grove_core.resources.owned_object import GROUP_KINDS
 from grove_core.snapshot.snapshot import Snapshot
 
 

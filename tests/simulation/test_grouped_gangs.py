@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import COMPOSITES, POD_GANG, WORKLOADS
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
+from grove_core.resources.api_names import COMPOSITE_KIND, COMPOSITES, POD_GANG, POD_GROUP_KIND, WORKLOADS
 from grove_shell.cli.main import run_command_line
 from grove_shell.settings.shared_settings import SchedulingSettings
 from grove_shell.simulator.actors.gang_of_groups import GroupTrees

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit_cluster_topology import topology_admission_view_of
-from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
+from grove_core.resources.api_names import BINDING_KIND, SET_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KINDS
 from grove_core.resources.podclique import podclique_from_json
-from grove_shell.client.api_kinds import POD_CLIQUE_SET
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from tests.property.topology.sets_to_admit import a_set
 from tests.property.topology.sets_with_constraints import ON
@@ -19,7 +19,7 @@ from tests.webhooks.topology_webhooks import clique
 NAMES: Final = ("", "aws-p5", "flat", "gone")
 NEWS: Final = st.one_of(
     st.tuples(
-        st.just(POD_CLIQUE_SET),
+        st.just(SET_KIND),
         st.sampled_from(["llm", "b"]),
         st.tuples(st.sampled_from(NAMES), st.sampled_from([None, "rack"])),
     ),
@@ -34,7 +34,7 @@ CHANGES: Final = st.lists(st.tuples(NEWS, st.sampled_from(["put", "put", "drop",
 
 
 def object_of(kind: str, name: str, how: Any) -> Json:
-    if kind == POD_CLIQUE_SET:
+    if kind == SET_KIND:
         raw = a_set(*how)
         raw["metadata"]["name"] = name
         return raw
@@ -67,7 +67,7 @@ def test_wh005_the_copies_say_what_the_objects_themselves_would(changes: list[An
             cache.replace_all_of_kind(kind, list(there[kind].values()), str(version))
     of = {kind: list(found.values()) for kind, found in there.items()}
     cliques = [podclique_from_json(one) for one in of["PodClique"]]
-    expected = topology_admission_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
+    expected = topology_admission_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[SET_KIND], cliques)
     assert cache.view_for_sets.topologies == (expected.topologies or {})
     assert cache.view_for_sets.scheduled == (expected.scheduled or {})
     assert cache.view_for_sets.unreadable == expected.unreadable

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.kernel.admission import Deny
-from grove_shell.client.api_kinds import POD_CLIQUE_SET
+from grove_core.resources.api_names import SET_KIND
 from grove_shell.settings.webhook_settings import DEFAULTING, PATHS, VALIDATION
 from grove_shell.webhooks import admission_handlers, admission_server
 from grove_shell.webhooks.admission_cache import AdmissionCache
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 def names(*sets: Json) -> AdmissionCache:
     found = AdmissionCache()
-    found.replace_all_of_kind(POD_CLIQUE_SET, sets, "1")
+    found.replace_all_of_kind(SET_KIND, sets, "1")
     return found
 
 
@@ -195,9 +195,9 @@ def test_wh005_names_are_compared_with_the_copy() -> None:
     known = names(first)
     _, said = answered(VALIDATION, review(second), known)
     assert "WL-117" in said["response"]["status"]["message"]
-    known.drop(POD_CLIQUE_SET, first)
+    known.drop(SET_KIND, first)
     assert answered(VALIDATION, review(second), known)[1]["response"]["allowed"]
-    known.put(POD_CLIQUE_SET, second)
+    known.put(SET_KIND, second)
     _, said = answered(VALIDATION, review(first), known)
     assert "WL-117" in said["response"]["status"]["message"]
 
@@ -219,7 +219,7 @@ def test_wh005_nearby_objects_are_enough_to_judge_by(known: list[str], clique: s
 
 def test_wh005_what_is_not_known_is_said() -> None:
     known = names()
-    known.mark_kind_unlisted(POD_CLIQUE_SET, "podcliquesets is forbidden")
+    known.mark_kind_unlisted(SET_KIND, "podcliquesets is forbidden")
     _, said = answered(VALIDATION, review(set_of()), known)
     assert said["response"]["allowed"]
     assert "podcliquesets is forbidden" in said["response"]["warnings"][-1]

@@ -5,9 +5,10 @@ from typing import Final
 
 import pytest
 
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
+from grove_core.resources.api_names import BINDING_KIND, SET_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
 from grove_shell.settings.webhook_settings import LEAVING, TOPOLOGIES
 from grove_shell.webhooks.admission_handlers import topologies_with_one_refreshed
@@ -262,7 +263,7 @@ YES: Final = (200, {"uid": "7f3c", "allowed": True})
 @pytest.mark.req("WH-010")
 def test_tp064_with_the_feature_off_nothing_is_known_and_no_name_taken() -> None:
     async def play(caller: Caller) -> None:
-        assert set(caller.cache.stores) == {POD_CLIQUE_SET}
+        assert set(caller.cache.stores) == {SET_KIND}
         assert numbers(await caller.about(a_set("aws-p5", "rack"))) == {"TP-064"}
         assert (await caller.about(a_set("aws-p5", "rack"), a_set("aws-p5", "rack")))["allowed"]
         response = await caller.about(a_set("", "rack"))
@@ -279,7 +280,7 @@ def test_tp045_for_one_namespace_no_topology_is_judged_and_sets_are() -> None:
     async def play(caller: Caller) -> None:
         for webhook in (TOPOLOGIES, LEAVING):
             assert await caller.ask(webhook, topology_review(ODD)) == YES
-        caller.list_all(POD_CLIQUE_SET, a_set("aws-p5", "rack"))
+        caller.list_all(SET_KIND, a_set("aws-p5", "rack"))
         assert not (caller.cache.view_for_topology("aws-p5").users or {})["aws-p5"]
         assert numbers(await caller.about(a_set("aws-p4", "rack"))) == {"TP-060"}
 

@@ -9,9 +9,9 @@ from grove_core.admit_cluster_topology import (
     admit_topology_deletion,
     topology_admission_view_of,
 )
+from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.podclique import podclique_from_json
-from grove_shell.client.api_kinds import POD_CLIQUE_SET
 from grove_shell.settings.webhook_settings import LEAVING, TOPOLOGIES, VALIDATION
 from tests.property.topology.sets_to_admit import a_set, raw_topology
 from tests.property.topology.sets_with_constraints import ON
@@ -53,7 +53,7 @@ def test_wh005_topologies_are_judged_in_the_words_of_validate() -> None:
     )
 
     async def play(caller: Caller) -> None:
-        caller.list_all(POD_CLIQUE_SET, *users)
+        caller.list_all(SET_KIND, *users)
         caller.list_all("PodClique", *pods)
         around = topology_admission_view_of(THERE, users, [podclique_from_json(one) for one in pods])
         for new, old, expected in table:
@@ -74,12 +74,12 @@ def test_wh005_topologies_are_judged_in_the_words_of_validate() -> None:
     ("kind", "unread"),
     [
         ("PodClique", {**clique(), "spec": {"replicas": "x"}}),
-        (POD_CLIQUE_SET, {**a_set("aws-p5", "rack"), "spec": {"template": {"cliques": "none"}}}),
+        (SET_KIND, {**a_set("aws-p5", "rack"), "spec": {"template": {"cliques": "none"}}}),
     ],
 )
 def test_tp076_an_object_that_cannot_be_read_may_be_placed(kind: str, unread: Json) -> None:
     """As for the operator, which does not touch the levels then."""
-    there = {POD_CLIQUE_SET: a_set("aws-p5", "rack"), "PodClique": clique()}
+    there = {SET_KIND: a_set("aws-p5", "rack"), "PodClique": clique()}
 
     async def play(caller: Caller) -> None:
         for each, raw in there.items():
@@ -111,7 +111,7 @@ def test_tp084_a_podclique_is_of_its_owner_with_or_without_a_label() -> None:
         one["metadata"] |= {"labels": {}, "ownerReferences": [{**owner, "kind": kind}]}
 
     async def play(caller: Caller) -> None:
-        caller.list_all(POD_CLIQUE_SET, a_set("aws-p5", "rack"))
+        caller.list_all(SET_KIND, a_set("aws-p5", "rack"))
         for one, expected, warned in ((bare, {"TP-084"}, False), (of_group, set(), True)):
             caller.list_all("PodClique", one)
             response = (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]
@@ -133,7 +133,7 @@ def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
     )
 
     async def play(caller: Caller) -> None:
-        caller.list_all(POD_CLIQUE_SET, *users)
+        caller.list_all(SET_KIND, *users)
         for topology, words in ((held, ["ml/llm"]), (default, ["ml/implicit"]), (free, [])):
             _, response = await caller.ask(LEAVING, topology_review(None, topology, operation="DELETE"))
             expected = admit_topology_deletion(
@@ -144,7 +144,7 @@ def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
             for text, user in zip(response.get("warnings", []), words, strict=True):
                 assert user in text
                 assert text.endswith("(TP-086)")
-        caller.cache.drop(POD_CLIQUE_SET, users[0])
+        caller.cache.drop(SET_KIND, users[0])
         _, response = await caller.ask(LEAVING, topology_review(None, P5, operation="DELETE"))
         assert response == {"uid": "7f3c", "allowed": True}
 

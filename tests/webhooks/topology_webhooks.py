@@ -14,10 +14,11 @@ import trustme
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_cluster_topology import topology_admission_view_of
 from grove_core.kernel.admission import AdmissionVerdict, Deny
-from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND
+from grove_core.resources.api_names import BINDING_KIND, SET_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.podclique import podclique_from_json
-from grove_shell.client.api_kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
 from grove_shell.settings.webhook_settings import PATHS, VALIDATION
 from grove_shell.webhooks.admission_cache import AdmissionCache
@@ -144,7 +145,7 @@ def played(
             for topology in THERE:
                 caller.server.objects[path_of(topology)] = topology
             if synced and configured.topology.enabled:
-                caller.list_all(POD_CLIQUE_SET)
+                caller.list_all(SET_KIND)
                 caller.list_all("PodClique")
                 caller.list_all(TOPOLOGY_KIND, *THERE)
                 caller.list_all(BINDING_KIND)

@@ -13,15 +13,8 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
-from grove_core.resources.api_names import CORE, NVIDIA
-from grove_core.resources.compute_domain import (
-    CLIQUE_KIND,
-    DOMAIN_KIND,
-    ComputeDomain,
-    ComputeDomainClique,
-    DaemonEntry,
-    DaemonPod,
-)
+from grove_core.resources.api_names import CORE, DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
+from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique, DaemonEntry, DaemonPod
 from grove_core.resources.naming_rules import compute_domain_clique_name
 
 
@@ -53,7 +46,7 @@ class DaemonIdentity(Struct, frozen=True, kw_only=True):
         """The object it registers in: its clique if sharded, else the domain."""
         if sharded:
             name = compute_domain_clique_name(self.domain_uid, self.clique)
-            return Ref(NVIDIA, CLIQUE_KIND, self.pod_namespace, name)
+            return Ref(NVIDIA, DOMAIN_CLIQUE_KIND, self.pod_namespace, name)
         return Ref(NVIDIA, DOMAIN_KIND, self.namespace, self.domain)
 
 

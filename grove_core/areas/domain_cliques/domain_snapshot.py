@@ -14,7 +14,8 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.kernel.structs import Struct
-from grove_core.resources.compute_domain import CLIQUE_KIND, ComputeDomain, ComputeDomainClique, DaemonEntry, DaemonPod
+from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND
+from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique, DaemonEntry, DaemonPod
 from grove_core.resources.naming_rules import name_list_text
 
 _NONE: Final[Mapping[Ref, str]] = MappingProxyType({})
@@ -75,7 +76,7 @@ def compute_domain_snapshot_of(
         pods=tuple(sorted((pod for pod in pods if pod.domain_uid == domain.uid), key=lambda pod: pod.ref.sort_key)),
         pods_version=pods_version,
         unreadable_pods=_listed("Pod", possible),
-        unreadable_cliques=_listed(CLIQUE_KIND, possible),
+        unreadable_cliques=_listed(DOMAIN_CLIQUE_KIND, possible),
         now=now,
     )
 

@@ -8,8 +8,9 @@ from grove_core.areas.gang_termination.verdicts import SetReplicaFates, Terminat
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.naming_rules import member_clique_name, standalone_clique_name
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 
 BELOW_MIN_AVAILABLE: Final = "ScaledBelowMinAvailable"

@@ -9,8 +9,7 @@ from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED, NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED, NVIDIA
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
 from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS
 from grove_core.resources.json_field_reader import short_json

@@ -18,8 +18,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create
 from grove_core.kernel.time_formats import format_time
-from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_ENABLED
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import DOMAIN_KIND, DOMAIN_TEMPLATE, MNNVL_ENABLED
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
 from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_failure_in_stored_conditions

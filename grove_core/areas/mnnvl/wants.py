@@ -21,8 +21,8 @@ from grove_core.kernel.wants import (
     Want,
     Withheld,
 )
-from grove_core.resources.api_names import DOMAINS_READY
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import DOMAIN_KIND, DOMAINS_READY
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation

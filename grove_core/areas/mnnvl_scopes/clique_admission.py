@@ -14,8 +14,16 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToEnsure
-from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import (
+    CLAIM_KIND,
+    DOMAIN_KIND,
+    DOMAIN_TEMPLATE,
+    MNNVL_DEVICE_CLASS,
+    MNNVL_ENABLED,
+    MNNVL_SCOPE,
+    SHARED_CLAIM,
+)
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write, resource_claim_format_to_write
 from grove_core.resources.domain_sharing import (
@@ -31,7 +39,7 @@ from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.naming_rules import is_dns_subdomain
-from grove_core.resources.owned_object import CLAIM_KIND, NewObjectMetadata, OwnedObject
+from grove_core.resources.owned_object import NewObjectMetadata, OwnedObject
 from grove_core.resources.pod_spec_gpus import pod_spec_with_gpu_claim
 from grove_core.snapshot.snapshot import Snapshot
 

@@ -24,8 +24,8 @@ from grove_core.areas.mnnvl_scopes.verdicts import (
 )
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import BASE_GANG, POD_GANG
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import BASE_GANG, CLAIM_KIND, DOMAIN_KIND, POD_GANG
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import (
     ComputeDomainUser,
@@ -39,7 +39,7 @@ from grove_core.resources.domain_sharing import (
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation, sharing_user_in_labels
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.naming_rules import name_list_text, parse_replica_index, scaling_group_name
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.expected_replicas import ExpectedClique, expected_set_of, is_set_too_large

@@ -38,8 +38,7 @@ from grove_core.kernel.wants import (
     Want,
     Withheld,
 )
-from grove_core.resources.api_names import MNNVL_ADOPTED
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND, MNNVL_ADOPTED
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import (
     CliquePositionInSet,
@@ -49,7 +48,7 @@ from grove_core.resources.domain_sharing import (
 )
 from grove_core.resources.labels import SET_REPLICA, label_value_in
 from grove_core.resources.naming_rules import name_list_text, parse_replica_index
-from grove_core.resources.owned_object import CLAIM_KIND, owner_reference_to
+from grove_core.resources.owned_object import owner_reference_to
 from grove_core.snapshot.own_writes import refused_creations
 from grove_core.snapshot.snapshot import Snapshot
 

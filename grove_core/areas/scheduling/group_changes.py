@@ -9,7 +9,8 @@ from typing import Final
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.frozen import FrozenMap, Json, is_same_json, list_at, object_at
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
-from grove_core.resources.owned_object import POD_GROUP_KIND, OwnedObject
+from grove_core.resources.api_names import POD_GROUP_KIND
+from grove_core.resources.owned_object import OwnedObject
 
 _POLICY: Final = "schedulingPolicy"
 _PRIORITY: Final = "priorityClassName"

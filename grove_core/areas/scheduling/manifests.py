@@ -8,10 +8,10 @@ from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.areas.scheduling.set_shape import BASE, clique_template_name, group_template_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToCreate
-from grove_core.resources.api_names import COMPOSITES, GROVE, WORKLOADS
+from grove_core.resources.api_names import COMPOSITE_KIND, COMPOSITES, GROVE, POD_GROUP_KIND, WORKLOAD_KIND, WORKLOADS
 from grove_core.resources.labels import labels_of_set_object, labels_of_set_replica
 from grove_core.resources.naming_rules import name_list_text
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND, WORKLOAD_KIND, NewObjectMetadata
+from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podcliqueset import PodCliqueSet
 
 Json = dict[str, Any]

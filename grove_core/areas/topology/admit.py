@@ -7,6 +7,7 @@ from grove_core.areas.topology.rules import TopologyDenial, TopologyWarning
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import CLIQUE_KIND
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels
 from grove_core.resources.configuration import Configuration, GangBackend
 from grove_core.resources.json_field_reader import short_json
@@ -19,7 +20,6 @@ from grove_core.resources.podcliqueset_manifest import (
     bad_fields_new_in_update,
 )
 from grove_core.resources.topology_usage import (
-    CLIQUE_KIND,
     STRENGTHS,
     ConstrainedLevel,
     TemplateTopology,

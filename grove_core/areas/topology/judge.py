@@ -7,7 +7,8 @@ from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement, 
 from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels
+from grove_core.resources.api_names import TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Levels
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.resources.topology_usage import bound_pod_count_of_clique, constrained_levels, topology_in_template
 from grove_core.snapshot.snapshot import Snapshot

@@ -12,10 +12,9 @@ from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, Withheld
-from grove_core.resources.api_names import GROVE, MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
+from grove_core.resources.api_names import GROVE, MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
-    TOPOLOGY_KIND,
     ClusterTopology,
     Levels,
     topology_level_problems,

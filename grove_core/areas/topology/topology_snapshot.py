@@ -6,16 +6,10 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.kernel.structs import Struct
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, topology_ref
+from grove_core.resources.api_names import CLIQUE_KIND, SET_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, topology_ref
 from grove_core.resources.configuration import TopologyAwareSettings
-from grove_core.resources.topology_usage import (
-    CLIQUE_KIND,
-    SET_KIND,
-    TopologyUser,
-    bound_pods_by_set,
-    sets_by_topology,
-    sets_with_bound_pods,
-)
+from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, sets_by_topology, sets_with_bound_pods
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 
 KINDS_THAT_SHOW_USE: Final = frozenset({SET_KIND, CLIQUE_KIND})

@@ -9,11 +9,11 @@ from grove_core.areas.topology.topology_lifecycle import desired_topology_change
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot, topology_snapshots
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
-from grove_core.resources.api_names import TOPOLOGY_FINALIZER
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
+from grove_core.resources.api_names import SET_KIND, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import ClusterTopology, Levels, topology_ref
 from grove_core.resources.naming_rules import did_you_mean, name_list_text
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_usage import SET_KIND, TopologyUser, bound_pod_count_of_clique, topology_in_template
+from grove_core.resources.topology_usage import TopologyUser, bound_pod_count_of_clique, topology_in_template
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 
 

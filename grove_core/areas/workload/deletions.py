@@ -15,10 +15,16 @@ from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import AttemptOutcome, Delete
 from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, ObjectToDelete, StepObstacle, Withheld
-from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
+from grove_core.resources.api_names import (
+    CLAIM_KIND,
+    CLIQUE_FINALIZER,
+    GROUP_FINALIZER,
+    GROUP_KIND,
+    MANAGED_BY,
+    SET_FINALIZER,
+)
 from grove_core.resources.domain_sharing_labels import is_shared_domain_claim
-from grove_core.resources.owned_object import CLAIM_KIND
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.own_writes import attempted_creations_of_kinds
 from grove_core.snapshot.snapshot import Snapshot

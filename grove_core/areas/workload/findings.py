@@ -16,13 +16,13 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import SetStatus, Step
 from grove_core.kernel.time_formats import format_time
+from grove_core.resources.api_names import POD_KIND
 from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod import active_pods
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
-_POD: Final = "Pod"
 _AMOUNTS: Final = r"[\w./=,-]*\w"
 _QUOTA: Final = re.compile(
     rf"exceeded quota: ([^\s,]+)(?:, (requested: {_AMOUNTS}, used: {_AMOUNTS}, limited: {_AMOUNTS}))?"
@@ -48,7 +48,7 @@ def failed_write_findings(
             newest[one.about] = max(one, newest.get(one.about, one), key=_rank)
     for ref, one in sorted(newest.items(), key=lambda pair: pair[0].sort_key):
         reporting = [clique for clique in snapshot.cliques if ref in {clique.ref, snapshot.root.ref}]
-        is_of_pod = one.kind == _POD or (one.kind, ref.kind) == ("", "PodClique")
+        is_of_pod = one.kind == POD_KIND or (one.kind, ref.kind) == ("", "PodClique")
         if any(_lacks_pods(snapshot, clique) for clique in reporting) if is_of_pod else _is_planned(one, kinds):
             yield Finding(ref, FAILED_WRITE, "Failed", (_failure(one), *_quotas(one)))
 

@@ -14,7 +14,7 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import Withheld
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.snapshot.expected_replicas import (
     MOST,
     ExpectedReplica,

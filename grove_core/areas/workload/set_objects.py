@@ -32,9 +32,9 @@ from grove_core.areas.workload.pods.pod_slots import pods_to_delete
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, ObjectToDelete, Withheld
-from grove_core.resources.api_names import SCHEDULER
+from grove_core.resources.api_names import GROUP_KIND, SCHEDULER
 from grove_core.resources.naming_rules import set_replica_name
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import first_templates_by_name
 from grove_core.resources.podgang import PodGang

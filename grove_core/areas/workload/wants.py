@@ -37,8 +37,7 @@ from grove_core.kernel.wants import (
     Want,
     Withheld,
 )
-from grove_core.resources.api_names import GROVE
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, GROVE
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import OwnedObject

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome, Delete
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.api_names import GROUP_KIND
+from grove_core.resources.podclique import PodClique
 from grove_core.testing.invariants.invariant import History, Round, Violation
 from grove_core.testing.invariants.required_verdicts import TerminatingBreach, missing_kinds
 

@@ -11,8 +11,7 @@ from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, NVIDIA
 from grove_shell.converge.model.server_costs import ModelServerCosts
 from grove_shell.converge.run_parameters_and_results import ConvergenceRunParameters
 from grove_shell.simulator.virtual_time import VirtualTimeQueue

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import SCHEDULER
-from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND, OwnedObject
+from grove_core.resources.api_names import COMPOSITE_KIND, POD_GROUP_KIND, SCHEDULER
+from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PackedGroupReplica, PodGang, PodGangConstraints
 from grove_core.resources.podgang import PodGroup as PodsOfClique

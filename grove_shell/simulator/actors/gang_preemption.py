@@ -7,7 +7,7 @@ from typing import NamedTuple
 from grove_core.kernel.frozen import EMPTY, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.resources.owned_object import COMPOSITE_KIND
+from grove_core.resources.api_names import COMPOSITE_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.actors.gang_of_groups import GroupTrees

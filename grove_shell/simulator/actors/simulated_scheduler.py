@@ -7,9 +7,8 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import SCHEDULER
+from grove_core.resources.api_names import COMPOSITE_KIND, POD_GROUP_KIND, SCHEDULER
 from grove_core.resources.naming_rules import pod_count_text
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, PodGang

@@ -7,8 +7,7 @@ from typing import Final
 from grove_core.kernel.frozen import canonical_json, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Step
 from grove_core.plan.plan import Plan
-from grove_core.resources.api_names import GATE, POD_GANG
-from grove_core.resources.owned_object import POD_GROUP_KIND
+from grove_core.resources.api_names import GATE, POD_GANG, POD_GROUP_KIND
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import COMPOSITE_KIND, GROVE, POD_GROUP_KIND, WORKLOAD_KIND
 from grove_core.resources.naming_rules import (
     member_clique_name,
     scaled_gang_name,
@@ -11,7 +11,6 @@ from grove_core.resources.naming_rules import (
     set_replica_name,
     standalone_clique_name,
 )
-from grove_core.resources.owned_object import COMPOSITE_KIND, POD_GROUP_KIND, WORKLOAD_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import ScalingGroupTemplate
 from grove_core.resources.scaling_group import ScalingGroup

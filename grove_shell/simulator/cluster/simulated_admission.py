@@ -18,13 +18,13 @@ from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Ensure, Step, StepStage
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import CLAIM_KIND, GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, effective_topologies
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.object_after_write import object_after_merge_patch
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_usage import bound_pods_by_set, sets_by_topology

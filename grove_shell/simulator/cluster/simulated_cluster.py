@@ -8,9 +8,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Make, Step
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import MNNVL_CLAIM, SHARED_CLAIM
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND, MNNVL_CLAIM, SHARED_CLAIM
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet

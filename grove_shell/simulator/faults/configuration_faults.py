@@ -6,8 +6,8 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import TEMPLATE_HASH
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import DOMAIN_KIND, TEMPLATE_HASH
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet

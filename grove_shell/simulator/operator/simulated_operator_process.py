@@ -10,10 +10,9 @@ from typing import Final, Protocol, TypeAlias
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage, UnexpectedTarget
 from grove_core.plan.plan import Plan
+from grove_core.resources.api_names import GROUP_KIND, SET_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.owned_object import clique_of_new_pod
-from grove_core.resources.podclique import GROUP_KIND
-from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.apply.execute_concurrently import Execute
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.cache_view import Observation

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeAlias
 
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.domain_sharing import DomainMembership
 from grove_core.resources.naming_rules import (
     compute_domain_name,

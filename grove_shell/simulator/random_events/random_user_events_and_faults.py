@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from grove_core.resources.api_names import BASE_GANG, MNNVL_MANAGED, POD_GANG
+from grove_core.resources.api_names import BASE_GANG, CLAIM_KIND, MNNVL_MANAGED, POD_GANG
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
-from grove_core.resources.owned_object import CLAIM_KIND
 from grove_shell.simulator.random_events.random_event_targets import (
     Draw,
     RandomEventTargets,

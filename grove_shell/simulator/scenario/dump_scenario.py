@@ -10,11 +10,11 @@ from typing import Any, Final
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.time_formats import format_go_duration
+from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.node import Node, node_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import FINISHED_PHASES
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
-from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
 from grove_shell.simulator.scenario.scenario import API_VERSION, KIND

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.scenario_field_types import (
     Address,

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from grove_core.admit import admit, manifest_with_defaults_of
 from grove_core.kernel.admission import Deny
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_core.resources.domain_sharing import (
     DomainMembership,
@@ -16,7 +16,6 @@ from grove_core.resources.domain_sharing import (
     effective_mnnvl_annotations,
 )
 from grove_core.resources.naming_rules import compute_domain_name, scaling_group_name, set_replica_name
-from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster

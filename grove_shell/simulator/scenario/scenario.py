@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.api_names import TOPOLOGY_KIND
 from grove_shell.settings.shared_settings import MnnvlSettings, SchedulingSettings, TopologySettings
 from grove_shell.simulator.scenario.scenario_events import ScenarioEvent, ScenarioNodePool
 from grove_shell.simulator.scenario.scenario_field_types import (

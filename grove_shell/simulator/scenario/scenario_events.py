@@ -6,9 +6,7 @@ from pydantic import Field, StrictStr, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND, TOPOLOGY_KIND
 from grove_shell.simulator.scenario import fault_events as faults
 from grove_shell.simulator.scenario.scenario_field_types import (
     AUTOSCALER,

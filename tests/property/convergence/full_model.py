@@ -39,9 +39,8 @@ from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.structs import replace
 from grove_core.reconcile_domain import reconcile_compute_domain
-from grove_core.resources.api_names import NVIDIA
+from grove_core.resources.api_names import DOMAIN_KIND, NVIDIA
 from grove_core.resources.compute_domain import (
-    DOMAIN_KIND,
     ComputeDomain,
     ComputeDomainClique,
     DaemonPod,

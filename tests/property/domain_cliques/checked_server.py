@@ -8,10 +8,8 @@ from typing import Any
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, DaemonRequest
-from grove_core.resources.api_names import NVIDIA
+from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
 from grove_core.resources.compute_domain import (
-    CLIQUE_KIND,
-    DOMAIN_KIND,
     DaemonPod,
     compute_domain_from_json,
     daemon_pod_from_json,
@@ -98,7 +96,7 @@ class CheckedServer:
         return response
 
     def stored(self) -> Iterator[tuple[Address, Json]]:
-        for kind in (DOMAIN_KIND, CLIQUE_KIND):
+        for kind in (DOMAIN_KIND, DOMAIN_CLIQUE_KIND):
             for body in self.server.all_of(kind):
                 yield Address(kind, body["metadata"]["namespace"], body["metadata"]["name"]), body
 

@@ -6,8 +6,8 @@ from typing import Final
 from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot, compute_domain_snapshot_of
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Apply, SetStatus, Step
-from grove_core.resources.api_names import NVIDIA
-from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, ComputeDomain, ComputeDomainClique
+from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
+from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique
 from tests.property.domain_cliques.checked_server import CheckedServer
 from tests.property.domain_cliques.processes import DOMAIN_NAME, NAMESPACE, Json, address_of
 from tests.server_side_apply.object_server import Address, Response
@@ -50,7 +50,7 @@ class Controller:
         if body is None:
             return None
         at = self.stage.server.history[self.pods_position - 1].version if self.pods_position else 0
-        cliques = [self.stage.register_of(found) for at_, found in self.cache.items() if at_.kind == CLIQUE_KIND]
+        cliques = [self.stage.register_of(found) for at_, found in self.cache.items() if at_.kind == DOMAIN_CLIQUE_KIND]
         pods = [self.stage.pod_of(found) for at_, found in self.cache.items() if at_.kind == "Pod"]
         domain = self.stage.register_of(body)
         assert isinstance(domain, ComputeDomain)

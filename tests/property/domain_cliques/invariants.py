@@ -20,7 +20,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.frozen import thaw_json
 from grove_core.plan.plan import Plan
-from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, NOT_READY, READY, ComputeDomain, DaemonPod
+from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND
+from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomain, DaemonPod
 from tests.property.domain_cliques.processes import Commit, DaemonProcess
 from tests.property.domain_cliques.small_cluster import SmallCluster
 from tests.server_side_apply.object_server import Address
@@ -223,7 +224,7 @@ class InvariantChecker:
             require(max(held.values(), default=1) == 1, "1", f"{commit.address.name} stores {held}")
             inside = all(entry.index is not None and 0 <= entry.index < cluster.limit for entry in found)
             require(inside, "1", f"{commit.address.name} stores an index beyond the limit")
-        if commit.address.kind == CLIQUE_KIND:
+        if commit.address.kind == DOMAIN_CLIQUE_KIND:
             require(not commit.address.name.endswith("."), "13", "a clique object without a clique")
             owners = body["metadata"].get("ownerReferences", [])
             require(not any(owner.get("controller") for owner in owners), "14", "a controlling owner of a clique")
@@ -351,7 +352,7 @@ def status_of(
     result = {item["id"]: item["status"] for item in status.get("cliques", [])}
     uid = cluster.domain["metadata"]["uid"]
     found = {}
-    for body in cluster.server.all_of(CLIQUE_KIND):
+    for body in cluster.server.all_of(DOMAIN_CLIQUE_KIND):
         if body["metadata"]["name"].startswith(f"{uid}."):
             daemons = body.get("daemons", [])
             good = bool(daemons) and all(item["status"] == READY for item in daemons)

@@ -8,7 +8,7 @@ from typing import Final
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.areas.domain_cliques.verdicts import RequestResult, RequestResultKind
-from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.invariants import InvariantChecker, Violation, violations_at_rest
 from tests.property.domain_cliques.processes import DOMAIN_NAME, DRIVER_NAMESPACE, NAMESPACE, DaemonProcess, Node
@@ -156,8 +156,8 @@ class RandomRun:
             cluster.server.delete(Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME))
             cluster.make_domain()
         elif what == "clique deleted":
-            for body in cluster.server.all_of(CLIQUE_KIND)[:1]:
-                address = Address(CLIQUE_KIND, DRIVER_NAMESPACE, body["metadata"]["name"])
+            for body in cluster.server.all_of(DOMAIN_CLIQUE_KIND)[:1]:
+                address = Address(DOMAIN_CLIQUE_KIND, DRIVER_NAMESPACE, body["metadata"]["name"])
                 cluster.commit(None, None, lambda address=address: cluster.server.delete(address))
         elif what == "entry removed":
             self.remove_an_entry()

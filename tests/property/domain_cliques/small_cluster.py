@@ -42,8 +42,7 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
-from grove_core.resources.api_names import CORE, DOMAIN
-from grove_core.resources.compute_domain import CLIQUE_KIND
+from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE_KIND
 from tests.property.domain_cliques.checked_server import CheckedServer
 from tests.property.domain_cliques.controller import Controller
 from tests.property.domain_cliques.processes import (
@@ -300,12 +299,14 @@ class SmallCluster(CheckedServer):
     def collect_garbage(self) -> None:
         """Delete cliques whose owners are all deleted."""
         alive = {body["metadata"]["uid"] for body in self.server.all_of("Pod")}
-        for body in self.server.all_of(CLIQUE_KIND):
+        for body in self.server.all_of(DOMAIN_CLIQUE_KIND):
             owners = body["metadata"].get("ownerReferences", [])
             if owners and not any(owner["uid"] in alive for owner in owners):
                 name = body["metadata"]["name"]
                 self.commit(
-                    None, None, lambda name=name: self.server.delete(Address(CLIQUE_KIND, DRIVER_NAMESPACE, name))
+                    None,
+                    None,
+                    lambda name=name: self.server.delete(Address(DOMAIN_CLIQUE_KIND, DRIVER_NAMESPACE, name)),
                 )
 
 

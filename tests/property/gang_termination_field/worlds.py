@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import GROUP_KIND, TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.testing import RandomCluster, busy_clusters, cluster_of, clusters, storms, stormy
 from grove_core.testing.cluster_builder import AGES, START

@@ -13,12 +13,9 @@ from grove_core.kernel.steps import Apply, Create, Delete
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import MNNVL_ENABLED
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND, GROUP_KIND, MNNVL_ENABLED
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation
-from grove_core.resources.owned_object import CLAIM_KIND
-from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY

@@ -17,7 +17,7 @@ from grove_core.kernel.steps import Apply, Create, Delete
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import RemovedManifest, SetsOfSameName
 from grove_core.plan.update_forecast import EditForecast, PodsAndGpus, UncollectedObjects
-from grove_core.resources.podclique import GROUP_KIND
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet

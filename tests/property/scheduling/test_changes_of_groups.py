@@ -11,8 +11,8 @@ from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import POD_GROUP_KIND
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.owned_object import POD_GROUP_KIND
 from tests.property.scheduling.grouped_sets import (
     PLACED,
     PODGANG,

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.structs import replace
+from grove_core.resources.api_names import TOPOLOGY_KIND
 from grove_core.resources.cluster_topology import (
-    TOPOLOGY_KIND,
     ClusterTopology,
     TopologyLevel,
     cluster_topology_from_json,

@@ -3,12 +3,8 @@
 from typing import Any, Final
 
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
-from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
-from grove_core.resources.cluster_topology import (
-    DEFAULT_TOPOLOGY,
-    TOPOLOGY_KIND,
-    ClusterTopology,
-)
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology
 from grove_core.resources.configuration import TopologyAwareSettings
 from grove_core.resources.topology_usage import TopologyUser
 from tests.property.topology.sets_with_constraints import LEVELS, topology

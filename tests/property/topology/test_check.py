@@ -12,8 +12,8 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze
 from grove_core.kernel.structs import replace
 from grove_core.reconcile_topology import GangTopologyChange, SetTopologyImpact, topology_impacts_on_sets
-from grove_core.resources.api_names import MNNVL_ENABLED
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
+from grove_core.resources.api_names import MNNVL_ENABLED, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode
 from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodOnNode, pod_demand_of, read_pod_on_node

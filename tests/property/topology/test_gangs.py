@@ -17,14 +17,8 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import TOPOLOGY_IN_SYNC, TOPOLOGY_NAME
-from grove_core.resources.cluster_topology import (
-    DEFAULT_TOPOLOGY,
-    TOPOLOGY_KIND,
-    ClusterTopology,
-    TopologyLevel,
-    effective_topologies,
-)
+from grove_core.resources.api_names import TOPOLOGY_IN_SYNC, TOPOLOGY_KIND, TOPOLOGY_NAME
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, TopologyLevel, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_core.resources.podcliqueset_spec import SetTemplate
 from grove_core.resources.podgang import (

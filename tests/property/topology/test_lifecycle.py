@@ -17,14 +17,8 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology
-from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
-from grove_core.resources.cluster_topology import (
-    BINDING_KIND,
-    DEFAULT_TOPOLOGY,
-    TOPOLOGY_KIND,
-    ClusterTopology,
-    cluster_topology_from_json,
-)
+from grove_core.resources.api_names import BINDING_KIND, MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, cluster_topology_from_json
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.podcliqueset_spec import SetTemplate
 from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, sets_by_topology

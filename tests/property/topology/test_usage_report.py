@@ -9,7 +9,8 @@ from grove_core.areas.topology.usage_report import TopologyDeletionState, topolo
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Rule
 from grove_core.kernel.structs import replace
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, effective_topologies
+from grove_core.resources.api_names import BINDING_KIND, TOPOLOGY_KIND
+from grove_core.resources.cluster_topology import effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster

@@ -27,8 +27,9 @@ from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, freeze, thaw_json
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToCreate, Withheld
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.configuration import Configuration, SchedulerProfiles
-from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_from_json
+from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedSet

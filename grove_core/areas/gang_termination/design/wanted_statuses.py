@@ -25,9 +25,9 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import StatusToWrite
-from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, GROUP_KIND, MIN_AVAILABLE_BREACHED
 from grove_core.resources.naming_rules import member_clique_name, scaling_group_name, standalone_clique_name
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot

@@ -27,10 +27,10 @@ from grove_core.areas.gang_termination.verdicts import (
     SetReplicaFates,
     Terminate,
 )
-from grove_core.resources.api_names import COMPONENT, MANAGED_BY, OPERATOR
+from grove_core.resources.api_names import COMPONENT, GROUP_KIND, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import GROUP, SET
 from grove_core.resources.naming_rules import standalone_clique_name
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 _MEMBER: Final = "pcsg-podclique"

@@ -10,8 +10,8 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create
-from grove_core.resources.api_names import COMPONENT, DOMAIN_FINALIZER, MANAGED_BY, NAME, OPERATOR
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.api_names import COMPONENT, DOMAIN_FINALIZER, DOMAIN_KIND, MANAGED_BY, NAME, OPERATOR
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.labels import SET
 from grove_core.resources.mnnvl_groups import GroupDomain, mnnvl_groups_of_cliques, required_group_domains
 from grove_core.resources.naming_rules import LONGEST_LABEL, name_list_text

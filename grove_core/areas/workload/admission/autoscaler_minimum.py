@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from grove_core.areas.workload.rules import WorkloadWarning
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import CLIQUE_KIND, GROUP_KIND, GROVE
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.naming_rules import (
     member_clique_name,
@@ -15,10 +15,8 @@ from grove_core.resources.naming_rules import (
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.podclique import GROUP_KIND
 from grove_core.resources.podcliqueset_spec import SetSpec
 
-CLIQUE_KIND: Final = "PodClique"
 _GROUPS: Final[Mapping[str, str]] = MappingProxyType(
     {"HorizontalPodAutoscaler": "autoscaling", "ScaledObject": "keda.sh"}
 )

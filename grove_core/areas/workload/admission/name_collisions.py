@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.structs import Struct
-from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.api_names import DOMAIN_KIND
 from grove_core.resources.domain_sharing import (
     DomainSharingScope,
     effective_mnnvl_annotations,

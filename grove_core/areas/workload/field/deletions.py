@@ -9,11 +9,10 @@ from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, ObjectToDelete, Withheld
-from grove_core.resources.api_names import DOMAIN_FINALIZER, SET_FINALIZER
+from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_FINALIZER, SET_FINALIZER
 from grove_core.resources.domain_sharing_labels import is_shared_domain_claim
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.naming_rules import scaling_group_name
-from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.snapshot.snapshot import Snapshot
 
 _AUTOSCALER: Final = "HorizontalPodAutoscaler"

@@ -41,9 +41,9 @@ from grove_core.areas.workload.set_objects import SetObject, repeated_names
 from grove_core.kernel.reasons import Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, Withheld
-from grove_core.resources.api_names import SCHEDULER
+from grove_core.resources.api_names import GROUP_KIND, SCHEDULER
 from grove_core.resources.naming_rules import set_replica_name
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, ExpectedGroup, ExpectedReplica

@@ -15,6 +15,7 @@ from grove_core.resources.api_names import (
     CLIQUE_FINALIZER,
     DOMAIN_TEMPLATE,
     GROUP_FINALIZER,
+    GROUP_KIND,
     GROVE,
     TEMPLATE_HASH,
 )
@@ -24,7 +25,7 @@ from grove_core.resources.labels import is_grove_key, labels_of_set_object, labe
 from grove_core.resources.merge_patch import changed_fields, changed_labels_or_annotations, replacement_patch
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.pod_spec_gpus import pod_spec_with_gpu_claim
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration, ScalingGroupTemplate
 from grove_core.resources.scaling_group import ScalingGroup

@@ -11,7 +11,7 @@ from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToCreate, Withheld
-from grove_core.resources.api_names import CLAIMS, COMPONENT, CORE, MANAGED_BY, OPERATOR, POD_INDEX, RBAC
+from grove_core.resources.api_names import CLAIM_KIND, CLAIMS, COMPONENT, CORE, MANAGED_BY, OPERATOR, POD_INDEX, RBAC
 from grove_core.resources.labels import (
     CLIQUE,
     GROUP,
@@ -29,7 +29,7 @@ from grove_core.resources.naming_rules import (
     set_replica_name,
     shared_claim_name,
 )
-from grove_core.resources.owned_object import CLAIM_KIND, Body, NewObjectMetadata
+from grove_core.resources.owned_object import Body, NewObjectMetadata
 from grove_core.resources.pod_spec_gpus import pod_spec_with_changed_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet

@@ -16,10 +16,11 @@ from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import StepObstacle
+from grove_core.resources.api_names import COMPOSITE_KIND, GROUP_KIND, POD_GROUP_KIND
 from grove_core.resources.naming_rules import composite_pod_group_names, set_replica_name
-from grove_core.resources.owned_object import COMPOSITE_KIND, GROUP_KINDS, POD_GROUP_KIND
+from grove_core.resources.owned_object import GROUP_KINDS
 from grove_core.resources.pod import Pod, active_pods
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
 
 

@@ -33,6 +33,7 @@ from grove_core.resources.api_names import (
     BASE_GANG,
     CLIQUE_FINALIZER,
     GROUP_FINALIZER,
+    GROUP_KIND,
     GROVE,
     MNNVL_GROUP,
     POD_GANG,
@@ -43,7 +44,7 @@ from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_core.resources.merge_patch import changed_fields, replacement_patch
 from grove_core.resources.mnnvl_groups import mnnvl_group_in, pod_spec_with_group_claim
 from grove_core.resources.owned_object import NewObjectMetadata
-from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
