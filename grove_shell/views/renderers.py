@@ -1,4 +1,4 @@
-"""The values of ``-o``: each is an entry of ``RENDERERS``, and an output format of every command is added here alone."""
+"""The values of ``-o``: each is an entry of ``RENDERERS``, and a format of every command is added here alone."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

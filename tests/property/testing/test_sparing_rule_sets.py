@@ -60,10 +60,18 @@ def test_lt010_all_other_invariants_are_kept(base: str, spares: object) -> None:
     ],
 )
 def test_lt010_each_of_the_five_may_be_violated(rule: str, spares: object, snapshots: int, histories: int) -> None:
+    """What is drawn depends on the modules that are loaded, so several seeds are tried until one shows it."""
     rules = rule_set_that_spares("careful", rule_set("design"), spares)  # type: ignore[arg-type]  # as above
-    with pytest.raises(InvariantViolated) as caught:
-        check_all(rules, invariants=[rule], effort=Effort(snapshots, histories, sizes=Sizes(3, 2, 2, 2), shrink=False))
-    assert caught.value.invariant.id == rule
+
+    def violated(seed: int) -> str:
+        effort = Effort(snapshots, histories, seed=seed, sizes=Sizes(3, 2, 2, 2), shrink=False)
+        try:
+            check_all(rules, invariants=[rule], effort=effort)
+        except InvariantViolated as found:
+            return found.invariant.id
+        return ""
+
+    assert next(filter(None, map(violated, range(20))), "") == rule
 
 
 def test_lt010_the_page_names_the_five() -> None:
