@@ -37,7 +37,7 @@ from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.styled_text_page import print_error, print_warnings
-from grove_shell.views.compare_page import RuleSetComparisonReport, rule_set_comparison_page
+from grove_shell.views.compare.compare_page import RuleSetComparisonReport, rule_set_comparison_page
 from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.renderers import RENDERERS
 
@@ -107,7 +107,7 @@ def _plans_of(report: RuleSetComparisonReport) -> "PlansOfResult":
 
 
 def _markdown(report: RuleSetComparisonReport, *, full: bool) -> str:
-    from grove_shell.views.compare_markdown import compare_markdown  # noqa: PLC0415 - few results are Markdown (P11)
+    from grove_shell.views.compare.compare_markdown import compare_markdown  # noqa: PLC0415 - few results are Markdown (P11)
 
     return compare_markdown(report, full=full)
 

@@ -24,7 +24,7 @@ from grove_shell.converge.runs_csv_file import parse_convergence_runs_csv, write
 from grove_shell.exit_codes import DONE, ERROR, USAGE, CommandFailed
 from grove_shell.reading.input_faults import COMMAND_LINE, InputFault, file_problems_as_faults
 from grove_shell.styled_text_page import print_error, print_warnings
-from grove_shell.views.convergence_results import convergence_runs_as_json, convergence_table_page
+from grove_shell.views.convergence.convergence_results import convergence_runs_as_json, convergence_table_page
 from grove_shell.views.formatting import NOTHING_RUN, input_problems_page
 from grove_shell.views.progress_bars import progress_bar
 from grove_shell.views.renderers import RENDERERS
@@ -165,7 +165,7 @@ def _show(
     if find_spec("matplotlib") is None:
         print_warnings(["no pictures: first pip install 'grove-plan[pictures]', then repeat with --resume"])
         return
-    from grove_shell.views.convergence_plots import draw_convergence_plots  # noqa: PLC0415 - it imports matplotlib
+    from grove_shell.views.convergence.convergence_plots import draw_convergence_plots  # noqa: PLC0415 - it imports matplotlib
 
     for name in draw_convergence_plots(runs, folder):
         print_error(f"{folder / name}")

@@ -38,8 +38,8 @@ from grove_shell.in_memory.planned_objects import (
     played_rounds_of_set,
 )
 from grove_shell.styled_text_page import print_error, print_warnings
-from grove_shell.views.explain_page import ExplainHeader, explain_page
-from grove_shell.views.explained_object import ExplainedObject, explanation_as_json
+from grove_shell.views.explain.explain_page import ExplainHeader, explain_page
+from grove_shell.views.explain.explained_object import ExplainedObject, explanation_as_json
 from grove_shell.views.renderers import RENDERERS
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import explanation_of_forecast
 from grove_core.plan.forecast import Forecast
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.views.compare_page import RuleSetComparisonReport, comparison_verdict
-from grove_shell.views.plan_headline import plan_verdicts, time_and_rules_line
-from grove_shell.views.plan_notes import PlanPageContext
-from grove_shell.views.planned_terminations import PendingReplica, pending_replicas
+from grove_shell.views.compare.compare_page import RuleSetComparisonReport, comparison_verdict
+from grove_shell.views.plan.plan_headline import plan_verdicts, time_and_rules_line
+from grove_shell.views.plan.plan_notes import PlanPageContext
+from grove_shell.views.plan.planned_terminations import PendingReplica, pending_replicas
 
 if TYPE_CHECKING:
-    from grove_shell.views.termination_chart import TerminationChart
+    from grove_shell.views.plan.termination_chart import TerminationChart
 
 
 def require_matplotlib() -> None:
@@ -33,7 +33,7 @@ def draw_plan(path: str, document: PlanDocument, until: datetime | None, context
         until: the end of the forecast time; None without ``--until``.
         context: as for the page of the plan; the title depends on it.
     """
-    from grove_shell.views.termination_chart import (  # noqa: PLC0415 - few want a picture
+    from grove_shell.views.plan.termination_chart import (  # noqa: PLC0415 - few want a picture
         ChartPanel,
         TerminationChart,
         span_text,
@@ -55,7 +55,7 @@ def draw_plan(path: str, document: PlanDocument, until: datetime | None, context
 
 def draw_comparison(path: str, report: RuleSetComparisonReport) -> None:
     """Draw the terminations under both rule sets, side by side. Raises CommandFailed if the file cannot be written."""
-    from grove_shell.views.termination_chart import (  # noqa: PLC0415 - few want a picture
+    from grove_shell.views.plan.termination_chart import (  # noqa: PLC0415 - few want a picture
         ChartPanel,
         TerminationChart,
         span_text,
@@ -84,7 +84,7 @@ def draw_picture(path: str, draw: Callable[[], None]) -> None:
 
 
 def _draw(chart: "TerminationChart", path: str) -> None:
-    from grove_shell.views.termination_chart import draw_termination_chart  # noqa: PLC0415 - few want a picture
+    from grove_shell.views.plan.termination_chart import draw_termination_chart  # noqa: PLC0415 - few want a picture
 
     draw_picture(path, lambda: draw_termination_chart(chart, path))
 

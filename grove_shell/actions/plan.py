@@ -22,8 +22,8 @@ from grove_shell.policies.plan_classes import fail_on_class_of_undecided_manifes
 from grove_shell.policies.policy_results import PolicyResult, policy_results_as_json
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.styled_text_page import print_error
-from grove_shell.views.plan_notes import PlanPageContext, plan_notes_page
-from grove_shell.views.plan_page import plan_page
+from grove_shell.views.plan.plan_notes import PlanPageContext, plan_notes_page
+from grove_shell.views.plan.plan_page import plan_page
 from grove_shell.views.renderers import RENDERERS, format_json_document
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _print(document: PlanDocument, context: PlanPageContext, options: PlanOption
 
 
 def _markdown(document: PlanDocument, context: PlanPageContext) -> str:
-    from grove_shell.views.plan_markdown import plan_markdown  # noqa: PLC0415 - few plans are Markdown (P11)
+    from grove_shell.views.plan.plan_markdown import plan_markdown  # noqa: PLC0415 - few plans are Markdown (P11)
 
     return plan_markdown(document, context)
 

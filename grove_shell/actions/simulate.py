@@ -40,8 +40,8 @@ from grove_shell.styled_text_page import StyledTextPage, print_error
 from grove_shell.views.formatting import NOTHING_PLAYED, count_with_noun, input_problems_page
 from grove_shell.views.progress_bars import Tick, progress_bar, virtual_time_bar
 from grove_shell.views.renderers import RENDERERS, format_yaml_document
-from grove_shell.views.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json
-from grove_shell.views.simulation_timeline import simulation_timeline_page, unmet_expectation_lines
+from grove_shell.views.simulation.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json
+from grove_shell.views.simulation.simulation_timeline import simulation_timeline_page, unmet_expectation_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +213,7 @@ def _draw_one_of(
 
 def _draw(run: SimulationResult, path: str) -> None:
     """Draw a run. Raises CommandFailed if the file cannot be written."""
-    from grove_shell.views.simulation_chart import draw_simulation_chart  # noqa: PLC0415 - few want a picture
+    from grove_shell.views.simulation.simulation_chart import draw_simulation_chart  # noqa: PLC0415 - few want a picture
 
     draw_picture(path, lambda: draw_simulation_chart(run, path))
 

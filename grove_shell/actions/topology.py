@@ -45,9 +45,13 @@ from grove_shell.views.formatting import (
 )
 from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.topology_check_page import topology_check_page
-from grove_shell.views.topology_document import topology_check_as_json, topology_impact_as_json, topology_list_as_json
-from grove_shell.views.topology_page import (
+from grove_shell.views.topology.topology_check_page import topology_check_page
+from grove_shell.views.topology.topology_document import (
+    topology_check_as_json,
+    topology_impact_as_json,
+    topology_list_as_json,
+)
+from grove_shell.views.topology.topology_page import (
     PlacementsOfSets,
     TopologyChangeImpact,
     topology_impact_page,

@@ -12,12 +12,12 @@ from grove_shell.actions.rule_set_choice import GivenRules
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.styled_text_page import StyledTextPage, print_error
-from grove_shell.views.object_tree import set_tree
-from grove_shell.views.plan_headline import add_plan_headline
-from grove_shell.views.plan_notes import PlanPageContext, add_plan_notes, plan_notes_page
+from grove_shell.views.plan.plan_headline import add_plan_headline
+from grove_shell.views.plan.plan_notes import PlanPageContext, add_plan_notes, plan_notes_page
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.tree_nodes import TreeNode, trees_as_json
-from grove_shell.views.tree_page import add_tree, signs_for_encoding
+from grove_shell.views.tree.object_tree import set_tree
+from grove_shell.views.tree.tree_nodes import TreeNode, trees_as_json
+from grove_shell.views.tree.tree_page import add_tree, signs_for_encoding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ from grove_shell.reading.validation_input import (
 from grove_shell.styled_text_page import print_error, print_page, write_stdout
 from grove_shell.views.formatting import NOTHING_CHECKED, NOTHING_DECIDED, REST_JUDGED, input_problems_page
 from grove_shell.views.renderers import ANNOTATION_FORMATS, RENDERERS, format_json_document
-from grove_shell.views.validation_page import (
+from grove_shell.views.validation.validation_page import (
     JudgedManifest,
     taken_crd_names_page,
     validation_as_json,
@@ -158,7 +158,7 @@ def _print_verdicts(
     positions = FieldPositions()
 
     def markdown() -> str:
-        from grove_shell.views.validation_markdown import validation_markdown  # noqa: PLC0415 - code review alone
+        from grove_shell.views.validation.validation_markdown import validation_markdown  # noqa: PLC0415 - code review alone
 
         return validation_markdown(judged, warned, faults, others, positions)
 
@@ -171,7 +171,7 @@ def _print_verdicts(
 
 def _print_annotations(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], output: str, given: str) -> None:
     """Print annotations of GitHub or a SARIF log, which hold the problems of the input too (CL-086)."""
-    from grove_shell.views.validation_annotations import (  # noqa: PLC0415 - code review alone
+    from grove_shell.views.validation.validation_annotations import (  # noqa: PLC0415 - code review alone
         github_annotations_text,
         sarif_document,
         validation_annotations,

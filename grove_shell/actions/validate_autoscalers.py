@@ -16,7 +16,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset_spec import SetSpec, read_podcliqueset_spec
 from grove_shell.reading.input_sources import InputItem
 from grove_shell.reading.validation_input import ValidationInput
-from grove_shell.views.validation_page import JudgedManifest
+from grove_shell.views.validation.validation_page import JudgedManifest
 
 
 def judged_autoscalers(given: ValidationInput) -> Iterator[tuple[InputItem, JudgedManifest | None]]:

@@ -29,8 +29,8 @@ from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import REST_UNKNOWN, fail_on_message, input_problems_closing_line, input_problems_page
 from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.why_document import story_as_json
-from grove_shell.views.why_page import why_page
+from grove_shell.views.why.why_document import story_as_json
+from grove_shell.views.why.why_page import why_page
 
 _CLASSES = {"terminate": frozenset({CauseClass.TERMINATION})}
 

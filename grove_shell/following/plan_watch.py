@@ -31,7 +31,7 @@ from grove_shell.styled_text_page import (
     write_stdout,
 )
 from grove_shell.views.formatting import clock_time, object_display_name, relative_time
-from grove_shell.views.planned_terminations import PendingReplica, pending_replicas
+from grove_shell.views.plan.planned_terminations import PendingReplica, pending_replicas
 from grove_shell.views.renderers import RENDERERS
 
 _TICK: Final = 1.0  # s

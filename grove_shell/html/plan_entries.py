@@ -17,8 +17,8 @@ from grove_shell.views.formatting import (
     relative_time,
     waiting_text,
 )
-from grove_shell.views.object_states import STATE_OF_URGENCY, ObjectState
-from grove_shell.views.termination_hint_lines import termination_hint_lines
+from grove_shell.views.plan.termination_hint_lines import termination_hint_lines
+from grove_shell.views.tree.object_states import STATE_OF_URGENCY, ObjectState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,13 +24,13 @@ from grove_shell.html.timeline import plan_timeline
 from grove_shell.html.tree_places import TreePlaces
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import clock_time, relative_time
-from grove_shell.views.object_states import ObjectState
-from grove_shell.views.object_tree import set_tree
-from grove_shell.views.plan_headline import plan_verdicts, time_source_note
-from grove_shell.views.plan_notes import PlanPageContext, plan_notes_page
-from grove_shell.views.plan_page import add_set_warnings
-from grove_shell.views.plan_round_lines import add_later_round_terminations, add_plan_rounds
-from grove_shell.views.tree_nodes import TreeNode
+from grove_shell.views.plan.plan_headline import plan_verdicts, time_source_note
+from grove_shell.views.plan.plan_notes import PlanPageContext, plan_notes_page
+from grove_shell.views.plan.plan_page import add_set_warnings
+from grove_shell.views.plan.plan_round_lines import add_later_round_terminations, add_plan_rounds
+from grove_shell.views.tree.object_states import ObjectState
+from grove_shell.views.tree.object_tree import set_tree
+from grove_shell.views.tree.tree_nodes import TreeNode
 
 _FEW_SETS: Final = 3
 """As many sets are open at first, whatever their state."""

@@ -15,9 +15,9 @@ from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules
 from grove_shell.html.timeline import Timeline, plan_timeline
 from grove_shell.html.tree_places import TreePlaces
-from grove_shell.views.object_states import ObjectState
-from grove_shell.views.object_tree import set_tree
-from grove_shell.views.tree_nodes import TreeNode
+from grove_shell.views.tree.object_states import ObjectState
+from grove_shell.views.tree.object_tree import set_tree
+from grove_shell.views.tree.tree_nodes import TreeNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from grove_shell.views.formatting import (
     deletion_impact_text,
     relative_time,
 )
-from grove_shell.views.plan_round_lines import rounds_before_repeats
+from grove_shell.views.plan.plan_round_lines import rounds_before_repeats
 
 _NAMED: Final = 3  # targets in the title of like steps
 _LONG: Final = 8  # lines of a difference that is shown once

@@ -11,7 +11,7 @@ from grove_core.kernel.time_formats import short_duration_text
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.plan_entries import entry_link
 from grove_shell.views.formatting import clock_time, deletion_impact_text, object_display_name, relative_time
-from grove_shell.views.planned_terminations import PendingReplica, TerminationAt, pending_replicas
+from grove_shell.views.plan.planned_terminations import PendingReplica, TerminationAt, pending_replicas
 from grove_shell.views.time_axis import round_times
 
 MOST_ROWS: Final = 60

@@ -6,8 +6,8 @@ from grove_core.kernel.refs import Ref
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.views.formatting import clock_time, relative_time
-from grove_shell.views.object_states import ObjectState
-from grove_shell.views.tree_nodes import PodRow, TreeNode
+from grove_shell.views.tree.object_states import ObjectState
+from grove_shell.views.tree.tree_nodes import PodRow, TreeNode
 
 
 class TreePlaces:

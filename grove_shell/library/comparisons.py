@@ -19,8 +19,8 @@ from grove_shell.library.html import html_page, html_table
 from grove_shell.library.objects import qualified_name, replica_name
 from grove_shell.library.tables import Table, table_of
 from grove_shell.reading.input_faults import BadInput, InputFault
-from grove_shell.views.compare_page import RuleSetComparisonReport
-from grove_shell.views.manifest_notes import hidden_words
+from grove_shell.views.compare.compare_page import RuleSetComparisonReport
+from grove_shell.views.plan.manifest_notes import hidden_words
 from grove_shell.views.renderers import format_json_document
 
 

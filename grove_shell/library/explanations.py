@@ -8,7 +8,7 @@ from grove_shell.library.arguments import optional_text
 from grove_shell.library.cluster import Cluster, checked_cluster
 from grove_shell.library.html import html_page, html_table
 from grove_shell.library.tables import Table, table_of
-from grove_shell.views.explain_page import explain_page
+from grove_shell.views.explain.explain_page import explain_page
 from grove_shell.views.renderers import format_json_document
 
 

@@ -25,8 +25,8 @@ from grove_shell.library.tables import Table, table_of
 from grove_shell.library.terminations import Termination, Waiting, terminations_in, waiting_in
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.open_plan_sentences import open_plan_sentences
-from grove_shell.views.plan_headline import add_plan_headline
+from grove_shell.views.plan.open_plan_sentences import open_plan_sentences
+from grove_shell.views.plan.plan_headline import add_plan_headline
 from grove_shell.views.renderers import format_json_document
 
 

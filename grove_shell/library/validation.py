@@ -20,7 +20,7 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
 from grove_shell.views.formatting import count_with_noun
 from grove_shell.views.renderers import format_json_document
-from grove_shell.views.validation_page import JudgedManifest, validation_as_json
+from grove_shell.views.validation.validation_page import JudgedManifest, validation_as_json
 
 Path: TypeAlias = str | PathLike[str]
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from grove_core.compare import RuleSetComparison
 from grove_core.version import VERSION
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.compare_page import add_rule_set_differences
+from grove_shell.views.compare.compare_page import add_rule_set_differences
 from grove_shell.views.formatting import clock_time, comma_separated_names, count_with_noun
 
 _MOST: Final = 20

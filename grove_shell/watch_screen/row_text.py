@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from grove_shell.views.object_states import STATE_STYLES, ObjectState
+from grove_shell.views.tree.object_states import STATE_STYLES, ObjectState
 from grove_shell.watch_screen.screen_rows import ScreenRow, VisibleRow
 
 _INDENT: Final = 2

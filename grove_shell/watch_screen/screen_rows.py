@@ -9,8 +9,8 @@ from typing import NamedTuple
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_shell.styled_text_page import escape_unprintable
-from grove_shell.views.object_states import ObjectState
-from grove_shell.views.tree_nodes import PodRow, TreeNode
+from grove_shell.views.tree.object_states import ObjectState
+from grove_shell.views.tree.tree_nodes import PodRow, TreeNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

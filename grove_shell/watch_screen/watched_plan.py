@@ -17,13 +17,13 @@ from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.following.deadlines import next_deadline
 from grove_shell.styled_text_page import Span, StyledTextPage
-from grove_shell.views.explain_page import explain_page
+from grove_shell.views.explain.explain_page import explain_page
 from grove_shell.views.formatting import NOTHING_DECIDED, REST_UNKNOWN, input_problems_page
-from grove_shell.views.object_tree import set_tree
-from grove_shell.views.plan_entry_lines import add_plan_entry
-from grove_shell.views.plan_headline import plan_verdicts, time_and_rules_line
-from grove_shell.views.plan_notes import PlanPageContext, add_plan_notes
-from grove_shell.views.plan_page import plan_page
+from grove_shell.views.plan.plan_entry_lines import add_plan_entry
+from grove_shell.views.plan.plan_headline import plan_verdicts, time_and_rules_line
+from grove_shell.views.plan.plan_notes import PlanPageContext, add_plan_notes
+from grove_shell.views.plan.plan_page import plan_page
+from grove_shell.views.tree.object_tree import set_tree
 from grove_shell.watch_screen.screen_rows import ScreenRow, parents, row_of_other_root, row_of_set
 
 

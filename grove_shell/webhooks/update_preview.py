@@ -17,7 +17,7 @@ from grove_shell.policies.policy_results import PolicyAction, PolicyResult, Rule
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.settings.webhook_settings import PreviewSettings
-from grove_shell.views.preview_warnings import one_warning, preview_warnings
+from grove_shell.views.plan.preview_warnings import one_warning, preview_warnings
 from grove_shell.webhooks.admission_review import (
     UPDATE,
     AdmissionRequest,

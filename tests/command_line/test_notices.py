@@ -21,8 +21,8 @@ from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.cli.main import run_command_line
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.reading.objects import load
-from grove_shell.views.plan_notes import PlanPageContext
-from grove_shell.views.plan_page import plan_page
+from grove_shell.views.plan.plan_notes import PlanPageContext
+from grove_shell.views.plan.plan_page import plan_page
 from tests.golden.tracing import ROOT
 
 INPUT: Final = ROOT / "examples" / "degraded.yaml"

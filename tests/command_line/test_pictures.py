@@ -11,8 +11,8 @@ import pytest
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
-from grove_shell.views.planned_terminations import PendingReplica, TerminationAt, Terminations
-from grove_shell.views.termination_chart import MOST_ROWS, ChartPanel, TerminationChart, draw_termination_chart
+from grove_shell.views.plan.planned_terminations import PendingReplica, TerminationAt, Terminations
+from grove_shell.views.plan.termination_chart import MOST_ROWS, ChartPanel, TerminationChart, draw_termination_chart
 from tests.command_line.process import ROOT
 from tests.html.reading import HOSTILE, run
 

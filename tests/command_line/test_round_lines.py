@@ -11,7 +11,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Step, StepStage
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.plan_round_lines import add_plan_rounds
+from grove_shell.views.plan.plan_round_lines import add_plan_rounds
 
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 ROOT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")

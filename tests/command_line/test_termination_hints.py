@@ -20,7 +20,7 @@ from grove_core.plan.termination_hints import (
 )
 from grove_core.resources.node_loss import UNREACHABLE
 from grove_shell.cli.main import run_command_line
-from grove_shell.views.termination_hint_lines import termination_hint_lines
+from grove_shell.views.plan.termination_hint_lines import termination_hint_lines
 
 NOW: Final = datetime.fromisoformat("2026-11-20T09:00:00Z")
 GIVEN: Final = Path(__file__).parents[1] / "golden/planning/pl040_what_stops_a_termination/given.yaml"

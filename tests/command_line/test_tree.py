@@ -14,9 +14,9 @@ import yaml
 from grove_core.kernel.refs import Ref
 from grove_shell.cli.main import run_command_line
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.object_states import ObjectState
-from grove_shell.views.tree_nodes import PodRow, TreeNode
-from grove_shell.views.tree_page import ASCII_SIGNS, BOX_SIGNS, add_tree, signs_for_encoding
+from grove_shell.views.tree.object_states import ObjectState
+from grove_shell.views.tree.tree_nodes import PodRow, TreeNode
+from grove_shell.views.tree.tree_page import ASCII_SIGNS, BOX_SIGNS, add_tree, signs_for_encoding
 from tests.command_line.process import ROOT, on_a_terminal
 from tests.html.reading import HOSTILE, parsed, run
 

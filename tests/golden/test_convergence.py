@@ -17,7 +17,7 @@ from grove_shell.converge.model.convergence_model_run import ModelConvergenceRun
 from grove_shell.converge.model.server_costs import default_model_server_costs
 from grove_shell.converge.run_schedule import ConvergenceRunSchedule, run_scheduled_points
 from grove_shell.converge.runs_csv_file import convergence_runs_as_csv
-from grove_shell.views.convergence_results import convergence_table_page
+from grove_shell.views.convergence.convergence_results import convergence_table_page
 
 HERE: Final = Path(__file__).parent / "convergence" / "small"
 SMALL: Final = ConvergeCommandOptions(nodes="9..36", seeds="3", clique_size="9", run_limit="3500ms")

@@ -13,7 +13,7 @@ import pytest
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationResult
-from grove_shell.views.simulation_timeline import simulation_timeline_page
+from grove_shell.views.simulation.simulation_timeline import simulation_timeline_page
 from tests.golden.reason_notation import write_reasons_in_notation
 from tests.oracles import checked
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from grove_shell.catalogue.specification_rules import specification_rules_by_number
-from grove_shell.views.object_states import ObjectState, most_urgent_state
+from grove_shell.views.tree.object_states import ObjectState, most_urgent_state
 from tests.html.reading import EXAMPLES, REAL, Document, objects_of, page_of, parsed, run
 from tests.html.test_plan_pages import PLANS
 

@@ -32,7 +32,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.plan_entry_lines import add_plan_entry
+from grove_shell.views.plan.plan_entry_lines import add_plan_entry
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
 

@@ -14,7 +14,7 @@ from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
-from grove_shell.views.simulation_run_document import history_entry_fields
+from grove_shell.views.simulation.simulation_run_document import history_entry_fields
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 

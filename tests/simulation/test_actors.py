@@ -27,8 +27,8 @@ from grove_shell.simulator.simulation import FAULTS_STOP_AFTER, Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 from grove_shell.views.renderers import format_yaml_document
-from grove_shell.views.simulation_run_document import simulation_run_as_json
-from grove_shell.views.simulation_timeline import simulation_timeline_page
+from grove_shell.views.simulation.simulation_run_document import simulation_run_as_json
+from grove_shell.views.simulation.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
 from tests.property.few_examples import RARELY
 from tests.simulation.random_runs import random_run

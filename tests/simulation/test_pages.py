@@ -26,10 +26,10 @@ from grove_shell.simulator.recording.simulation_history import (
     WriteKind,
 )
 from grove_shell.simulator.simulation import Simulation
-from grove_shell.views.history_lines import timeline_lines_of_entries
-from grove_shell.views.simulation_chart import draw_simulation_chart
-from grove_shell.views.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json
-from grove_shell.views.simulation_timeline import simulation_timeline_page
+from grove_shell.views.simulation.history_lines import timeline_lines_of_entries
+from grove_shell.views.simulation.simulation_chart import draw_simulation_chart
+from grove_shell.views.simulation.simulation_run_document import simulation_run_as_json, simulation_seeds_as_json
+from grove_shell.views.simulation.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
 from tests.simulation.mutants import terminates_at_once
 from tests.simulation.run_helpers import entries_of, run, scenario

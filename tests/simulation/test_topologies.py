@@ -27,8 +27,8 @@ from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import SECOND
-from grove_shell.views.simulation_run_document import history_entry_fields
-from grove_shell.views.simulation_timeline import simulation_timeline_page
+from grove_shell.views.simulation.simulation_run_document import history_entry_fields
+from grove_shell.views.simulation.simulation_timeline import simulation_timeline_page
 from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import faults, read

@@ -10,7 +10,7 @@ import yaml
 
 from grove_shell.actions.decision_time import NowWord
 from grove_shell.cli.main import run_command_line
-from grove_shell.views.object_states import STATE_STYLES, ObjectState
+from grove_shell.views.tree.object_states import STATE_STYLES, ObjectState
 from tests.html.reading import HOSTILE
 from tests.watch_screen.screens import (
     DEGRADED,

@@ -13,7 +13,7 @@ from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
 from grove_shell.client.api_session import ApiSession
 from grove_shell.policies.policy_reading import policies_of_objects
 from grove_shell.settings.webhook_settings import PREVIEW_LABELS, parse_webhook_settings
-from grove_shell.views.preview_warnings import LONGEST
+from grove_shell.views.plan.preview_warnings import LONGEST
 from grove_shell.webhooks.admission_review import AdmissionRequest, parse_admission_review
 from grove_shell.webhooks.update_preview import UpdatePreview
 from tests.webhooks.preview_server import PreviewServer

@@ -10,7 +10,7 @@ from grove_core.kernel.structs import replace
 from grove_shell.converge.model.convergence_model_run import run_convergence_model
 from grove_shell.converge.model.server_costs import default_model_server_costs
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, ConvergenceRunOutcome
-from grove_shell.views.convergence_plots import draw_convergence_plots
+from grove_shell.views.convergence.convergence_plots import draw_convergence_plots
 from tests.property.convergence.points import PROTOCOLS, point
 
 

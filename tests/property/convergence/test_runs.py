@@ -42,7 +42,7 @@ from grove_shell.converge.runs_csv_file import (
     parse_convergence_runs_csv,
     write_convergence_runs_csv,
 )
-from grove_shell.views.convergence_results import convergence_table_page
+from grove_shell.views.convergence.convergence_results import convergence_table_page
 from tests.property.convergence.points import PROTOCOLS, expected_watch_events, point
 
 

@@ -1,0 +1,1 @@
+"""Pages of two rule sets, or two states, side by side."""

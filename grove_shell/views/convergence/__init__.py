@@ -1,0 +1,1 @@
+"""Results of convergence runs as tables and pictures."""

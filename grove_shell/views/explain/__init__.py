@@ -1,0 +1,1 @@
+"""The page of one object: its state, its steps and where its pods are."""

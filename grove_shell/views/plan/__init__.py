@@ -1,0 +1,1 @@
+"""Pages of a plan and of what an edit does, and the picture of its terminations."""

@@ -1,0 +1,1 @@
+"""Pages and pictures of a simulated run, and the lines of any history."""

@@ -1,0 +1,1 @@
+"""Pages of topologies: users, placement, and whether gangs fit."""

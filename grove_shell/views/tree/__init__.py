@@ -1,0 +1,1 @@
+"""The objects of a set as a tree."""

@@ -1,0 +1,1 @@
+"""The page of past deletions and their causes."""
