@@ -139,7 +139,7 @@ class _ReplicasOfSet(NamedTuple):
         left: those with a PodClique that is not being deleted.
     """
 
-    counts: dict[Ref, int]
+    counts: FrozenDict[Ref, int]
     existing: frozenset[Ref]
     left: frozenset[Ref]
 
@@ -162,7 +162,7 @@ class _ReplicasOfSet(NamedTuple):
 def _replicas_of_set(snapshot: Snapshot) -> _ReplicasOfSet:
     """Return the replicas of the set of a snapshot."""
     root = snapshot.root
-    counts = {root.ref: root.spec.replicas, **{group.ref: group.replicas for group in snapshot.groups}}
+    counts = FrozenDict({root.ref: root.spec.replicas, **{group.ref: group.replicas for group in snapshot.groups}})
     existing, left = set[Ref](), set[Ref]()
     for clique in snapshot.cliques:
         replicas = clique.enclosing_replicas(root.ref)

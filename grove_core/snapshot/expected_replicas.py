@@ -247,8 +247,8 @@ MOST: Final = 1_000_000
 """The largest number of PodCliques and pods of a set that is planned."""
 
 
-def expected_object_counts(snapshot: Snapshot) -> int:
-    """Return how many PodCliques and pods a set can have at most, without building them.
+def largest_object_count(snapshot: Snapshot) -> int:
+    """Return the largest number of PodCliques and pods that a set can have, without building them.
 
     Each scaling group counts with the replicas of the largest. Linear in the templates and the existing parts.
     """
@@ -267,4 +267,4 @@ def expected_object_counts(snapshot: Snapshot) -> int:
 
 def is_set_too_large(snapshot: Snapshot) -> bool:
     """Whether the set is withheld as a whole, because it has more parts than :data:`MOST`."""
-    return expected_object_counts(snapshot) > MOST
+    return largest_object_count(snapshot) > MOST

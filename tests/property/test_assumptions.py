@@ -1,6 +1,6 @@
 """What a later termination of a forecast rests on is said of each of them, and of nothing that happens now (PL-032)."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import (
+    TERMINATION,
     TerminationAssumption,
     termination_assumptions_by_round,
 )
+from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
-from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import gangs_terminated_by
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage, gangs_terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
@@ -59,6 +62,32 @@ def test_pl032_every_later_end_says_what_it_rests_on(generated: RandomCluster, r
                 assumption = TerminationAssumption.NOT_RECOVERED if any(sure) else TerminationAssumption.NOT_PLACED
                 assert by_target[step.target] is assumption
         gone |= targets
+
+
+@pytest.mark.parametrize(
+    ("trigger", "second", "wanted"),
+    [
+        ("PodClique", "b", TerminationAssumption.NOT_PLACED),  # the trigger was terminated before
+        ("PodCliqueScalingGroup", "b", TerminationAssumption.NOT_RECOVERED),  # this part of it was not
+        ("PodCliqueScalingGroup", "a", TerminationAssumption.NOT_PLACED),  # it was
+    ],
+)
+def test_pl032_what_was_terminated_before_starts_anew(trigger: str, second: str, wanted: TerminationAssumption) -> None:
+    root, at = Ref("", "PodCliqueSet", "ml", "llm"), datetime(2026, 11, 20, 9, tzinfo=UTC)
+    gang = GangTermination(root.at_replica(0), Ref("", trigger, "ml", "a"), at)
+
+    def deletion_of(name: str) -> Step:
+        action = Delete(Guard("u", "1"), ((root, Guard("r", "1")),), terminates=(gang,))
+        return Step(StepStage.CLEANUP, Ref("", "PodClique", "ml", name), action, ())
+
+    waits = Finding(root.at_replica(0), TERMINATION, WAITS, ())
+    rounds = [
+        (at + timedelta(hours=hour), steps)
+        for hour, steps in enumerate(((), (deletion_of("a"),), (deletion_of(second),)))
+    ]
+    first, later, last = termination_assumptions_by_round((waits,), rounds)
+    assert (first, list(later.values())) == ({}, [TerminationAssumption.NOT_RECOVERED])
+    assert list(last.values()) == [wanted]
 
 
 @RARELY

@@ -23,9 +23,11 @@ from grove_core.areas.gang_termination.termination_result import TerminationResu
 from grove_core.areas.gang_termination.verdicts import SetReplicaFates, TerminationJudgement
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts, MnnvlJudgement
 from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement
+from grove_core.areas.scheduling.verdicts import GangBackends
+from grove_core.areas.scheduling.wants import SchedulingResult
 from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement
 from grove_core.areas.workload.rolling_update.judge import SetRolloutStep
-from grove_core.areas.workload.verdicts import WorkloadInputs
+from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
@@ -33,6 +35,8 @@ from grove_core.plan.forecast import Forecast, one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
+from grove_core.rule_sets.mnnvl import MnnvlDecision
+from grove_core.rule_sets.spared_terminations import SparedReplicas
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
@@ -57,7 +61,12 @@ ROOTS: Final = (
     SharedDomainsJudgement,
     TopologyJudgement,
     GangTopology,
+    GangBackends,
+    MnnvlDecision,
+    SchedulingResult,
+    SparedReplicas,
     WorkloadInputs,
+    WorkloadResult,
     SetRolloutStep,
     AreaResult,
     AdmitWithChanges,

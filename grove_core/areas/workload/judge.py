@@ -18,9 +18,9 @@ from grove_core.resources.api_names import GROUP_KIND
 from grove_core.snapshot.expected_replicas import (
     MOST,
     ExpectedReplica,
-    expected_object_counts,
     expected_set_of,
     is_set_too_large,
+    largest_object_count,
 )
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -126,5 +126,5 @@ def gang_constraints_of(
 
 def set_too_large_reason(snapshot: Snapshot) -> Reason | None:
     """Return the reason why a set is too large; None where it is not. Linear in the existing objects."""
-    size = expected_object_counts(snapshot)
+    size = largest_object_count(snapshot)
     return WorkloadReason.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST) if size > MOST else None

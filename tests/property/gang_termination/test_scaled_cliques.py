@@ -16,8 +16,10 @@ from tests.property.workload.sets import Json, applied, at_rest, clique_raw, set
 GROUP: Final[Json] = {"name": "pool", "cliqueNames": ["b"], "terminationDelay": "2h"}
 
 
-def running(*, was_available: bool | None = True, delay: str | None = "4h", scaled_to: int = 1) -> Snapshot:
-    """A set whose cliques need two of three pods; all were scaled to ``scaled_to``, and their pods are gone."""
+def running(
+    *, was_available: bool | None = True, delay: str | None = "4h", scaled_to: int = 1, keeps_pods: bool = False
+) -> Snapshot:
+    """A set whose cliques need two of three pods; all were scaled to ``scaled_to``; their pods are gone or ready."""
     more: Json = {"terminationDelay": delay} if delay else {}
     group = GROUP if delay else {key: GROUP[key] for key in ("name", "cliqueNames")}
     cliques = [clique_raw(name, 3, minAvailable=2) for name in ("a", "b")]
@@ -27,8 +29,13 @@ def running(*, was_available: bool | None = True, delay: str | None = "4h", scal
         status = replace(clique.status, recorded=True, was_available=was_available)
         return replace(clique, replicas=scaled_to, status=status)
 
-    none = {clique.uid: () for clique in start.cliques}
-    return replace(start, cliques=tuple(map(changed, start.cliques)), pods_of=type(start.pods_of)(none))
+    pods = {
+        clique.uid: tuple(replace(pod, ready=True, scheduled=True, gated=False) for pod in start.pods_of[clique.uid])
+        if keeps_pods
+        else ()
+        for clique in start.cliques
+    }
+    return replace(start, cliques=tuple(map(changed, start.cliques)), pods_of=type(start.pods_of)(pods))
 
 
 def found(snapshot: Snapshot) -> dict[str, Finding]:
@@ -61,6 +68,13 @@ def test_gt110_it_is_an_event() -> None:
 
 def test_gt111_the_delay_is_that_of_the_clique_or_its_group() -> None:
     delays = {name: dict(one.because[1].facts)["delay"] for name, one in found(running()).items()}
+    assert delays == {"llm-0-a": "4h", "llm-0-pool-0-b": "2h"}
+
+
+def test_gt111_while_the_pods_are_still_there_the_delay_is_the_same() -> None:
+    there = running(keeps_pods=True)
+    assert {one.verdict for one in reconcile(there).findings if one.question == BREACH} == {"False"}
+    delays = {name: dict(one.because[1].facts)["delay"] for name, one in found(there).items()}
     assert delays == {"llm-0-a": "4h", "llm-0-pool-0-b": "2h"}
 
 

@@ -5,6 +5,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.kernel.steps import SetStatus
+from grove_core.kernel.structs import replace
 from grove_core.plan.reduced_statuses import without_termination_report
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
@@ -15,6 +16,19 @@ from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.testing import RandomCluster, clusters, storms
 from tests.property.gang_termination_field.worlds import field_storms
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
+
+
+@pytest.mark.req("OP-024")
+def test_pl013_the_first_availability_is_urgent_without_a_breach() -> None:
+    start = at_rest(applied(set_raw(clique_raw("a", 1))))
+    (clique,) = start.cliques
+    pods = tuple(replace(pod, ready=True, scheduled=True, gated=False) for pod in start.pods_of[clique.uid])
+    seen = replace(start, pods_of=type(start.pods_of)({clique.uid: pods}))
+    (status,) = (step for step in reconcile(seen).steps if step.target == clique.ref)
+    assert isinstance(status.action, SetStatus)
+    assert status.action.fields["wasAvailable"] is True
+    assert status.action.is_urgent
 
 
 @pytest.mark.req("OP-024")

@@ -177,6 +177,8 @@ def test_gf091_only_terminations_of_the_set_go_on() -> None:
     assert isinstance(step.action, Delete)
     assert unfinished(SEEN, step).incomplete == {0: {X0.ref}}
     assert not unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_group))).incomplete
+    of_both = (*of_group, *step.action.terminates)
+    assert unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_both))).incomplete == {0: {X0.ref}}
 
 
 SOME: Final = (
