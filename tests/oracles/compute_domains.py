@@ -63,6 +63,8 @@ class ComputeDomainCheck(SimulationCheck):
                     )
             elif isinstance(after, ComputeDomain) and before is None:
                 self._check_new_domain(after)
+            elif isinstance(after, PodCliqueSet) and not needs_domains(after, self.state.cluster.server.configuration):
+                self._forget_failures(after, after.spec.replicas, wanted=False)  # a crash may follow this write
         for part in sorted(created, key=lambda part: isinstance(part, PodClique)):
             self._check_new_part(part)
         for part in created:
@@ -217,6 +219,16 @@ class ComputeDomainCheck(SimulationCheck):
                         "CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short
                     )
 
+    def _forget_failures(self, root: PodCliqueSet, replicas: int, *, wanted: bool) -> None:
+        """Forget what the condition does not list any more after MNNVL was switched off, or after scaling in.
+
+        The parts keep no domain (MN-024).
+        """
+        places = self.replicas.place_of
+        dropped = {index for _, index in places.values() if index >= replicas or not wanted}
+        dropped.difference_update(failed_in(root) or ())
+        self.deprived -= {uid for uid, (of, index) in places.items() if of == root.uid and index in dropped}
+
     def _check_condition(self, snapshot: Snapshot) -> None:
         """Check that the condition lists the domains that were refused, and none that exists (CD3)."""
         root = self.state.cluster.server.items.get(snapshot.root.ref)
@@ -228,10 +240,7 @@ class ComputeDomainCheck(SimulationCheck):
             return
         wanted = needs_domains(snapshot.root, snapshot.configuration)
         replicas = snapshot.root.spec.replicas
-        # Switching MNNVL off or scaling in drops a failure from the condition; the part keeps no domain (MN-024).
-        places = self.replicas.place_of
-        forgotten = {index for _, index in places.values() if index >= replicas or not wanted}.difference(listed)
-        self.deprived -= {uid for uid, (of, index) in places.items() if of == root.uid and index in forgotten}
+        self._forget_failures(root, replicas, wanted=wanted)
         seen = with_own_writes(snapshot)
         refused = {
             _index_in(attempt.step.target.name, root)

@@ -73,6 +73,18 @@ def test_sm040_f7_a_quota_refuses_what_is_beyond_it() -> None:
     assert found.clique_states[1].ready == 2
 
 
+@pytest.mark.req("MN-013")
+@pytest.mark.req("MN-024")
+def test_sm040_a_failure_that_was_dropped_with_mnnvl_off_stays_dropped() -> None:
+    """The operator crashes after the write that drops it, and is started with MNNVL on again."""
+    run(
+        {"at": "0s", "limitDomains": {"most": 0, "span": "5s"}},
+        {"at": "2.3s", "reconfigure": {"mnnvl": {}, "down": "100ms"}},
+        {"at": "2.4s", "crashOperator": {"write": 1, "committed": True, "down": "90s"}},
+        {"at": "17.9s", "reconfigure": {**ON, "down": "90s"}},
+    )
+
+
 def test_sm040_f7_a_quota_counts_foreign_domains() -> None:
     foreign = {"at": "0s", "foreignDomain": {"name": "llm-cd-1", "span": "10s"}}
     found = run({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, foreign, replicas=2)
