@@ -20,7 +20,7 @@ from grove_core.areas.workload.admission.manifest_defaults import json_patch_bet
 from grove_core.kernel.admission import AdmissionWarning, AdmitWithChanges, AmendmentVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, thaw_json
+from grove_core.kernel.frozen import FrozenMap, mapping_at, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
@@ -55,9 +55,7 @@ def admit_podclique(raw: Mapping[str, object], around: CliqueAdmissionView) -> D
         path = f"spec.podSpec.resourceClaims[{entry.claim_index}].name"
         return Decision(Deny((DenialReason(path, short_json(SHARED_CLAIM), taken),)), (entry.because, taken))
     if isinstance(entry, CliqueJoinsDomain):
-        spec = raw.get("spec")
-        fields = spec if isinstance(spec, Mapping) else {}
-        after = {**raw, "spec": {**fields, "podSpec": thaw_json(entry.pod_spec)}}
+        after = {**raw, "spec": {**mapping_at(raw, "spec"), "podSpec": thaw_json(entry.pod_spec)}}
         patch = tuple(map(FrozenMap.view_of, json_patch_between(raw, after)))
         return Decision(AdmitWithChanges(patch, entry.ensures), (entry.because,))
     return Decision(AdmitWithChanges(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))

@@ -148,6 +148,12 @@ def object_at(whole: FrozenMap, key: str) -> FrozenMap:
     return part if isinstance(part, FrozenMap) else EMPTY
 
 
+def mapping_at(raw: Mapping[str, object], key: str) -> Mapping[str, object]:
+    """Return the object under a key of raw JSON; an empty one where there is none."""
+    part = raw.get(key)
+    return part if part.__class__ is dict or isinstance(part, Mapping) else EMPTY
+
+
 def list_at(whole: FrozenMap, key: str) -> tuple[Json, ...]:
     """Return the list under a key; an empty one where there is none."""
     found = whole.get(key)

@@ -223,7 +223,7 @@ def reasons_by_gang(because: tuple[Reason, ...], gangs: int) -> tuple[tuple[Reas
         gangs: how many gangs the deletion terminates.
     """
     first = len(because) - 2 * gangs
-    return tuple(because[max(0, at) : max(0, at + 2)] for at in range(first, len(because), 2)) if gangs else ()
+    return tuple(because[max(0, at) : max(0, at + 2)] for at in range(first, len(because), 2))
 
 
 def creates_after_status_write(step: Step) -> bool:

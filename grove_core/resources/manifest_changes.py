@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, unique
 from typing import Final, NamedTuple
 
-from grove_core.kernel.frozen import FrozenMap, Json, freeze, is_same_json
+from grove_core.kernel.frozen import FrozenMap, Json, freeze, is_same_json, mapping_at
 from grove_core.kernel.time_formats import parse_duration
 
 ABSENT: Final = object()
@@ -92,8 +92,7 @@ def _compared(manifest: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _texts(metadata: Mapping[str, object], key: str) -> Mapping[str, object]:
-    found = metadata.get(key)
-    texts = found if isinstance(found, Mapping) else {}
+    texts = mapping_at(metadata, key)
     return {name: text for name, text in texts.items() if name != _WRITTEN_BY_KUBECTL}
 
 

@@ -5,8 +5,9 @@ This module is data. The part of a release is removed once the release is known.
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from types import MappingProxyType
 from typing import Final
+
+from grove_core.kernel.frozen import mapping_at
 
 NEWEST_KNOWN: Final = "v0.1.0-alpha.12-rc1"
 STRATEGIES: Final = frozenset({"Coherent"})
@@ -18,7 +19,6 @@ _FIELDS: Final = (
     re.compile(r"spec\.template\.podCliqueScalingGroups\[\d+\]\.rollingUpdate"),
 )
 _STATUS_FIELDS: Final = ("podGangMapping",)
-_NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 _GROUPS: Final = frozenset({"grove.io", "scheduler.grove.io"})
 
 
@@ -29,8 +29,8 @@ def is_newer_release_field(path: str) -> bool:
 
 def newer_release_fields_in(raw: Mapping[str, object]) -> Iterator[str]:
     """Yield the paths of fields and values in an object that exist in newer releases only. Total."""
-    spec, status = _part(raw, "spec"), _part(raw, "status")
-    strategy, template = _part(spec, "updateStrategy").get("type"), _part(spec, "template")
+    spec, status = mapping_at(raw, "spec"), mapping_at(raw, "status")
+    strategy, template = mapping_at(spec, "updateStrategy").get("type"), mapping_at(spec, "template")
     if isinstance(strategy, str) and strategy in STRATEGIES:
         yield "spec.updateStrategy.type"
     for key in ("cliques", "podCliqueScalingGroups"):
@@ -45,8 +45,3 @@ def newer_release_fields_in(raw: Mapping[str, object]) -> Iterator[str]:
 def is_unknown_grove_kind(kind: str, group: str, known: Collection[str]) -> bool:
     """Return whether an object is of a kind of Grove that is not known here."""
     return group in _GROUPS and kind not in known
-
-
-def _part(fields: Mapping[str, object], key: str) -> Mapping[str, object]:
-    found = fields.get(key, _NOTHING)
-    return found if found.__class__ is dict or isinstance(found, Mapping) else _NOTHING

@@ -118,10 +118,8 @@ class PodRelist:
 
     async def _read(self, raw: Mapping[str, Any]) -> str:
         """Read a pod into the cache; return why it is not there then."""
-        ref, knows = (
-            Ref(CORE, POD_KIND, *metadata_in(raw).namespace_and_name),
-            self._reader.cache.stores[POD_KIND].contains,
-        )
+        ref = Ref(CORE, POD_KIND, *metadata_in(raw).namespace_and_name)
+        knows = self._reader.cache.stores[POD_KIND].contains
         if knows(raw) or not await self._reader.read_into_cache(ref) or knows(raw):
             return ""
         return f"{ref.short} exists, and counts as deleted"

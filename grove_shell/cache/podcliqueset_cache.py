@@ -105,7 +105,10 @@ class PodCliqueSetCache:
             return
         every = ((pods, one) for pods in self.pods.values() for one in pods.values())
         same = ((pods, one) for pods, one in every if one.template_hash == before.template_hash)
-        pods, other = next(same, ({}, before))
+        found = next(same, None)
+        if found is None:
+            return
+        pods, other = found
         if other.manifest is None:
             pods[other.name] = replace(other, manifest=before.manifest)
             self.exchange_pod(pods[other.name])

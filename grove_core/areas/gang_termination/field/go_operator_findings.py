@@ -167,12 +167,11 @@ def _because_of_replica(snapshot: Snapshot, replica: JudgedSetReplica) -> tuple[
         case Keep() if replica.absent:
             return tuple(GoOperatorReason.STANDALONE_MISSING.because(subject, name=name) for name in replica.absent)
         case Keep():
-            pass
+            constituents: list[JudgedClique | JudgedGroup] = [*replica.groups, *replica.cliques]
+            guarded = (reason for one in constituents for reason in one.reasons_against_termination)
+            return (GoOperatorReason.NOTHING_BREACHED.because(subject), *guarded)
         case _:
             assert_never(replica.fate)
-    constituents: list[JudgedClique | JudgedGroup] = [*replica.groups, *replica.cliques]
-    guarded = (reason for one in constituents for reason in one.reasons_against_termination)
-    return (GoOperatorReason.NOTHING_BREACHED.because(subject), *guarded)
 
 
 def _differs(subject: Ref, fate: ReplicaFate | GroupFate, stored: ReplicaFate | GroupFate | None) -> Iterator[Reason]:

@@ -115,12 +115,7 @@ def podclique_changes_by_go_operator(
     bounds = wanted.get("autoScalingConfig", EMPTY)
     if changed_fields(bounds, clique.auto_scaling) or bounds.keys() != clique.auto_scaling.keys():
         spec["autoScalingConfig"] = replacement_patch(bounds, clique.auto_scaling) if bounds else None
-    return FrozenMap(
-        {
-            **({"metadata": metadata} if metadata else {}),
-            **({"spec": FrozenMap(spec)} if spec else {}),
-        }
-    )
+    return _changed_parts(metadata, spec)
 
 
 def _comparable(pod_spec: FrozenMap) -> FrozenMap:
@@ -207,12 +202,13 @@ def scaling_group_changes_by_go_operator(root: PodCliqueSet, group: ScalingGroup
         spec["minAvailable"] = part.template.min_available
     if part.template.clique_names != group.clique_names:
         spec["cliqueNames"] = part.template.clique_names
-    return FrozenMap(
-        {
-            **({"metadata": metadata} if metadata else {}),
-            **({"spec": FrozenMap(spec)} if spec else {}),
-        }
-    )
+    return _changed_parts(metadata, spec)
+
+
+def _changed_parts(metadata: FrozenMap, spec: dict[str, Json]) -> FrozenMap:
+    """Return the patch of an object, without a part in which nothing changes."""
+    parts = {"metadata": metadata, "spec": FrozenMap(spec)}
+    return FrozenMap({key: part for key, part in parts.items() if part})
 
 
 def _group_labels(root: PodCliqueSet, part: ExpectedGroup) -> dict[str, str]:
