@@ -348,7 +348,10 @@ def test_wf001_the_manifest_of_a_template_outlives_its_pod() -> None:
     cache.replace_all_of_kind("Pod", pods, "5")
 
     def kept() -> list[tuple[str, str]]:
+        seen = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
+        assert seen is not None
         stored = cache.stores["Pod"].readable_objects.values()
+        assert {id(pod) for _, pod in seen.pods()} == set(map(id, stored))
         return sorted((pod.template_hash, pod.name) for pod in stored if pod.manifest is not None)
 
     before = cache.snapshot_of_set((NAMESPACE, "llm"), NOW)
