@@ -42,8 +42,8 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
+    TerminationBasis,
     TerminationReport,
-    reasons_by_gang,
 )
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan import rules as planning
@@ -107,7 +107,8 @@ def step_from_json(raw: Json, because: tuple[Reason, ...]) -> Step:
             raise MalformedPlanValue("a deletion with only one of restsOn and terminates (PL-019)")
         # formats before 1.1 do not contain the impact
         takes = None if impact is None else DeletionImpact(*integers_at(impact, "pods", "ready", "gpus"))
-        action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
+        basis = TerminationBasis(rests_on, terminates) if terminates else None
+        action = Delete(guard, foreground, takes, basis)
         stage = StepStage.CAUSE if require_boolean(raw["isCause"]) else stage
     else:
         raise ValueError(f"{short_json(name)}, which is no action")
@@ -117,13 +118,18 @@ def step_from_json(raw: Json, because: tuple[Reason, ...]) -> Step:
 def _terminations(raw: Json, because: tuple[Reason, ...]) -> tuple[GangTermination, ...]:
     """The gangs that a deletion terminates."""
     items = require_list(raw.get("terminates", []))
-    delays = (found[-1] if found else None for found in reasons_by_gang(because, len(items)))
     return tuple(
         GangTermination(
-            ref_from_json(item["replica"]), ref_from_json(item["trigger"]), require_time(item["deadline"]), delay
+            ref_from_json(item["replica"]), ref_from_json(item["trigger"]), require_time(item["deadline"]), found
         )
-        for item, delay in zip(items, delays, strict=True)
+        for item, found in zip(items, _reasons_by_gang(because, len(items)), strict=True)
     )
+
+
+def _reasons_by_gang(because: tuple[Reason, ...], gangs: int) -> Iterator[tuple[Reason, ...]]:
+    """Yield the reasons of each gang that a deletion terminates: the last reasons of a deletion, two for each gang."""
+    for at in range(len(because) - 2 * gangs, len(because), 2):
+        yield because[max(0, at) : max(0, at + 2)]
 
 
 def _report(raw: Json | None) -> TerminationReport | None:

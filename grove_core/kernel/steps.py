@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import Enum, IntEnum, unique
 from typing import Final, TypeAlias
 
+from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
@@ -106,32 +107,61 @@ class GangTermination(Struct, frozen=True):
         replica: the terminated replica of the PodCliqueSet or of the scaling group.
         trigger: the PodClique or scaling group whose termination delay ended first.
         deadline: when that delay ended; aware UTC.
-        delay: the reason that names that delay; None in attempts that were recorded without reasons.
+        because: that the deleted object is part of the gang, then the delay; empty in attempts that were recorded
+            without reasons.
     """
 
     replica: Ref
     trigger: Ref
     deadline: datetime
-    delay: Reason | None = None
+    because: tuple[Reason, ...] = ()
+
+    @property
+    def delay(self) -> Reason | None:
+        """The reason that names the delay; None where there are no reasons."""
+        return self.because[-1] if self.because else None
+
+
+class TerminationBasis(Struct, frozen=True):
+    """What makes a deletion a part of gang terminations: the gangs, and the causes (PL-015, PL-019).
+
+    Attributes:
+        causes: with the versions that the decision is based on; never empty. A companion (stage CLEANUP) is deleted
+            only while all of them are unchanged. A cause itself (stage CAUSE) is deleted after its companions (PL-014).
+        gangs: first the replica of the set, then that of a scaling group; never empty.
+    """
+
+    causes: tuple[tuple[Ref, Guard], ...]
+    gangs: tuple[GangTermination, ...]
+
+    def __post_init__(self) -> None:
+        if not self.causes or not self.gangs:
+            raise BrokenInvariant("PL-019", f"a termination of {len(self.gangs)} gangs for {len(self.causes)} causes")
 
 
 class Delete(Struct, frozen=True):
     """Delete the object, if it is unchanged since the decision.
 
     Attributes:
-        rests_on: the causes. A companion (stage CLEANUP) is deleted only while all of them are unchanged (PL-015). A
-            cause itself (stage CAUSE) is deleted after the companions that rest on it (PL-014).
         foreground: whether the object stays until everything that it controls is gone, pods included.
         takes: the impact; None where there are no pods, or they are not known.
-        terminates: the gangs that are terminated, first the replica of the set, then that of a scaling group; empty for
-            every other deletion.
+        basis: of a gang termination; None for every other deletion.
     """
 
     guard: Guard
-    rests_on: tuple[tuple[Ref, Guard], ...] = ()
     foreground: bool = False
     takes: DeletionImpact | None = None
-    terminates: tuple[GangTermination, ...] = ()
+    basis: TerminationBasis | None = None
+
+    @property
+    def rests_on(self) -> tuple[tuple[Ref, Guard], ...]:
+        """The causes of the gang termination; empty for every other deletion."""
+        return () if self.basis is None else self.basis.causes
+
+    @property
+    def terminates(self) -> tuple[GangTermination, ...]:
+        """The gangs that are terminated; empty for every other deletion."""
+        return () if self.basis is None else self.basis.gangs
 
 
 def termination_causes(action: "Action") -> frozenset[Ref]:
@@ -189,7 +219,7 @@ def deletes_or_reports_termination(step: Step) -> bool:
 
 def is_gang_termination_deletion(step: Step) -> bool:
     """Whether a step deletes a part of a gang for a breach; other deletions rest on nothing (PL-015)."""
-    return isinstance(step.action, Delete) and bool(step.action.rests_on)
+    return isinstance(step.action, Delete) and step.action.basis is not None
 
 
 def is_set_release(step: Step) -> bool:
@@ -212,18 +242,6 @@ def writes_status_before_creations(step: Step) -> bool:
 def gangs_terminated_by(step: Step) -> tuple[GangTermination, ...]:
     """Return the gangs that a step terminates; empty for everything but a deletion for a breach (PL-019)."""
     return step.action.terminates if isinstance(step.action, Delete) else ()
-
-
-def reasons_by_gang(because: tuple[Reason, ...], gangs: int) -> tuple[tuple[Reason, ...], ...]:
-    """Return for each gang that a deletion terminates why: that the object is part of it, and the delay of it.
-
-    Args:
-        because: the reasons of the deletion, of which these are the last, two for each gang; attempts that were
-            recorded without reasons have none.
-        gangs: how many gangs the deletion terminates.
-    """
-    first = len(because) - 2 * gangs
-    return tuple(because[max(0, at) : max(0, at + 2)] for at in range(first, len(because), 2))
 
 
 def creates_after_status_write(step: Step) -> bool:

@@ -9,7 +9,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import GangTermination, TerminationReport
+from grove_core.kernel.steps import GangTermination, TerminationBasis, TerminationReport
 from grove_core.kernel.structs import Struct, replace
 
 
@@ -72,20 +72,18 @@ class ObjectToDelete(Struct, frozen=True):
     """The object should not exist.
 
     Attributes:
-        rests_on: the causes, each with the version that the decision is based on (PL-015).
         is_cause: whether the object is a cause itself, so that it is deleted last (GT-063).
         foreground: whether it should stay until everything it controls is gone.
-        terminates: the terminated gangs, as in :class:`grove_core.kernel.steps.Delete`.
+        basis: of a gang termination; None for every other deletion.
         otherwise: the weaker want, which is carried out where the deletion is withheld (PL-013).
     """
 
     target: Ref
     guard: Guard
     because: tuple[Reason, ...]
-    rests_on: tuple[tuple[Ref, Guard], ...] = ()
     is_cause: bool = False
     foreground: bool = False
-    terminates: tuple[GangTermination, ...] = ()
+    basis: TerminationBasis | None = None
     otherwise: StatusToWrite | None = None
 
 

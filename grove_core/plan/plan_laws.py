@@ -108,9 +108,6 @@ def _problems_of_action(step: Step, *, deleting: bool, finalizers: tuple[str, ..
     match step.action:
         case SetStatus(fields) if not fields:
             yield BrokenPlanLaw("PL-011", step.target.short, "a field that differs", "an empty status")
-        case Delete(rests_on=rests_on, terminates=terminates) if bool(rests_on) != bool(terminates):
-            got = f"{len(terminates)} and {len(rests_on)}"
-            yield BrokenPlanLaw("PL-019", step.target.short, "gangs that end and causes, or none", got)
         case Delete() if deleting:
             yield BrokenPlanLaw("PL-018", step.target.short, "an object that stays", "one being deleted")
         case DropFinalizer(finalizer) if not deleting or finalizer not in finalizers:

@@ -219,7 +219,7 @@ def _action_for(want: Want) -> tuple[StepStage, Action]:
             stage = StepStage.FOUNDATION if want.is_foundation else StepStage.STATUS
             return stage, SetStatus(want.fields, want.guard, want.report, is_urgent=want.is_urgent)
         case ObjectToDelete():
-            deletion = Delete(want.guard, want.rests_on, want.foreground, terminates=want.terminates)
+            deletion = Delete(want.guard, want.foreground, basis=want.basis)
             return StepStage.CAUSE if want.is_cause else StepStage.CLEANUP, deletion
         case FinalizerToDrop():
             return StepStage.CLEANUP, DropFinalizer(want.finalizer, want.guard)

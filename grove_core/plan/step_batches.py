@@ -3,10 +3,9 @@
 A failed step is an attempt with that outcome, never an exception.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import groupby
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
@@ -21,11 +20,50 @@ from grove_core.kernel.steps import (
     writes_status_before_creations,
 )
 from grove_core.plan.reduced_statuses import without_end_of_update, without_termination_report
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import CLIQUE_KIND, GROVE
 from grove_core.resources.domain_sharing_labels import needs_missing_compute_domain
 from grove_core.resources.naming_rules import clique_name_of_pod
 
 StepBatches: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
+
+
+class FailedSteps(NamedTuple):
+    """What was not done of the earlier steps, as far as later steps depend on it.
+
+    Attributes:
+        causes: of terminations of which a deletion has failed (PL-014, PL-028).
+        ensured: objects that an Ensure should have left in place (PL-016).
+        keeping_pods: PodCliques of which a pod was not deleted (PL-036).
+        status_is_missing: whether a status that must precede creations was not written (PL-021).
+    """
+
+    causes: frozenset[Ref] = frozenset()
+    ensured: frozenset[Ref] = frozenset()
+    keeping_pods: frozenset[Ref] = frozenset()
+    status_is_missing: bool = False
+
+    def with_steps(self, failed: Sequence[Step]) -> "FailedSteps":
+        """Return it with more steps that failed, or that were not sent because others had failed."""
+        return FailedSteps(
+            self.causes.union(*(termination_causes(step.action) for step in failed)),
+            self.ensured.union(step.target for step in failed if isinstance(step.action, Ensure)),
+            self.keeping_pods.union(_clique_of_pod(step.target) for step in failed if _deletes_pod(step)),
+            self.status_is_missing or any(map(writes_status_before_creations, failed)),
+        )
+
+    def step_to_send(self, step: Step) -> Step | None:
+        """Return the step, or what is left of it; None where it has to wait."""
+        is_of_failed_termination = bool(self.causes) and not self.causes.isdisjoint(termination_causes(step.action))
+        if (
+            (self.status_is_missing and creates_after_status_write(step))
+            or (is_of_failed_termination and step.stage is StepStage.CAUSE)
+            or needs_missing_compute_domain(step, self.ensured)
+        ):
+            return None
+        if step.stage is not StepStage.STATUS:
+            return step
+        left = without_termination_report(step) if is_of_failed_termination else step
+        return without_end_of_update(left) if left is not None and step.target in self.keeping_pods else left
 
 
 def step_batches(steps: Iterable[Step]) -> StepBatches:
@@ -36,44 +74,22 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
     while the deletion of a pod has (PL-036). Nothing is created after a failed status that must come first
     (PL-021), or on top of a failed Ensure (PL-016).
     """
-    failed_causes, missing, behind = set[Ref](), set[Ref](), set[Ref]()
-    status_missing = False
+    failed = FailedSteps()
     for stage, of_stage in groupby(steps, key=lambda step: step.stage):
         for batch in ([step] for step in of_stage) if stage is StepStage.CAUSE else (list(of_stage),):
-            if stage is StepStage.CAUSE and not failed_causes.isdisjoint(termination_causes(batch[0].action)):
-                failed_causes |= termination_causes(batch[0].action)
-                continue
-            if failed_causes and stage is StepStage.STATUS:
-                batch = list(_without_terminations(batch, failed_causes))  # noqa: PLW2901 - fewer of them
-            if behind and stage is StepStage.STATUS:
-                batch = [without_end_of_update(step) if step.target in behind else step for step in batch]  # noqa: PLW2901 - as above
-            if status_missing:
-                batch = [step for step in batch if not creates_after_status_write(step)]  # noqa: PLW2901 - as above
-            if missing:
-                batch = [step for step in batch if not needs_missing_compute_domain(step, missing)]  # noqa: PLW2901 - as above
-            attempts = (yield batch) if batch else ()
-            missing |= {step.target for step in batch if isinstance(step.action, Ensure)}
-            missing -= {attempt.step.target for attempt in attempts if attempt.outcome is AttemptOutcome.DONE}
-            for failed in (attempt.step for attempt in attempts if attempt.outcome is not AttemptOutcome.DONE):
-                failed_causes |= termination_causes(failed.action)
-                behind |= _clique_that_keeps_a_pod(failed)
-                status_missing = status_missing or writes_status_before_creations(failed)
+            sent = [found for found in map(failed.step_to_send, batch) if found is not None]
+            attempts = (yield sent) if sent else ()
+            done = {attempt.step.target for attempt in attempts if attempt.outcome is AttemptOutcome.DONE}
+            not_done = [step for step in batch if step.target not in done]
+            failed = failed.with_steps(not_done) if not_done else failed
 
 
-def _without_terminations(statuses: Iterable[Step], failed_causes: AbstractSet[Ref]) -> Iterator[Step]:
-    """Yield the statuses without terminations of which a part has failed (PL-028)."""
-    for step in statuses:
-        found = step if failed_causes.isdisjoint(termination_causes(step.action)) else without_termination_report(step)
-        if found is not None:
-            yield found
+def _deletes_pod(step: Step) -> bool:
+    return isinstance(step.action, Delete) and step.target.kind == "Pod"
 
 
-def _clique_that_keeps_a_pod(failed: Step) -> AbstractSet[Ref]:
-    """Return the PodClique of a pod that was not deleted; empty for any other failed step."""
-    target = failed.target
-    if target.kind != "Pod" or not isinstance(failed.action, Delete):
-        return frozenset()
-    return {Ref(GROVE, "PodClique", target.namespace, clique_name_of_pod(target.name))}
+def _clique_of_pod(pod: Ref) -> Ref:
+    return Ref(GROVE, CLIQUE_KIND, pod.namespace, clique_name_of_pod(pod.name))
 
 
 def execute_steps_sequentially(attempt: Callable[[Step], Attempt], steps: Iterable[Step]) -> tuple[Attempt, ...]:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from itertools import chain
 from typing import Final, NamedTuple, TypeVar
 
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
@@ -22,7 +23,7 @@ from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import reasons_by_gang
+from grove_core.kernel.steps import TerminationBasis
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StatusToWrite, Want
 from grove_core.resources.podclique import PodClique
@@ -120,21 +121,22 @@ def _deletion_without_spared(
         due: the spared replicas.
         objects: the PodCliques and scaling groups of the set.
     """
-    left = tuple(one for one in deletion.terminates if one.replica not in due)
-    if not left or left == deletion.terminates:
-        return deletion if left == deletion.terminates else None
-    reasons = zip(deletion.terminates, reasons_by_gang(deletion.because, len(deletion.terminates)), strict=True)
-    because = tuple(reason for one, found in reasons if one.replica not in due for reason in found)
-    if left[0] == deletion.terminates[0]:
-        return replace(deletion, because=because, terminates=left)
-    cause = objects[left[0].trigger]
-    basis = objects[left[0].replica.without_replica] if cause.deleting else cause
+    basis = deletion.basis
+    if basis is None:
+        return deletion
+    left = tuple(one for one in basis.gangs if one.replica not in due)
+    if not left or left == basis.gangs:
+        return deletion if left else None
+    because = tuple(chain.from_iterable(one.because for one in left))
+    if left[0] == basis.gangs[0]:
+        return replace(deletion, because=because, basis=replace(basis, gangs=left))
+    trigger = objects[left[0].trigger]
+    cause = objects[left[0].replica.without_replica] if trigger.deleting else trigger
     return replace(
         deletion,
         because=because,
-        terminates=left,
-        rests_on=((basis.ref, basis.guard),),
-        is_cause=basis.ref == deletion.target,
+        basis=TerminationBasis(((cause.ref, cause.guard),), left),
+        is_cause=cause.ref == deletion.target,
     )
 
 

@@ -9,6 +9,7 @@ from grove_core.resources.api_names import GATE, GROUP_KIND, TEMPLATE_HASH
 from tests.honesty.moves import Move, What
 from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, Json, manifest_of
 from tests.honesty.transcripts import Eyes
+from tests.property.termination_bases import basis_of
 
 START: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 _STAGES: Final = {What.CREATE: StepStage.WORKLOAD, What.APPLY: StepStage.WORKLOAD, What.STATUS: StepStage.STATUS}
@@ -38,8 +39,8 @@ def step_of(move: Move, namespace: str, eyes: Eyes) -> Step | None:
             action = SetStatus(_frozen(status_of(slot.kind, move.how)), guard)
         case What.DELETE:
             cause = eyes.guard_of("set", stale=move.how == "resting on what changed")
-            rests = ((SLOTS["set"].ref(namespace), cause),) if "resting" in move.how else ()
-            action = Delete(guard, rests, foreground=move.how == "foreground")
+            basis = basis_of((SLOTS["set"].ref(namespace), cause)) if "resting" in move.how else None
+            action = Delete(guard, foreground=move.how == "foreground", basis=basis)
         case What.RELEASE:
             action = DropFinalizer(slot.finalizer if move.how == "own" else FOREIGN_FINALIZER, guard)
         case _:

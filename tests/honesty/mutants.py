@@ -79,7 +79,7 @@ class RestsOnNothing(Lingering):
 
     def attempt_step(self, step: Step) -> Attempt:
         action = step.action
-        bare = replace(action, rests_on=()) if isinstance(action, Delete) else action
+        bare = replace(action, basis=None) if isinstance(action, Delete) else action
         return super().attempt_step(replace(step, action=bare))
 
 

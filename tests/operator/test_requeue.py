@@ -16,6 +16,7 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_schedule import ReconcileSchedule
+from tests.property.termination_bases import basis_of
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 from tests.skipped_time import now, run_skipping_time
 
@@ -98,7 +99,7 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
 
 _CAUSE = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-b")
 _GUARD = Guard("1", "1")
-ENDED = replace(STEP, stage=StepStage.CLEANUP, action=Delete(_GUARD, ((_CAUSE, _GUARD),)))
+ENDED = replace(STEP, stage=StepStage.CLEANUP, action=Delete(_GUARD, basis=basis_of((_CAUSE, _GUARD))))
 SCALED_IN = replace(ENDED, action=Delete(_GUARD))
 
 

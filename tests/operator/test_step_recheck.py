@@ -24,6 +24,7 @@ from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api_session import ApiSession
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with, not_found
+from tests.property.termination_bases import basis_of
 
 GIVEN: Final = (
     Path(__file__)
@@ -225,7 +226,7 @@ def test_pl015_an_abandoned_cause_prints_no_traceback() -> None:
         async with api_with(answer) as api:
             cause, companion = (Ref(GROVE, "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
             write_key = Guard("uid", "1")
-            step = Step(StepStage.CLEANUP, companion, Delete(write_key, rests_on=((cause, write_key),)), ())
+            step = Step(StepStage.CLEANUP, companion, Delete(write_key, basis=basis_of((cause, write_key))), ())
             trying = asyncio.ensure_future(StepExecutor(FreshReader(api, ClusterCache())).attempt_step(step))
             await hangs.wait()
             trying.cancel()

@@ -18,7 +18,7 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage, gangs_terminated_by
+from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage, TerminationBasis, gangs_terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
@@ -77,7 +77,7 @@ def test_pl032_what_was_terminated_before_starts_anew(trigger: str, second: str,
     gang = GangTermination(root.at_replica(0), Ref("", trigger, "ml", "a"), at)
 
     def deletion_of(name: str) -> Step:
-        action = Delete(Guard("u", "1"), ((root, Guard("r", "1")),), terminates=(gang,))
+        action = Delete(Guard("u", "1"), basis=TerminationBasis(((root, Guard("r", "1")),), (gang,)))
         return Step(StepStage.CLEANUP, Ref("", "PodClique", "ml", name), action, ())
 
     waits = Finding(root.at_replica(0), TERMINATION, WAITS, ())

@@ -24,6 +24,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
+    TerminationBasis,
     TerminationReport,
     termination_causes,
 )
@@ -165,8 +166,7 @@ class TestLegality:
                 step.target,
                 step.action.guard,
                 step.because,
-                ((owner.ref, owner.guard),),
-                terminates=step.action.terminates,
+                basis=TerminationBasis(((owner.ref, owner.guard),), step.action.terminates),
             )
             for step in deletes
             if isinstance(step.action, Delete)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.breach_delays import breach_delay_end, breach_delay_reason, earliest_due_breach
@@ -10,7 +11,7 @@ from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, MinAva
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import GangTermination, Step, gangs_terminated_by
+from grove_core.kernel.steps import GangTermination, Step, TerminationBasis, gangs_terminated_by
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.metadata_readers import Resource
@@ -134,15 +135,16 @@ def terminated_clique_deletions(
             terminations.append((end, group, why))
         if terminations:
             first = terminations[0][0]
+            gangs = tuple(
+                GangTermination(replica, end.cause, end.deadline, (why, end.because))
+                for end, replica, why in terminations
+            )
             yield ObjectToDelete(
                 clique.ref,
                 clique.guard,
-                tuple(reason for end, _, why in terminations for reason in (why, end.because)),
-                first.rests_on,
+                tuple(chain.from_iterable(one.because for one in gangs)),
                 is_cause=clique.uid in first.last,
-                terminates=tuple(
-                    GangTermination(replica, end.cause, end.deadline, end.because) for end, replica, _ in terminations
-                ),
+                basis=TerminationBasis(first.rests_on, gangs),
             )
 
 

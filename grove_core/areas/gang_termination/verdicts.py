@@ -5,6 +5,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.decisions import SubjectHealth
 from grove_core.kernel.frozen import FrozenDict, Json
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
@@ -72,6 +73,7 @@ class CliqueJudgement(NamedTuple):
         was_available: after this round; None while it is not recorded (GT-015).
         breach, why: the status of its breach condition, and the rule behind it (GT-011 to GT-015).
         since: transition time of the condition.
+        is_preempted: whether the breach, or the one to come, is by preemption (GT-068).
     """
 
     clique: PodClique
@@ -80,6 +82,15 @@ class CliqueJudgement(NamedTuple):
     breach: ConditionStatus
     why: TerminationReason
     since: datetime
+    is_preempted: bool = False
+
+    @property
+    def health(self) -> SubjectHealth:
+        """The health of the clique; one that needs preempted pods is lacking already."""
+        if self.ready >= self.clique.min_available and not self.is_preempted:
+            return SubjectHealth.HEALTHY
+        is_unrecorded = self.was_available is None and not self.is_preempted
+        return SubjectHealth.UNRECORDED if is_unrecorded else SubjectHealth.LACKING
 
     @property
     def breach_reason(self) -> Reason:

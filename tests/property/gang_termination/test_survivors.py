@@ -23,7 +23,7 @@ from grove_core.kernel.admission import Deny
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import GangTermination
+from grove_core.kernel.steps import GangTermination, TerminationBasis
 from grove_core.kernel.structs import replace
 from tests.property.gang_termination.objections import GROUPS, changed
 from tests.property.resources.manifests import clique_set, clique_template, group_template
@@ -57,12 +57,13 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
             seen.root.ref, seen.cliques, TerminationsOfSet(FrozenDict({0: end}), FrozenDict()), words
         )
     )
-    assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {
-        clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
+    assert {one.target.name: one.is_cause for one in found} == {
+        clique.ref.name: clique is first for clique in seen.cliques if clique.replica_index == 0
     }
     assert all(one.because[1] == end.because for one in found)
-    ends = (GangTermination(seen.root.ref.at_replica(0), first.ref, NOW + timedelta(hours=1), end.because),)
-    assert all(one.terminates == ends for one in found)
+    for one in found:
+        gang = GangTermination(seen.root.ref.at_replica(0), first.ref, NOW + timedelta(hours=1), one.because)
+        assert one.basis == TerminationBasis(end.rests_on, (gang,))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
+    TerminationBasis,
     TerminationReport,
+    gangs_terminated_by,
 )
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
@@ -67,8 +69,15 @@ def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
     cause = causes[0].ref
     why = GoOperatorReason.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
     due = breach_delay_reason(GoOperatorReason.DELAY_EXPIRED, MinAvailableBreach(cause, OVER - DELAY, DELAY))
-    ends = (GangTermination(SEEN.root.ref.at_replica(part.replica_index), cause, OVER),)
-    return Step(StepStage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes)), terminates=ends), (why, due))
+    ends = (GangTermination(SEEN.root.ref.at_replica(part.replica_index), cause, OVER, (why, due)),)
+    basis = TerminationBasis(tuple(map(one_of, causes)), ends)
+    return Step(StepStage.CAUSE, part.ref, Delete(part.guard, basis=basis), (why, due))
+
+
+def of_gangs(step: Step, *gangs: GangTermination) -> Step:
+    """Return a deletion as the termination of other gangs."""
+    assert isinstance(step.action, Delete)
+    return replace(step, action=replace(step.action, basis=TerminationBasis(step.action.rests_on, gangs)))
 
 
 def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInProgress") -> Step:
@@ -173,12 +182,10 @@ def test_gf092_only_a_flag_records_a_termination(type_: str, *, reported: bool) 
 
 def test_gf091_only_terminations_of_the_set_go_on() -> None:
     step = end_of(X0, X0)
-    of_group = (GangTermination(G0.ref.at_replica(0), X0.ref, OVER),)
-    assert isinstance(step.action, Delete)
+    of_group = GangTermination(G0.ref.at_replica(0), X0.ref, OVER)
     assert unfinished(SEEN, step).incomplete == {0: {X0.ref}}
-    assert not unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_group))).incomplete
-    of_both = (*of_group, *step.action.terminates)
-    assert unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_both))).incomplete == {0: {X0.ref}}
+    assert not unfinished(SEEN, of_gangs(step, of_group)).incomplete
+    assert unfinished(SEEN, of_gangs(step, of_group, *gangs_terminated_by(step))).incomplete == {0: {X0.ref}}
 
 
 SOME: Final = (
@@ -191,7 +198,7 @@ SOME: Final = (
     flag_of(G1, G1.ref, X1.ref),
     flag_of(G0, A0.ref, type_="MinAvailableBreached"),
     Step(StepStage.WORKLOAD, A0.ref, Create(FrozenMap({})), ()),
-    Step(StepStage.CAUSE, A0.ref, Delete(A0.guard, ()), ()),
+    Step(StepStage.CAUSE, A0.ref, Delete(A0.guard), ()),
 )
 
 

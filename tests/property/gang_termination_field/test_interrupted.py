@@ -22,6 +22,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
+    TerminationBasis,
     gangs_terminated_by,
     termination_causes,
 )
@@ -190,7 +191,7 @@ class TestGF091:
             (ref, replace(guard, uid="another")) if anew else (replace(ref, name="another"), guard)
             for ref, guard in failed.action.rests_on
         )
-        action = replace(failed.action, rests_on=strange, terminates=of_long_ago(failed.action))
+        action = replace(failed.action, basis=TerminationBasis(strange, of_long_ago(failed.action)))
         of_another = replace(failed, action=action)
         seen = replace(before, cliques=tuple(clique for clique in before.cliques if clique.ref != failed.target))
         known = replace(seen, attempts=(Attempt(of_another, outcome, "no"),))

@@ -21,6 +21,7 @@ from grove_core.kernel.steps import (
     termination_causes,
     total_deletion_impact,
 )
+from tests.property.termination_bases import basis_of
 
 GUARD: Final = Guard("uid", "7")
 ONE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
@@ -60,11 +61,11 @@ def test_an_attempt_is_a_step_and_an_answer() -> None:
 def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None:
     cause, other_cause = (ONE, GUARD), (OTHER, GUARD)
     both, first, second, none = (
-        Delete(GUARD, causes) for causes in ((cause, other_cause), (cause,), (other_cause,), ())
+        Delete(GUARD, basis=basis_of(*causes)) for causes in ((cause, other_cause), (cause,), (other_cause,), ())
     )
     assert termination_causes(both) & termination_causes(first)
     assert termination_causes(second) & termination_causes(both)
-    assert termination_causes(first) & termination_causes(Delete(GUARD, ((ONE, Guard("uid", "8")),)))
+    assert termination_causes(first) & termination_causes(Delete(GUARD, basis=basis_of((ONE, Guard("uid", "8")))))
     assert not termination_causes(first) & termination_causes(second)
     assert not termination_causes(none) & termination_causes(none)
     assert not termination_causes(DropFinalizer("grove.io/hold", GUARD)) & termination_causes(first)

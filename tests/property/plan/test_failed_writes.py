@@ -35,6 +35,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import breach_condition_of, object_after_status_write
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
+from tests.property.termination_bases import basis_of
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), terminationDelay="4h")))
@@ -54,7 +55,8 @@ def reported(condition: Condition, version: str = "1", *end_of: Ref) -> Step:
 
 def ended(version: str = "1") -> Step:
     """The deletion of a companion."""
-    return Step(StepStage.CLEANUP, CLIQUE.ref, Delete(Guard(CLIQUE.uid, version), ((ROOT, Guard("r", "1")),)), ())
+    action = Delete(Guard(CLIQUE.uid, version), basis=basis_of((ROOT, Guard("r", "1"))))
+    return Step(StepStage.CLEANUP, CLIQUE.ref, action, ())
 
 
 def deleted(version: str = "1") -> Step:

@@ -15,15 +15,16 @@ from grove_core.plan.reduced_statuses import without_termination_report
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
+from tests.property.termination_bases import basis_of
 from tests.property.workload.sets import NOW
 
 CAUSE, FIRST, SECOND = (Ref(GROVE, "PodClique", "ml", f"llm-0-{name}") for name in "cab")
-RESTS = ((CAUSE, GUARD),)
+BASIS = basis_of((CAUSE, GUARD))
 SURPLUS = tuple(reason._replace(subject=SECOND) for reason in BECAUSE)
 END = (
-    ObjectToDelete(FIRST, GUARD, BECAUSE, RESTS),
-    ObjectToDelete(SECOND, GUARD, BECAUSE, RESTS),
-    ObjectToDelete(CAUSE, GUARD, BECAUSE, RESTS, is_cause=True),
+    ObjectToDelete(FIRST, GUARD, BECAUSE, basis=BASIS),
+    ObjectToDelete(SECOND, GUARD, BECAUSE, basis=BASIS),
+    ObjectToDelete(CAUSE, GUARD, BECAUSE, is_cause=True, basis=BASIS),
 )
 
 
@@ -85,10 +86,10 @@ def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[Obj
     assert dict(held.because[0].facts)["part"] == FIRST.short
 
 
-@pytest.mark.parametrize("rests_on", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
-def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tuple[Ref, Guard], ...]) -> None:
+@pytest.mark.parametrize("causes", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
+def test_pl012_for_an_end_is_tried_what_was_refused_for_less(causes: tuple[tuple[Ref, Guard], ...]) -> None:
     """An attempt for this termination is what shows that it has begun."""
-    (tried,) = steps_for_objects_without_root([ObjectToDelete(FIRST, GUARD, BECAUSE, rests_on)])
+    (tried,) = steps_for_objects_without_root([ObjectToDelete(FIRST, GUARD, BECAUSE, basis=basis_of(*causes))])
     refused = Attempt(tried, AttemptOutcome.REFUSED, "no")
     plan = make_plan(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(refused,)))
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
@@ -210,7 +211,7 @@ URGENT = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (WELL,)}), BECAUSE
 @pytest.mark.req("PL-001")
 def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_and_is_urgent() -> None:
     """It is the deletion that both reasons know of."""
-    knows, gone = ObjectToDelete(FIRST, GUARD, BECAUSE, RESTS, otherwise=URGENT), END[0]
+    knows, gone = ObjectToDelete(FIRST, GUARD, BECAUSE, basis=BASIS, otherwise=URGENT), END[0]
     for first, second in ((knows, gone), (gone, knows)):
         (want,) = DesiredChanges.union_of_areas((DesiredChanges((first,)), DesiredChanges((second,)))).wants
         plan = plan_after((want, *END[1:]), FIRST, AttemptOutcome.REFUSED)

@@ -49,6 +49,7 @@ from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.testing import cluster_of
 from tests.property.terminating_sets import ENDING
+from tests.property.termination_bases import basis_of
 
 GUARD: Final = Guard("u-1", "7")
 SET: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
@@ -348,7 +349,7 @@ def test_a_plan_is_a_forecast_of_one_round() -> None:
 
 
 MADE: Final = manifest()
-RESTS: Final = ((SET, GUARD),)
+BASIS: Final = basis_of((SET, GUARD))
 FIELDS: Final = FrozenMap({"replicas": 1})
 
 
@@ -368,11 +369,11 @@ FIELDS: Final = FrozenMap({"replicas": 1})
             StepStage.FOUNDATION,
             SetStatus(FIELDS, GUARD),
         ),
-        (ObjectToDelete(CLIQUE, GUARD, BECAUSE, RESTS), StepStage.CLEANUP, Delete(GUARD, RESTS)),
+        (ObjectToDelete(CLIQUE, GUARD, BECAUSE, basis=BASIS), StepStage.CLEANUP, Delete(GUARD, basis=BASIS)),
         (
             ObjectToDelete(CLIQUE, GUARD, BECAUSE, is_cause=True, foreground=True),
             StepStage.CAUSE,
-            Delete(GUARD, (), foreground=True),
+            Delete(GUARD, foreground=True),
         ),
         (FinalizerToDrop(CLIQUE, GUARD, "hold", BECAUSE), StepStage.CLEANUP, DropFinalizer("hold", GUARD)),
     ],

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import event, given
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, gangs_terminated_by
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
-from grove_core.plan.plan_laws import BrokenPlanLaw, broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
@@ -62,13 +63,10 @@ def test_pl019_values_and_reasons_agree(case: tuple[str, RandomCluster]) -> None
         assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
 
 
-def test_pl019_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
-    snapshot = cluster_of(ENDING).snapshot
-    plan = reconcile(snapshot)
-    (first, *_) = [step for step in plan.steps if gangs_terminated_by(step)]
+@pytest.mark.parametrize("lacks", ["causes", "gangs"])
+def test_pl019_a_termination_without_causes_or_gangs_cannot_be_made(lacks: str) -> None:
+    (first, *_) = [one for one in reconcile(cluster_of(ENDING).snapshot).steps if gangs_terminated_by(one)]
     assert isinstance(first.action, Delete)
-    for action in (replace(first.action, terminates=()), replace(first.action, rests_on=())):
-        wrong = replace(plan, steps=tuple(replace(one, action=action) if one is first else one for one in plan.steps))
-        got = f"{len(action.terminates)} and {len(action.rests_on)}"
-        law = BrokenPlanLaw("PL-019", first.target.short, "gangs that end and causes, or none", got)
-        assert broken_laws_in_plan(wrong, snapshot) == (law,)
+    assert first.action.basis is not None
+    with pytest.raises(BrokenInvariant, match=r"^PL-019: a termination of "):
+        replace(first.action.basis, **{lacks: ()})

@@ -199,7 +199,7 @@ class TestLB007:
         assert after == {
             one: gangs if one != target else (of_group,)
             for one, gangs in before.items()
-            if of_set not in gangs or one == target
+            if of_set.replica not in {gang.replica for gang in gangs} or one == target
         }
         (step,) = (one for one in plan.steps if one.target == target)
         assert isinstance(step.action, Delete)

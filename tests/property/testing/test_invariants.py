@@ -85,7 +85,10 @@ def writes_no_status(snapshot: Snapshot) -> Plan:
 
 def names_no_cause(snapshot: Snapshot) -> Plan:
     def changed(step: Step) -> Step:
-        return replace(step, action=replace(step.action, terminates=())) if isinstance(step.action, Delete) else step
+        if not isinstance(step.action, Delete) or step.action.basis is None:
+            return step
+        gangs = tuple(replace(one, trigger=snapshot.root.ref) for one in step.action.terminates)
+        return replace(step, action=replace(step.action, basis=replace(step.action.basis, gangs=gangs)))
 
     plan = reconcile(snapshot)
     return replace(plan, steps=tuple(map(changed, plan.steps)))

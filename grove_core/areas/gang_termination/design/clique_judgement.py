@@ -83,14 +83,14 @@ def judge_clique_breach(clique: PodClique, pods: Sequence[Pod], now: datetime) -
         if question(ready, needed, was_available, status.updating):
             break
     stored = breach_condition_of(status)
-    if why is TerminationReason.INSUFFICIENT_READY_PODS:
+    if breach is ConditionStatus.TRUE:
         is_preempted = any(pod.preempted for pod in pods) or _has_reason_preempted(stored)
     else:
-        is_preempted = why is TerminationReason.SUFFICIENT_READY_PODS and ready - preempted < needed
+        is_preempted = ready >= needed > ready - preempted
     if is_preempted:
         why = TerminationReason.PODS_PREEMPTED
     since = transition_time(stored, breach, now)
-    return build(CliqueJudgement, (clique, ready, was_available, breach, why, since))
+    return build(CliqueJudgement, (clique, ready, was_available, breach, why, since, is_preempted))
 
 
 def _has_reason_preempted(stored: Condition | None) -> bool:

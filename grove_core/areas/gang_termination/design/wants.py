@@ -1,9 +1,7 @@
 """The result of gang termination by the design: statuses, deletions of PodCliques, and when to look again."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import chain
-from types import MappingProxyType
-from typing import Final
 
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design, replica_fate_reasons
@@ -36,14 +34,6 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges
 from grove_core.snapshot.snapshot import Snapshot
 
-_HEALTH_BY: Final[Mapping[TerminationReason, SubjectHealth]] = MappingProxyType(
-    {
-        TerminationReason.SUFFICIENT_READY_PODS: SubjectHealth.HEALTHY,
-        TerminationReason.AVAILABILITY_NOT_RECORDED: SubjectHealth.UNRECORDED,
-    }
-)
-"""The health of a judged PodClique by the row of the breach table that applies; by any other row it is lacking."""
-
 
 def gang_termination_findings(
     snapshot: Snapshot, judgement: TerminationJudgement, tally: SetStatusCounts
@@ -63,8 +53,8 @@ def gang_termination_findings(
         clique = judged.clique
         place = (clique.owner_uid, clique.replica_index, clique.group_replica_index)
         within = around.get(place) or around.setdefault(place, clique.enclosing_replicas(root))
-        health = _HEALTH_BY.get(judged.why, SubjectHealth.LACKING)
-        yield Finding(clique.ref, BREACH, judged.breach.value, (judged.breach_reason,), health=health, within=within)
+        because, health = (judged.breach_reason,), judged.health
+        yield Finding(clique.ref, BREACH, judged.breach.value, because, health=health, within=within)
         placement = tally.placements[clique.ref]
         health = SubjectHealth.HEALTHY if placement.verdict is ConditionStatus.TRUE else SubjectHealth.LACKING
         yield Finding(clique.ref, SCHEDULED, placement.verdict.value, placement.because, health=health, within=within)

@@ -10,6 +10,7 @@ from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.status_counts import PodCounts, count_pods
 from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
+from grove_core.kernel.decisions import SubjectHealth
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
@@ -54,8 +55,9 @@ class JudgedClique(NamedTuple):
         counts: of its pods; of a clique that is being deleted the stored ones.
         left: scheduled pods minus crashed and unready ones; may be negative (GF-026).
         breach, placed: its conditions `MinAvailableBreached` and `PodCliqueScheduled`; None where it has none (GF-021).
-        guard: why its breach is not acted on (GF-040, GF-050); None where it may be, and where it has none.
+        was_never_scheduled: whether it is breached and never was scheduled; the breach is not acted on (GF-040).
         why, why_placed: the rules behind ``breach`` and ``placed``; both say if the conditions are stored ones.
+        is_stored: whether the conditions are the stored ones, and not found from its pods.
     """
 
     clique: PodClique
@@ -65,7 +67,8 @@ class JudgedClique(NamedTuple):
     placed: Condition | None
     why: GoOperatorReason
     why_placed: GoOperatorReason
-    guard: GoOperatorReason | None = None
+    was_never_scheduled: bool = False
+    is_stored: bool = False
 
     @property
     def is_breached(self) -> bool:
@@ -110,7 +113,7 @@ class JudgedClique(NamedTuple):
 
     def actionable_breach(self, delay: timedelta) -> MinAvailableBreach | None:
         """Return its breach if it may be acted on (GF-050), else None."""
-        if self.breach is None or not self.is_breached or self.guard is not None:
+        if self.breach is None or not self.is_breached or self.was_never_scheduled:
             return None
         return MinAvailableBreach(self.clique.ref, self.breach.last_transition_time, delay)
 
@@ -118,7 +121,21 @@ class JudgedClique(NamedTuple):
     def reasons_against_termination(self) -> tuple[Reason, ...]:
         """Return why its breach is not acted on; nothing where it may be."""
         ref = self.clique.ref
-        return () if self.guard is None else (self.guard.because(ref, name=ref.name),)
+        return (GoOperatorReason.NEVER_SCHEDULED.because(ref, name=ref.name),) if self.was_never_scheduled else ()
+
+    @property
+    def health(self) -> SubjectHealth:
+        """The health of the clique; its pods are not counted while an update runs (GF-024)."""
+        if self.is_stored or is_status_of_running_update(self.clique.status):
+            return SubjectHealth.NOT_JUDGED
+        is_healthy = self.has_enough_scheduled_pods and self.left >= self.clique.min_available
+        return SubjectHealth.HEALTHY if is_healthy else SubjectHealth.LACKING
+
+    @property
+    def placement_health(self) -> SubjectHealth:
+        """The health of the clique by its scheduled pods; too few of them are no verdict of their own."""
+        is_healthy = self.has_enough_scheduled_pods and not self.is_stored
+        return SubjectHealth.HEALTHY if is_healthy else SubjectHealth.NOT_JUDGED
 
 
 def is_status_of_running_update(status: CliqueStatus | GroupStatus) -> bool:
@@ -166,14 +183,14 @@ def judge_clique_from_stored_status(clique: PodClique, generation: GoOperatorRul
 
 
 def _guarded(seen: JudgedClique, generation: GoOperatorRuleGeneration) -> JudgedClique:
-    """Return it with a guard if it is breached and, by its times, was never scheduled (GF-040)."""
+    """Return it with whether, by its times, it is breached and was never scheduled (GF-040)."""
     if not seen.is_breached or not generation.requires_breach_history:
         return seen
     placed = seen.placed
     was_scheduled = placed is not None and (
         seen.is_scheduled or is_condition_past_creation_grace(placed, seen.clique.created_at)
     )
-    return seen if was_scheduled else seen._replace(guard=GoOperatorReason.NEVER_SCHEDULED)
+    return seen._replace(was_never_scheduled=not was_scheduled)
 
 
 def _stored(clique: PodClique) -> JudgedClique:
@@ -184,7 +201,7 @@ def _stored(clique: PodClique) -> JudgedClique:
     why = GoOperatorReason.CLIQUE_BEING_DELETED if clique.deleting else GoOperatorReason.NOT_OBSERVED
     breach = breach_condition_of(stored)
     placed = condition_of(stored.conditions, CLIQUE_SCHEDULED)
-    return JudgedClique(clique, counts, counts.scheduled, breach, placed, why, why)
+    return JudgedClique(clique, counts, counts.scheduled, breach, placed, why, why, is_stored=True)
 
 
 def _breach_of(

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import chain
-from types import MappingProxyType
 from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.breach_delays import breach_delay_reasons
@@ -41,16 +40,6 @@ from grove_core.resources.statuses import update_start_time_in_status
 from grove_core.resources.topology_usage import has_ineffective_constraints
 from grove_core.snapshot.snapshot import Snapshot
 
-_LACKING: Final = (
-    GoOperatorReason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
-    GoOperatorReason.INSUFFICIENT_READY_PODS,
-    GoOperatorReason.NOTHING_SCHEDULED,
-)
-_HEALTH_BY: Final[Mapping[GoOperatorReason, SubjectHealth]] = MappingProxyType(
-    {GoOperatorReason.SUFFICIENT_READY_PODS: SubjectHealth.HEALTHY} | dict.fromkeys(_LACKING, SubjectHealth.LACKING)
-)
-"""The health of a PodClique by the rule behind its condition; while an update runs no pods are counted (GF-024)."""
-
 
 def go_operator_termination_findings(
     snapshot: Snapshot, judgement: GoOperatorJudgement, stored: GoOperatorJudgement
@@ -85,18 +74,10 @@ def go_operator_termination_findings(
 
 def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
     within = seen.clique.enclosing_replicas(root)
-    because, health = (
-        (seen.breach_reason, *seen.reasons_against_termination),
-        _HEALTH_BY.get(seen.why, SubjectHealth.NOT_JUDGED),
-    )
-    yield Finding(seen.clique.ref, BREACH, _word(seen.breach), because, health=health, within=within)
-    health = (
-        SubjectHealth.HEALTHY
-        if seen.why_placed is GoOperatorReason.SUFFICIENT_SCHEDULED_PODS
-        else SubjectHealth.NOT_JUDGED
-    )
+    because = (seen.breach_reason, *seen.reasons_against_termination)
+    yield Finding(seen.clique.ref, BREACH, _word(seen.breach), because, health=seen.health, within=within)
     because = (seen.reason_for_rule(seen.why_placed),)
-    yield Finding(seen.clique.ref, SCHEDULED, _word(seen.placed), because, health=health, within=within)
+    yield Finding(seen.clique.ref, SCHEDULED, _word(seen.placed), because, health=seen.placement_health, within=within)
 
 
 def _word(condition: Condition | None) -> str:

@@ -57,7 +57,7 @@ def _group_findings(group: JudgedGroup, waiting: dict[Ref, MinAvailableBreach], 
 
 def _breach_of_waiting_clique(seen: JudgedClique, delay: timedelta, now: datetime) -> MinAvailableBreach | None:
     """Return the breach of a PodClique that was never scheduled, if it has lasted for the delay; else None."""
-    if seen.guard is not GoOperatorReason.NEVER_SCHEDULED or seen.breach is None or seen.is_being_deleted:
+    if not seen.was_never_scheduled or seen.breach is None or seen.is_being_deleted:
         return None
     found = MinAvailableBreach(seen.clique.ref, seen.breach.last_transition_time, delay)
     return found if now - found.since >= delay else None
