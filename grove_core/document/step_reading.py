@@ -156,7 +156,7 @@ def reason_from_json(raw: Json) -> Reason:
     rule, facts = _RULES[raw["requirement"]], raw["facts"]
     if not rule.has_fact_names(facts):
         raise ValueError(
-            f"{rule.requirement}, whose facts are {name_list_text(rule.clause.facts)}, not {name_list_text(facts)}"
+            f"{rule.requirement}, whose facts are {name_list_text(rule.fact_names)}, not {name_list_text(facts)}"
         )
     return Reason(
         rule, ref_from_json(raw["subject"]), tuple(sorted((name, require_fact(value)) for name, value in facts.items()))

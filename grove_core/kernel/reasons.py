@@ -39,7 +39,7 @@ class RuleSentence:
     """The sentence of a rule, with the facts that it needs.
 
     Attributes:
-        requirement: the id of the rule, e.g. ``GT-033``; unique among clauses.
+        requirement: the id of the rule, e.g. ``GT-033``; unique among all.
         sentence: the text for readers; ``{names}`` are the facts it needs, and no other facts are accepted.
         code: the reason code, where it is not the name of the member in CamelCase (conditions shared by two kinds).
         count: the end of the sentence, which is left out where each of its facts is 0 (CL-135); empty for none.
@@ -66,18 +66,23 @@ def _names_in(sentence: str) -> frozenset[str]:
 
 
 class Rule(Enum):
-    """Base of every area's ``rules.py``: one member, one reason code, one clause. Decorate with ``@unique``.
+    """Base of every area's ``rules.py``: one member, one reason code, one sentence. Decorate with ``@unique``.
 
     Attributes:
-        clause: the sentence and what it needs.
+        wording: the sentence and what it needs.
         code: the reason code that users see and search for: ``DELAY_EXPIRED`` is ``DelayExpired``.
         requirement: the id of the rule in ``specs/``.
     """
 
-    def __init__(self, clause: RuleSentence) -> None:
-        self.clause = clause
-        self.code = clause.code or "".join(word.capitalize() for word in self.name.split("_"))
-        self.requirement = clause.requirement
+    def __init__(self, wording: RuleSentence) -> None:
+        self.wording = wording
+        self.code = wording.code or "".join(word.capitalize() for word in self.name.split("_"))
+        self.requirement = wording.requirement
+
+    @property
+    def fact_names(self) -> frozenset[str]:
+        """The names of the facts that its sentence needs."""
+        return self.wording.facts
 
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         """Copy and pickle a member by its name (PL-001)."""
@@ -85,12 +90,12 @@ class Rule(Enum):
 
     def has_fact_names(self, names: Collection[str]) -> bool:
         """Whether these are the names of the facts that its sentence needs."""
-        return self.clause.facts == set(names)
+        return self.fact_names == set(names)
 
     def because(self, subject: Ref, /, **facts: Fact) -> "Reason":
         """Return the rule as a reason about a subject. Raises BrokenInvariant (PL-003) where the facts do not fit."""
-        if facts.keys() != self.clause.facts:
-            raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.clause.facts)}, got {sorted(facts)}")
+        if facts.keys() != self.wording.facts:
+            raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.fact_names)}, got {sorted(facts)}")
         return Reason(self, subject, tuple(sorted(facts.items())))
 
 
@@ -104,4 +109,4 @@ class Reason(NamedTuple):
     @property
     def sentence(self) -> str:
         """The rule's sentence with the facts filled in."""
-        return self.rule.clause.text(dict(self.facts))
+        return self.rule.wording.text(dict(self.facts))

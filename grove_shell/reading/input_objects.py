@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import ObjectProblem
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, mapping_at
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CLAIM_KIND, CLAIM_TEMPLATE_KIND, COMPOSITE_KIND, DOMAIN_KIND, GROUP_KIND
 from grove_core.resources.compute_domain import ComputeDomain
@@ -151,8 +151,7 @@ class InputObjects:
 
     def mark_kind_incomplete(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Count the kind as not collected in the namespace of an object that cannot be used."""
-        meta = raw.get("metadata")
-        fields: Mapping[str, Any] = meta if isinstance(meta, Mapping) else {}
+        fields = mapping_at(raw, "metadata")
         namespace, uid = fields.get("namespace", "default"), fields.get("uid")
         self.gaps.add((kind, namespace if isinstance(namespace, str) else EVERYWHERE))
         if kind in self.kinds and kind != "Pod" and isinstance(uid, str) and isinstance(namespace, str):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from grove_core.kernel.frozen import mapping_at
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.json_field_reader import short_json
 from grove_shell.reading.input_faults import InputFault
@@ -72,13 +73,13 @@ def _events_among(items: Iterable[InputItem], faults: list[InputFault]) -> Itera
 
 def _event_in(item: Mapping[str, Any]) -> ReportedEvent | None:
     """Return an Event; None for one without any time."""
-    series, about = _part(item, "series"), _part(item, "involvedObject") or _part(item, "regarding")
+    series, about = mapping_at(item, "series"), mapping_at(item, "involvedObject") or mapping_at(item, "regarding")
     texts = [item.get(field) for field in _TIMES] + [series.get("lastObservedTime")]
     times = [at for text in texts if isinstance(text, str) and (at := parse_time(text)) is not None]
     if not times:
         return None
     counts = (series.get("count"), item.get("count"), item.get("deprecatedCount"))
-    source = _part(item, "source") or _part(item, "deprecatedSource")
+    source = mapping_at(item, "source") or mapping_at(item, "deprecatedSource")
     names = (item.get("reportingController"), item.get("reportingComponent"), source.get("component"))
     return ReportedEvent(
         first=min(times),
@@ -97,8 +98,3 @@ def _event_in(item: Mapping[str, Any]) -> ReportedEvent | None:
 def _is_about_object(item: Mapping[str, Any]) -> bool:
     """Return whether an item of a list without kinds, as a server returns it, has the fields of an Event."""
     return "reason" in item and ("involvedObject" in item or "regarding" in item)
-
-
-def _part(item: Mapping[str, Any], field: str) -> Mapping[str, Any]:
-    found = item.get(field)
-    return found if isinstance(found, Mapping) else {}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from grove_core.kernel.frozen import mapping_at
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_shell.reading.audited_write import AuditedWrite
 
@@ -39,35 +40,35 @@ def is_of_kind(content: Json, write: AuditedWrite) -> bool:
 
 def stored_form(content: Json, write: AuditedWrite) -> Json:
     """Return the object of a response as a dump has it: with kind and version, without managed fields."""
-    kept = {key: value for key, value in _mapping_at(content, "metadata").items() if key != _NOT_KEPT}
+    kept = {key: value for key, value in mapping_at(content, "metadata").items() if key != _NOT_KEPT}
     named = {"apiVersion": write.target.api_version, "kind": write.target.kind}
     return {**named, **content, "metadata": kept}
 
 
 def being_deleted(item: Json, write: AuditedWrite) -> Json:
     """Return an object with the deletion that a write began; a pod on a node has its grace period before it."""
-    known = _mapping_at(item, "metadata")
+    known = mapping_at(item, "metadata")
     if known.get("deletionTimestamp"):
         return item
     at = format_time(truncated_to_seconds(write.received))
-    spec = _mapping_at(item, "spec")
+    spec = mapping_at(item, "spec")
     grace = spec.get("terminationGracePeriodSeconds", _GRACE_SECONDS) if spec.get("nodeName") else 0
     return {**item, "metadata": {**known, "deletionTimestamp": at, "deletionGracePeriodSeconds": grace}}
 
 
 def is_gone(item: Json) -> bool:
     """Return whether an object that is being deleted has neither finalizers nor a grace period left (AF-002)."""
-    known = _mapping_at(item, "metadata")
+    known = mapping_at(item, "metadata")
     return bool(known.get("deletionTimestamp")) and not (
         known.get("finalizers") or known.get("deletionGracePeriodSeconds")
     )
 
 
 def _scaled(before: Json, scale: Json) -> Json:
-    meta, spec = _mapping_at(before, "metadata"), _mapping_at(before, "spec")
+    meta, spec = mapping_at(before, "metadata"), mapping_at(before, "spec")
     asked, version = (
-        _mapping_at(scale, "spec").get("replicas", 0),
-        _mapping_at(scale, "metadata").get("resourceVersion"),
+        mapping_at(scale, "spec").get("replicas", 0),
+        mapping_at(scale, "metadata").get("resourceVersion"),
     )
     generation = meta.get("generation")
     if spec.get("replicas") != asked and isinstance(generation, int):
@@ -77,18 +78,13 @@ def _scaled(before: Json, scale: Json) -> Json:
 
 def _bound(before: Json, write: AuditedWrite) -> Json:
     """Return a pod as the binding of the scheduler leaves it."""
-    status, at = _mapping_at(before, "status"), format_time(truncated_to_seconds(write.answered))
+    status, at = mapping_at(before, "status"), format_time(truncated_to_seconds(write.answered))
     stored = status.get("conditions")
     conditions = [one for one in stored if isinstance(one, Mapping)] if isinstance(stored, list) else []
     others = [one for one in conditions if one.get("type") != "PodScheduled"]
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": at}
     return {
         **before,
-        "spec": {**_mapping_at(before, "spec"), "nodeName": write.node},
+        "spec": {**mapping_at(before, "spec"), "nodeName": write.node},
         "status": {**status, "conditions": [*others, scheduled]},
     }
-
-
-def _mapping_at(item: Json, field: str) -> Json:
-    found = item.get(field)
-    return found if isinstance(found, Mapping) else {}

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_cluster_topology import admit_topology, admit_topology_deletion, topology_used_by_set
@@ -12,7 +12,7 @@ from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdm
 from grove_core.areas.workload.admission.manifest_defaults import json_patch_between, podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.frozen import mapping_at, thaw_json
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.kernel.wants import ObjectToEnsure
 from grove_core.resources.cluster_topology import (
@@ -217,15 +217,10 @@ def _changes_nothing_validated(request: AdmissionRequest) -> bool:
     """Whether a stored set is being deleted, or only fields without rules change, such as finalizers (WH-001)."""
     if request.old is None:
         return False
-    new, old = _meta(request.new), _meta(request.old)
+    new, old = mapping_at(request.new, "metadata"), mapping_at(request.old, "metadata")
     if old.get("deletionTimestamp"):
         return True
     same = all((new.get(key) or None) == (old.get(key) or None) for key in _VALIDATED_METADATA)
     return same and podcliqueset_with_defaults(request.new).get("spec") == podcliqueset_with_defaults(request.old).get(
         "spec"
     )
-
-
-def _meta(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    meta = raw.get("metadata")
-    return meta if isinstance(meta, Mapping) else {}

@@ -41,20 +41,20 @@ def members_in(source: str, file: str) -> list[Citation]:
             match statement:
                 case ast.Assign(
                     targets=[ast.Name(id=name)],
-                    value=ast.Call(func=ast.Name(id="RuleSentence") | ast.Attribute(attr="RuleSentence")) as clause,
-                ) if requirement := _requirement_of(clause):
-                    code = _code_of(clause) or "".join(word.capitalize() for word in name.split("_"))
+                    value=ast.Call(func=ast.Name(id="RuleSentence") | ast.Attribute(attr="RuleSentence")) as call,
+                ) if requirement := _requirement_of(call):
+                    code = _code_of(call) or "".join(word.capitalize() for word in name.split("_"))
                     found.append(Citation(requirement, f"{file}:{statement.lineno}", name, code))
     return found
 
 
-def _code_of(clause: ast.Call) -> str:
-    given = (keyword.value for keyword in clause.keywords if keyword.arg == "code")
+def _code_of(call: ast.Call) -> str:
+    given = (keyword.value for keyword in call.keywords if keyword.arg == "code")
     return next((str(value.value) for value in given if isinstance(value, ast.Constant)), "")
 
 
-def _requirement_of(clause: ast.Call) -> str:
-    given = [*clause.args[:1], *(keyword.value for keyword in clause.keywords if keyword.arg == "requirement")]
+def _requirement_of(call: ast.Call) -> str:
+    given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "requirement")]
     return next((str(value.value) for value in given if isinstance(value, ast.Constant)), "")
 
 

@@ -45,7 +45,7 @@ MODULES: Final = {
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_sentences_are_as_blessed(name: str, *, bless: bool) -> None:
-    lines = sorted(f"{one.requirement} {one.code}: {one.clause.sentence}\n" for one in rules_of(MODULES[name]))
+    lines = sorted(f"{one.requirement} {one.code}: {one.wording.sentence}\n" for one in rules_of(MODULES[name]))
     path = REASONS / f"{name}.txt"
     if bless:
         path.write_text("".join(lines), encoding="utf-8")
@@ -58,7 +58,7 @@ def test_there_is_no_file_of_sentences_without_rules() -> None:
 
 def pattern_of(rule: Rule) -> tuple[str, re.Pattern[str]] | None:
     """The longest words of a sentence between two facts, and the whole sentence with any facts."""
-    parts = re.split(r"\{[^}]*\}", rule.clause.sentence)
+    parts = re.split(r"\{[^}]*\}", rule.wording.sentence)
     longest = max(parts, key=len)
     if len(longest) < _LEAST or rule.requirement in _ALSO_WRITTEN:
         return None

@@ -144,7 +144,7 @@ def test_pl025_what_ends_keeps_its_reasons() -> None:
     why = reconcile(broken_set([], [])).findings[0].because[0].rule
     rest = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
     clique, group = replace(rest, kind="PodClique", name="llm-0-a"), rest
-    facts = dict.fromkeys(why.clause.facts, "x")
+    facts = dict.fromkeys(why.fact_names, "x")
 
     def said(subject: Ref, question: str, verdict: str, *of: Ref) -> Finding:
         causes = of if question == TERMINATION else of[1:]  # a breach has its own reason first

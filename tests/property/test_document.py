@@ -64,7 +64,7 @@ def enums_below(base: type[Rule]) -> Iterator[type[Rule]]:
 def test_cl011_every_reason_of_a_plan_is_read_back(enum: type[Rule]) -> None:
     subject = Ref("grove.io/v1alpha1", "PodClique", "ml", "a")
     for rule in enum:
-        reason = rule.because(subject, **dict.fromkeys(rule.clause.facts, 1))
+        reason = rule.because(subject, **dict.fromkeys(rule.fact_names, 1))
         assert reason_from_json(reason_as_json(reason)) == reason
 
 

@@ -68,7 +68,7 @@ def test_pl020_a_fact_that_an_end_rests_on_is_reported(generated: RandomCluster,
 def test_pl020_another_rule_behind_the_same_step_is_reported() -> None:
     """Also where neither of the two has a fact."""
     ref = Life(set_raw(clique_raw("a", 1))).ref
-    one, other = [why for why in WorkloadReason if not why.clause.facts][:2]
+    one, other = [why for why in WorkloadReason if not why.fact_names][:2]
     before, now = (Step(StepStage.CLEANUP, ref, Delete(GUARD), (why.because(ref),)) for why in (one, other))
     assert changes_since_reviewed_plan([before], [before]) == ()
     reported = {

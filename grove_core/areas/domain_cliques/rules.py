@@ -1,4 +1,4 @@
-"""The clauses of domain cliques: one member for each decision rule of specs/domain_cliques.md."""
+"""The reasons of domain cliques: one member for each decision rule of specs/domain_cliques.md."""
 
 from enum import unique
 

@@ -1,4 +1,4 @@
-"""The clauses of gang termination: one member for each decision and admission rule of specs/gang_termination.md."""
+"""The reasons of gang termination: one member for each decision and admission rule of specs/gang_termination.md."""
 
 from enum import unique
 

@@ -1,4 +1,4 @@
-"""The clauses of specs/scheduling.md: one member for each decision rule."""
+"""The reasons of specs/scheduling.md: one member for each decision rule."""
 
 from enum import unique
 

@@ -1,6 +1,6 @@
 """Workload (WL): the objects that a PodCliqueSet consists of, their updates, and their deletion (specs/workload.md).
 
-The pipeline is that of every area: ``rules`` (clauses), ``verdicts`` (what it gets and gives), ``judge`` (verdicts on a
+The pipeline is that of every area: ``rules`` (reasons), ``verdicts`` (what it gets and gives), ``judge`` (verdicts on a
 set), ``wants`` (wants and findings of them), ``findings`` (what the input shows besides), ``admit`` (the entry point
 for admission, and updates of a set).
 Beside it:

@@ -1,4 +1,4 @@
-"""The clauses of the workload area: one member for each decision and admission rule of specs/workload.md."""
+"""The reasons of the workload area: one member for each decision and admission rule of specs/workload.md."""
 
 from enum import unique
 

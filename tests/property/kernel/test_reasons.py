@@ -121,11 +121,11 @@ class TestCodes:
         assert Sample.TOO_FEW_EGGS.code == "TooFewEggs"
         assert Sample.ALL_WELL.code == "AllWell"
 
-    def test_a_clause_may_share_the_code_of_another(self) -> None:
+    def test_a_rule_may_share_the_code_of_another(self) -> None:
         assert Sample.EGGS_BROKEN.code == Sample.TOO_FEW_EGGS.code
         assert len(Sample) == 3
 
-    def test_the_number_is_the_clause_s(self) -> None:
+    def test_the_number_is_that_of_the_sentence(self) -> None:
         assert [rule.requirement for rule in Sample] == ["XX-001", "XX-002", "XX-003"]
 
     @pytest.mark.parametrize(

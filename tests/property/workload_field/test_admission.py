@@ -45,12 +45,12 @@ def found(raw: dict[str, Any], configuration: Configuration, rules: RuleSet, old
     """Where a manifest is refused, and by which rule."""
     verdict = admit(raw, old, configuration=configuration, rules=rules).verdict
     objections = verdict.objections if isinstance(verdict, Deny) else ()
-    return sorted((one.path.removeprefix("spec.template."), one.reason.rule.clause.requirement) for one in objections)
+    return sorted((one.path.removeprefix("spec.template."), one.reason.rule.requirement) for one in objections)
 
 
 def warned(raw: dict[str, Any], configuration: Configuration, rules: RuleSet, old: Any = None) -> list[str]:
     verdict = admit(raw, old, configuration=configuration, rules=rules).verdict
-    return [one.reason.rule.clause.requirement for one in verdict.warnings]
+    return [one.reason.rule.requirement for one in verdict.warnings]
 
 
 every_release = pytest.mark.parametrize("rules", BY_RELEASE.values(), ids=list(BY_RELEASE))

@@ -82,7 +82,7 @@ def test_wf166_zero_replicas_become_one(written: object) -> None:
     is_zero = written == 0 and type(written) is int
     assert filled["spec"]["template"]["cliques"][1]["spec"]["replicas"] == (1 if is_zero else written)
     by_field, by_design = (admit(raw, rules=rule_set(rules)).verdict for rules in ("field", "design"))
-    warned = [(one.path, one.reason.rule.clause.requirement) for one in by_field.warnings]
+    warned = [(one.path, one.reason.rule.requirement) for one in by_field.warnings]
     place = "spec.template.cliques[1].spec.replicas"
     assert ((place, "WF-166") in warned) is is_zero
     if is_zero:

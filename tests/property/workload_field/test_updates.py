@@ -362,6 +362,4 @@ def test_wf175_the_successor_of_an_update_before_the_last_edit_is_not_waited_for
 
 def defects(seen: Snapshot, rules: RuleSet = NEWEST) -> dict[str, list[tuple[str, dict[str, object]]]]:
     findings = (one for one in reconcile(seen, rules).findings if one.question == "defect")
-    return {
-        one.subject.name: [(why.rule.clause.requirement, dict(why.facts)) for why in one.because] for one in findings
-    }
+    return {one.subject.name: [(why.rule.requirement, dict(why.facts)) for why in one.because] for one in findings}

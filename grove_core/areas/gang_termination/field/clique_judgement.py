@@ -103,7 +103,7 @@ class JudgedClique(NamedTuple):
     def reason_for_rule(self, why: GoOperatorReason) -> Reason:
         """Return the reason of a rule about it."""
         facts = self.rule_facts
-        return why.because(self.clique.ref, **{name: facts[name] for name in why.clause.facts})
+        return why.because(self.clique.ref, **{name: facts[name] for name in why.fact_names})
 
     @property
     def rule_facts(self) -> dict[str, Fact]:

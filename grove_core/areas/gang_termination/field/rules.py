@@ -1,4 +1,4 @@
-"""The clauses of specs/gang_termination_field.md: one member for each decision of the Go operator's rules.
+"""The reasons of specs/gang_termination_field.md: one member for each decision of the Go operator's rules.
 
 A code that the design has too means the same there, so that a plan reads the same by both rule sets.
 """

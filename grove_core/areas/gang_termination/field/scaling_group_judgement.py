@@ -119,7 +119,7 @@ class JudgedGroup(NamedTuple):
         ref = self.group.ref
         since = {} if self.flag is None else {"since": format_time(self.flag.last_transition_time)}
         facts = {"name": ref.name, **since}
-        return (self.guard.because(ref, **{name: facts[name] for name in self.guard.clause.facts}),)
+        return (self.guard.because(ref, **{name: facts[name] for name in self.guard.fact_names}),)
 
     def actionable_breach(self, delay: timedelta) -> MinAvailableBreach | None:
         """Return its breach if its set may act on it (GF-051), else None."""
@@ -133,7 +133,7 @@ class JudgedGroup(NamedTuple):
         left = max(self.unbreached, 0)  # scheduled minus breached ones may be negative (GF-105)
         facts: dict[str, Fact] = {"left": left, "scheduled": self.scheduled, "needed": self.group.min_available}
         facts["replicas"] = self.group.replicas
-        return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.clause.facts})
+        return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.fact_names})
 
 
 def judge_scaling_group_from_cliques(

@@ -1,4 +1,4 @@
-"""The clauses of specs/workload_field.md: one member for each decision of the Go operator's rules.
+"""The reasons of specs/workload_field.md: one member for each decision of the Go operator's rules.
 
 A reason that is equally true of the design is a member of ``WorkloadReason`` there, and has no member here.
 """
