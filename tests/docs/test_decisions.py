@@ -1,12 +1,15 @@
 """A decision record has a question, a decision and the rejected alternatives."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-DECISIONS: Final = sorted((Path(__file__).parents[2] / "specs" / "decisions").glob("*.md"))
+ROOT: Final = Path(__file__).parents[2]
+DECISIONS: Final = sorted((ROOT / "specs" / "decisions").glob("*.md"))
+IN_BACKTICKS: Final = re.compile(r"(?<!`)`([\w.]+)`(?!`)")
 PARTS: Final = ("Question", "Decision", "Rejected")
 
 
@@ -20,6 +23,21 @@ def faults_of(text: str) -> list[str]:
     if not faults and [name for name in bodies if name in PARTS] != list(PARTS):
         faults.append("its parts in another order")
     return faults
+
+
+@cache
+def names_in_project() -> str:
+    """The sources, and the names of all files and folders of the packages and tests."""
+    paths = [path for name in ("grove_core", "grove_shell", "tests", "benchmarks") for path in (ROOT / name).rglob("*")]
+    sources = (path.read_text(encoding="utf-8") for path in paths if path.suffix == ".py")
+    return "\n".join((*map(str, paths), *sources))
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name[:4])
+def test_names_of_code_in_a_decision_exist(path: Path) -> None:
+    names = [name for name in IN_BACKTICKS.findall(path.read_text(encoding="utf-8")) if "_" in name]
+    parts = {part for name in names for part in name.split(".") if part not in {"", "py"}}
+    assert [part for part in sorted(parts) if part not in names_in_project()] == []
 
 
 @pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name[:4])
