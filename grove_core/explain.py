@@ -11,6 +11,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     BREACH,
     TERMINATION,
     averted_by_predicted_steps,
+    constituents_behind,
     findings_with_averted,
 )
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
@@ -74,7 +75,7 @@ def _replica_entries(
     deadlines = {one.subject: one.deadline for one in pending}
     tones = {fate.subject: _tone_of(fate, steps, blocked) for fate in shown}
     urgent = (fate for fate in shown if tones[fate.subject] is not ReplicaUrgency.KEEPS)
-    reported = {reason.subject for fate in urgent for reason in fate.because}
+    reported = {ref for fate in urgent for ref in constituents_behind(fate, breaches)}
     recovered = {one.subject for one in averted if one.question == BREACH}
     hints = hints_by_replica(forecast.hints)
     degraded = _degraded((one for one in breaches.values() if one.subject not in reported), recovered, fates)
