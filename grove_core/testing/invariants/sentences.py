@@ -8,12 +8,12 @@ SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "GT-002": (
             "A PodClique MUST be judged by the pods of the snapshot, not by stored counts. Ready, scheduled and "
-            "gated pods are counted by their conditions, even while they are being deleted. `replicas` counts "
-            "pods that are not being deleted, and `updatedReplicas` those of them with the target hash."
+            "gated pods are counted by their conditions, even while they are being deleted. `replicas` counts the "
+            "pods that are not being deleted, `updatedReplicas` all pods with the target hash."
         ),
         "GT-011": (
-            "While `readyReplicas >= minAvailable`, `MinAvailableBreached` of a PodClique MUST be `False` with "
-            "reason `SufficientReadyPods`."
+            "While `readyReplicas >= minAvailable`, `MinAvailableBreached` of a PodClique MUST be `False`, with "
+            "reason `SufficientReadyPods` unless GT-068 applies."
         ),
         "GT-012": (
             "`MinAvailableBreached` of a PodClique MUST be `False` with reason `NeverAvailable` while it has too "
@@ -24,8 +24,8 @@ SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
             "too few ready pods, was available before, and is being updated."
         ),
         "GT-014": (
-            "`MinAvailableBreached` of a PodClique MUST be `True` with reason `InsufficientReadyPods` while it "
-            "has too few ready pods, was available before, and is not being updated."
+            "`MinAvailableBreached` of a PodClique MUST be `True` while it has too few ready pods, was available "
+            "before, and is not being updated. Its reason is `InsufficientReadyPods` unless GT-068 applies."
         ),
         "GT-015": (
             "`MinAvailableBreached` of a PodClique MUST be `False` with reason `AvailabilityNotRecorded` while "
@@ -67,8 +67,9 @@ SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
             "on, even if the transition time lies after now."
         ),
         "GT-033": (
-            "When the breach of a standalone clique or scaling group of a PodCliqueSet replica has lasted for "
-            "its delay, the plan MUST delete every PodClique of that replica, healthy ones included."
+            "When the breach of a standalone clique or scaling group of a PodCliqueSet replica has lasted for its "
+            "delay, the plan MUST delete every PodClique of that replica, healthy ones included, unless GT-037, "
+            "GT-064 or GT-065 applies."
         ),
         "GT-034": (
             "A replica of the set with breached standalone cliques or scaling groups, none of them past its "

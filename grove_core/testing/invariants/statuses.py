@@ -144,6 +144,7 @@ def violations_of_counts(history: History) -> Iterator[Violation]:
             "scheduledReplicas": (sum(pod.scheduled for pod in pods), status.scheduled),
             "scheduleGatedReplicas": (sum(pod.gated for pod in pods), status.gated),
             "replicas": (sum(not pod.deleting for pod in pods), status.replicas),
+            "updatedReplicas": (sum(pod.template_hash == one.target_template_hash for pod in pods), status.updated),
         }
         for name, (wanted, got) in counts.items():
             if wanted != got:

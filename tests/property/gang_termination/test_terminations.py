@@ -47,8 +47,9 @@ class TestGT031:
 
 
 class TestGT033:
-    """When the breach of a standalone clique or scaling group of a PodCliqueSet replica has lasted for its delay, the
-    plan MUST delete every PodClique of that replica, healthy ones included.
+    """When the breach of a standalone clique or scaling group of a PodCliqueSet replica has lasted for its delay,
+    the plan MUST delete every PodClique of that replica, healthy ones included, unless GT-037, GT-064 or GT-065
+    applies.
     """
 
     @given(clusters())
