@@ -39,6 +39,7 @@ from grove_core.kernel.steps import (
     DropFinalizer,
     Ensure,
     GangTermination,
+    GangTerminationReasons,
     SetStatus,
     Step,
     StepStage,
@@ -126,10 +127,11 @@ def _terminations(raw: Json, because: tuple[Reason, ...]) -> tuple[GangTerminati
     )
 
 
-def _reasons_by_gang(because: tuple[Reason, ...], gangs: int) -> Iterator[tuple[Reason, ...]]:
+def _reasons_by_gang(because: tuple[Reason, ...], gangs: int) -> Iterator[GangTerminationReasons | None]:
     """Yield the reasons of each gang that a deletion terminates: the last reasons of a deletion, two for each gang."""
-    for at in range(len(because) - 2 * gangs, len(because), 2):
-        yield because[max(0, at) : max(0, at + 2)]
+    first = len(because) - 2 * gangs
+    for at in range(first, len(because), 2):
+        yield None if first < 0 else GangTerminationReasons(*because[at : at + 2])
 
 
 def _report(raw: Json | None) -> TerminationReport | None:

@@ -24,7 +24,7 @@ class FrozenMap(Mapping[str, Json]):
     _items: Mapping[str, Json]
 
     def __init__(self, items: Mapping[str, Json]) -> None:
-        object.__setattr__(self, "_items", dict(items))
+        object.__setattr__(self, "_items", {key: freeze(value) for key, value in items.items()})
 
     @classmethod
     def view_of(cls, raw: Mapping[str, Any]) -> "FrozenMap":

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, IntEnum, unique
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import EMPTY, FrozenMap
@@ -100,6 +100,18 @@ class DeletionImpact(Struct, frozen=True):
         return DeletionImpact(self.pods + other.pods, self.ready + other.ready, self.gpus + other.gpus)
 
 
+class GangTerminationReasons(NamedTuple):
+    """Why a deletion is a part of a gang termination.
+
+    Attributes:
+        membership: that the object is part of the gang.
+        delay: the delay that has ended.
+    """
+
+    membership: Reason
+    delay: Reason
+
+
 class GangTermination(Struct, frozen=True):
     """The termination of one gang, of which a deletion is a part (PL-019).
 
@@ -107,19 +119,18 @@ class GangTermination(Struct, frozen=True):
         replica: the terminated replica of the PodCliqueSet or of the scaling group.
         trigger: the PodClique or scaling group whose termination delay ended first.
         deadline: when that delay ended; aware UTC.
-        because: that the deleted object is part of the gang, then the delay; empty in attempts that were recorded
-            without reasons.
+        because: why the deletion is a part of it; None in attempts that were recorded without reasons.
     """
 
     replica: Ref
     trigger: Ref
     deadline: datetime
-    because: tuple[Reason, ...] = ()
+    because: GangTerminationReasons | None = None
 
     @property
     def delay(self) -> Reason | None:
         """The reason that names the delay; None where there are no reasons."""
-        return self.because[-1] if self.because else None
+        return None if self.because is None else self.because.delay
 
 
 class TerminationBasis(Struct, frozen=True):

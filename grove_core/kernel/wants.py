@@ -86,6 +86,10 @@ class ObjectToDelete(Struct, frozen=True):
     basis: TerminationBasis | None = None
     otherwise: StatusToWrite | None = None
 
+    def __post_init__(self) -> None:
+        if self.is_cause and self.basis is None:
+            raise BrokenInvariant("PL-014", f"{self.target.short} is the cause of no termination")
+
 
 class FinalizerToDrop(Struct, frozen=True):
     """The object is being deleted and should no longer have this finalizer."""

@@ -127,7 +127,7 @@ def _deletion_without_spared(
     left = tuple(one for one in basis.gangs if one.replica not in due)
     if not left or left == basis.gangs:
         return deletion if left else None
-    because = tuple(chain.from_iterable(one.because for one in left))
+    because = tuple(chain.from_iterable(one.because or () for one in left))
     if left[0] == basis.gangs[0]:
         return replace(deletion, because=because, basis=replace(basis, gangs=left))
     trigger = objects[left[0].trigger]

@@ -55,6 +55,16 @@ def reads_in(source: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def positions_in(source: str) -> list[str]:
+    """The reasons that are picked or left out by their position, but for the first, as ``line: expression``."""
+    found = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Subscript))
+    return [
+        f"{node.lineno}: {ast.unparse(node)}"
+        for node in found
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "because" and ast.unparse(node.slice) != "0"
+    ]
+
+
 def rules_compared_in(source: str) -> list[str]:
     """The comparisons with a rule, as ``line: expression``; its code in a stored condition is another thing."""
     compared = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare))
@@ -87,6 +97,11 @@ def test_pl003_no_decision_compares_rules(module: str) -> None:
     assert not rules_compared_in((ROOT / module).read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("module", [module for module in MODULES if module.startswith("grove_core/")])
+def test_pl003_no_reason_is_picked_by_its_position(module: str) -> None:
+    assert not positions_in((ROOT / module).read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_pl003_no_object_is_taken_from_a_reason(module: str) -> None:
     found = subjects_in((ROOT / module).read_text(encoding="utf-8"))
@@ -110,6 +125,12 @@ def test_pl003_an_object_taken_from_a_reason_is_found() -> None:
     assert subjects_in("ref = one.because.subject") == ["1: one.because.subject"]
     assert subjects_in("ref = one.because[0].subject") == ["1: one.because[0].subject"]
     assert subjects_in("ref = finding.subject") == []
+
+
+def test_pl003_a_reason_picked_by_its_position_is_found() -> None:
+    assert positions_in("delay = one.because[-1]") == ["1: one.because[-1]"]
+    assert positions_in("others = one.because[1:]") == ["1: one.because[1:]"]
+    assert positions_in("first = one.because[0]") == []
 
 
 def test_pl003_a_comparison_with_a_rule_is_found() -> None:

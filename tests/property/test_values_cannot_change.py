@@ -1,11 +1,13 @@
 """Snapshots, clusters, plans and forecasts cannot change: every type that they consist of is immutable (PL-001)."""
 
+import ast
 import dataclasses
 import enum
 import types
 import typing
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -75,6 +77,16 @@ ROOTS: Final = (
 """What areas read and return, and the results of every stage."""
 LEAVES: Final = (str, int, bool, float, bytes, type(None), datetime, timedelta, FrozenMap)
 CONTAINERS: Final = (tuple, frozenset, FrozenDict)
+ROOT: Final = Path(__file__).parents[2]
+ASSIGNING: Final = {
+    "grove_core/__init__.py": "the class of the package itself, which loads lazily",
+    "grove_core/gang_fit.py": "the state of a search",
+    "grove_core/resources/pod.py": "the manifest of the first pod of a template, while pods are read",
+    "grove_core/testing/invariants/required_verdicts.py": "verdicts while they are collected",
+    "grove_shell/reading/json_checks.py": "the index of a list while JSON is read",
+    "grove_shell/simulator/actors/simulated_node_controller.py": "whether a node is unready",
+    "grove_shell/simulator/virtual_loop.py": "when a timer is scheduled",
+}
 NOT_FROZEN: Final = {Pod: "a frozen dataclass would cost a quarter of the time that loading 100,000 pods takes"}
 
 
@@ -119,6 +131,15 @@ def is_immutable(kind: Any) -> bool:
     return issubclass(kind, BaseModel) and bool(kind.model_config.get("frozen"))
 
 
+def assigned_attributes(source: str) -> list[str]:
+    """The attributes that are set on anything but ``self``, as ``line: expression``."""
+    return [
+        f"{node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) != "self"
+    ]
+
+
 def reachable(root: Any) -> list[Any]:
     """Every type that values of a type may consist of."""
     found: list[Any] = []
@@ -135,6 +156,24 @@ def reachable(root: Any) -> list[Any]:
 def test_pl001_every_type_is_immutable(root: type) -> None:
     assert [kind for kind in reachable(root) if not is_immutable(kind)] == []
     assert len(reachable(root)) > 10
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "grove_core").rglob("*.py")), ids=lambda path: path.stem)
+def test_pl001_the_core_sets_attributes_of_no_value(path: Path) -> None:
+    found = assigned_attributes(path.read_text(encoding="utf-8"))
+    assert not found or str(path.relative_to(ROOT)) in ASSIGNING, found
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "grove_shell").rglob("*.py")), ids=lambda path: path.stem)
+def test_pl001_the_shell_sets_no_attribute_of_a_pod(path: Path) -> None:
+    names = {field.name for field in dataclasses.fields(Pod)}
+    found = [one for one in assigned_attributes(path.read_text(encoding="utf-8")) if one.rpartition(".")[2] in names]
+    assert not found or str(path.relative_to(ROOT)) in ASSIGNING, found
+
+
+def test_pl001_the_list_of_modules_that_set_attributes_is_used() -> None:
+    assert all(assigned_attributes((ROOT / path).read_text(encoding="utf-8")) for path in ASSIGNING)
+    assert assigned_attributes("pod.ready = False") == ["1: pod.ready"]
 
 
 @given(clusters())

@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, MinAva
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import GangTermination, Step, TerminationBasis, gangs_terminated_by
+from grove_core.kernel.steps import GangTermination, GangTerminationReasons, Step, TerminationBasis, gangs_terminated_by
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.metadata_readers import Resource
@@ -136,13 +136,13 @@ def terminated_clique_deletions(
         if terminations:
             first = terminations[0][0]
             gangs = tuple(
-                GangTermination(replica, end.cause, end.deadline, (why, end.because))
+                GangTermination(replica, end.cause, end.deadline, GangTerminationReasons(why, end.because))
                 for end, replica, why in terminations
             )
             yield ObjectToDelete(
                 clique.ref,
                 clique.guard,
-                tuple(chain.from_iterable(one.because for one in gangs)),
+                tuple(chain.from_iterable(one.because or () for one in gangs)),
                 is_cause=clique.uid in first.last,
                 basis=TerminationBasis(first.rests_on, gangs),
             )

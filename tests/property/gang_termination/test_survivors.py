@@ -23,7 +23,7 @@ from grove_core.kernel.admission import Deny
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import GangTermination, TerminationBasis
+from grove_core.kernel.steps import GangTermination, GangTerminationReasons, TerminationBasis
 from grove_core.kernel.structs import replace
 from tests.property.gang_termination.objections import GROUPS, changed
 from tests.property.resources.manifests import clique_set, clique_template, group_template
@@ -62,7 +62,8 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     }
     assert all(one.because[1] == end.because for one in found)
     for one in found:
-        gang = GangTermination(seen.root.ref.at_replica(0), first.ref, NOW + timedelta(hours=1), one.because)
+        reasons, over = GangTerminationReasons(*one.because), NOW + timedelta(hours=1)
+        gang = GangTermination(seen.root.ref.at_replica(0), first.ref, over, reasons)
         assert one.basis == TerminationBasis(end.rests_on, (gang,))
 
 

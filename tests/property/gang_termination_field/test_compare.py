@@ -13,7 +13,7 @@ from grove_core.areas.gang_termination.termination_findings import BREACH, TERMI
 from grove_core.compare import TerminationChangeKind, compare_forecasts
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage, TerminationBasis
+from grove_core.kernel.steps import Delete, GangTermination, GangTerminationReasons, Step, StepStage, TerminationBasis
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import GROVE
@@ -129,7 +129,7 @@ def test_cl043_why_it_ends_and_why_it_is_spared(subject: Ref) -> None:
     """From the verdict on the replica, or else on the set; a delay that is over is a reason to terminate."""
     end = whole(CLIQUE)
     because = (*end.because, UNTIL)
-    gangs = (GangTermination(ROOT.at_replica(0), CLIQUE, START, because),)
+    gangs = (GangTermination(ROOT.at_replica(0), CLIQUE, START, GangTerminationReasons(ENDS, UNTIL)),)
     deletion = Delete(Guard("u", "1"), basis=TerminationBasis(((CLIQUE, Guard("c", "1")),), gangs))
     ends = rounds_of((1, (replace(end, action=deletion, because=because),)))
     spared = replace(rounds_of(), findings=(Finding(subject, TERMINATION, "Kept", (KEPT,)),))

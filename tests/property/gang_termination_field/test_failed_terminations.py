@@ -26,6 +26,7 @@ from grove_core.kernel.steps import (
     Create,
     Delete,
     GangTermination,
+    GangTerminationReasons,
     SetStatus,
     Step,
     StepStage,
@@ -69,8 +70,8 @@ def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
     cause = causes[0].ref
     why = GoOperatorReason.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
     due = breach_delay_reason(GoOperatorReason.DELAY_EXPIRED, MinAvailableBreach(cause, OVER - DELAY, DELAY))
-    ends = (GangTermination(SEEN.root.ref.at_replica(part.replica_index), cause, OVER, (why, due)),)
-    basis = TerminationBasis(tuple(map(one_of, causes)), ends)
+    replica, reasons = SEEN.root.ref.at_replica(part.replica_index), GangTerminationReasons(why, due)
+    basis = TerminationBasis(tuple(map(one_of, causes)), (GangTermination(replica, cause, OVER, reasons),))
     return Step(StepStage.CAUSE, part.ref, Delete(part.guard, basis=basis), (why, due))
 
 

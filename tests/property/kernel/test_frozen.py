@@ -83,6 +83,15 @@ def test_it_does_not_follow_the_dict_it_was_made_from() -> None:
     assert frozen["a"] == 1
 
 
+def test_it_does_not_follow_an_inner_dict_it_was_made_from() -> None:
+    inner: dict[str, Any] = {"a": 1}
+    frozen = FrozenMap({"inner": inner})  # type: ignore[dict-item]  # what a caller without types may pass
+    before = hash(frozen)
+    inner["a"] = 2
+    assert frozen == FrozenMap({"inner": FrozenMap({"a": 1})})
+    assert hash(frozen) == before
+
+
 @pytest.mark.parametrize("name", ["_items", "_text", "color"])
 def test_it_cannot_be_changed(name: str) -> None:
     frozen = FrozenMap({"a": 1})

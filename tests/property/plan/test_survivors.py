@@ -371,9 +371,9 @@ FIELDS: Final = FrozenMap({"replicas": 1})
         ),
         (ObjectToDelete(CLIQUE, GUARD, BECAUSE, basis=BASIS), StepStage.CLEANUP, Delete(GUARD, basis=BASIS)),
         (
-            ObjectToDelete(CLIQUE, GUARD, BECAUSE, is_cause=True, foreground=True),
+            ObjectToDelete(CLIQUE, GUARD, BECAUSE, is_cause=True, foreground=True, basis=BASIS),
             StepStage.CAUSE,
-            Delete(GUARD, foreground=True),
+            Delete(GUARD, foreground=True, basis=BASIS),
         ),
         (FinalizerToDrop(CLIQUE, GUARD, "hold", BECAUSE), StepStage.CLEANUP, DropFinalizer("hold", GUARD)),
     ],
