@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
+from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission, broader_domain_facts, topology_objections
 from grove_core.areas.topology.fit_check import PodCliqueSetFit, check_gangs_fit_on_nodes
@@ -18,7 +18,7 @@ from grove_core.areas.topology.node_capacity import (
 )
 from grove_core.areas.topology.rules import FitReason, TopologyDenial
 from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
-from grove_core.areas.workload.judge import set_too_large_reason
+from grove_core.areas.workload.set_too_large import set_too_large_reason
 from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.frozen import EMPTY, FrozenDict
 from grove_core.kernel.reasons import Reason

@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
+from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (

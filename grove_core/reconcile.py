@@ -6,9 +6,9 @@ from grove_core.areas.gang_termination.termination_result import defer_unconfirm
 from grove_core.areas.scheduling.wants import result_of_scheduling
 from grove_core.areas.topology.judge import judge_topology, topology_of_new_gangs
 from grove_core.areas.topology.wants import result_of_topology
-from grove_core.areas.workload.deletions import finalizer_removals
+from grove_core.areas.workload.deleted_objects import finalizer_removals
+from grove_core.areas.workload.set_too_large import withhold_if_set_too_large
 from grove_core.areas.workload.verdicts import WorkloadInputs
-from grove_core.areas.workload.wants import withhold_if_set_too_large
 from grove_core.kernel.decisions import union_of_area_results
 from grove_core.kernel.steps import Step
 from grove_core.plan.plan import Plan

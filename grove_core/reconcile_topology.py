@@ -9,7 +9,7 @@ from grove_core.areas.topology.judge import judge_topology, topology_of_new_gang
 from grove_core.areas.topology.topology_lifecycle import desired_topology_changes
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.areas.topology.verdicts import TopologyJudgement
-from grove_core.areas.workload.judge import set_too_large_reason
+from grove_core.areas.workload.set_too_large import set_too_large_reason
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.reasons import Reason

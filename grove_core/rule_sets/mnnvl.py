@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from grove_core.areas.mnnvl.judge import compute_domains_of_new_parts, judge_mnnvl
+from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
+from grove_core.areas.mnnvl.design.wants import result_of_mnnvl
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
-from grove_core.areas.mnnvl.wants import result_of_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import judge_shared_domains
 from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement
 from grove_core.areas.mnnvl_scopes.wants import result_of_shared_domains

@@ -11,8 +11,8 @@ from grove_core.areas.gang_termination.termination_result import LostNodeResult,
 from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.areas.scheduling.judge import judge_gang_backends
 from grove_core.areas.scheduling.verdicts import GangBackends
+from grove_core.areas.workload.design.wants import workload_result_by_design
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
-from grove_core.areas.workload.wants import workload_result_by_design
 from grove_core.kernel.decisions import AreaResult
 from grove_core.resources.node_loss import NodesByName
 from grove_core.rule_sets.admission import ADMISSION_BY_DESIGN, AdmissionBehaviour

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from grove_core.areas.topology.verdicts import FitVerdict
-from grove_core.areas.workload.judge import set_too_large_reason
+from grove_core.areas.workload.set_too_large import set_too_large_reason
 from grove_core.kernel.refs import Ref
 from grove_core.plan.termination_hints import LostNodeOfPods, Room, SchedulerMessage
 from grove_core.resources.free_capacity import FreeCapacity

@@ -28,7 +28,7 @@ from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement
 from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.scheduling.wants import SchedulingResult
 from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement
-from grove_core.areas.workload.rolling_update.judge import SetRolloutStep
+from grove_core.areas.workload.design.set_update import SetRolloutStep
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.decisions import AreaResult

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out_of_mnnvl, wants_compute_domains
+from grove_core.areas.mnnvl.design.judge import cliques_with_gpus, opts_out_of_mnnvl, wants_compute_domains
 from grove_core.areas.mnnvl.rules import MnnvlDenial, MnnvlWarning, PreflightFailureReason
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.frozen import FrozenMap, list_at, object_at

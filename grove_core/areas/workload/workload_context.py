@@ -6,12 +6,16 @@ from functools import cached_property
 
 from grove_core.areas.workload.startup_order import StartupOrder
 from grove_core.areas.workload.template_revision import TemplateRevision
+from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.kernel.steps import Create
-from grove_core.resources.api_names import POD_GANG
+from grove_core.resources.api_names import GROUP_KIND, POD_GANG
 from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
-from grove_core.snapshot.expected_replicas import ExpectedClique
+from grove_core.snapshot.expected_replicas import (
+    ExpectedClique,
+    ExpectedReplica,
+)
 from grove_core.snapshot.own_writes import refused_creations
 from grove_core.snapshot.snapshot import Snapshot, foreign_gang_names_in
 
@@ -78,3 +82,23 @@ class WorkloadContext:
         return clique.template_hash or self.revision.hash_of_removed_template(
             clique, expected, self.pods_of_clique(clique)
         )
+
+
+def knows_replicas(snapshot: Snapshot) -> bool:
+    """Return whether the replica counts are known, which are those of the groups and cliques (WL-015, WL-020).
+
+    A source that was asked for scaling groups and has none has all of them (IN-040).
+    """
+    is_grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
+    return "PodClique" in snapshot.complete and not (is_grouped and GROUP_KIND in snapshot.not_collected)
+
+
+def terminating_clique_names(replicas: Sequence[ExpectedReplica], inputs: WorkloadInputs) -> frozenset[str]:
+    """Return the names of the cliques that are being terminated."""
+    ending = inputs.terminating
+    if not ending.replicas and not ending.parts:
+        return frozenset()
+    parts = (part for replica in replicas for part in replica.all_cliques)
+    return frozenset(
+        part.name for part in parts if ending.includes_clique(part.replica, part.group, part.group_replica)
+    )

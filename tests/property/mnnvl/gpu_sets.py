@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
+from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.mnnvl.judge import judge_mnnvl
-from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
+from grove_core.areas.mnnvl.design.judge import judge_mnnvl
+from grove_core.areas.mnnvl.design.wants import desired_mnnvl_changes
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StatusToWrite

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.mnnvl.judge import judge_mnnvl
-from grove_core.areas.mnnvl.wants import desired_mnnvl_changes
+from grove_core.areas.mnnvl.design.judge import judge_mnnvl
+from grove_core.areas.mnnvl.design.wants import desired_mnnvl_changes
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage

@@ -1,7 +1,7 @@
 """A rule set may treat the parts of a set in its own way; everything else of a plan follows its result."""
 
+from grove_core.areas.workload.design.wants import workload_result_by_design
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
-from grove_core.areas.workload.wants import workload_result_by_design
 from grove_core.kernel.steps import Create
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile

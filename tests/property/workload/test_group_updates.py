@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
-from grove_core.areas.workload.rolling_update.judge import judge_rollout
-from grove_core.areas.workload.rolling_update.scaling_group_update import wanted_group_replicas
+from grove_core.areas.workload.design.scaling_group_update import wanted_group_replicas
+from grove_core.areas.workload.design.set_update import judge_rollout
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import Condition, ConditionStatus

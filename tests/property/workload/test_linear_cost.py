@@ -6,8 +6,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.workload import wants
-from grove_core.areas.workload.pods import pod_creation
+from grove_core.areas.workload.design import pod_creation, wants
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile

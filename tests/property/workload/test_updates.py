@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.rolling_update.clique_update import clique_rollout_step
+from grove_core.areas.workload.design.clique_update import clique_rollout_step
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref

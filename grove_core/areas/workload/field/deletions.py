@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from grove_core.areas.workload.deletions import finalizer_removals, just_deleted_guards
+from grove_core.areas.workload.deleted_objects import finalizer_removals, just_deleted_guards
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext

@@ -24,10 +24,9 @@ from grove_core.areas.workload.field.scaling_group_update import (
 )
 from grove_core.areas.workload.field.set_update import SetUpdateStep, replica_being_updated, set_update_step
 from grove_core.areas.workload.field.start_of_a_set import token_awaited_until
-from grove_core.areas.workload.judge import knows_replicas, terminating_clique_names
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement
 from grove_core.areas.workload.verdicts import WorkloadInputs
-from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.areas.workload.workload_context import WorkloadContext, knows_replicas, terminating_clique_names
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds

@@ -32,12 +32,12 @@ from grove_core.areas.workload.field.pods import (
 )
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.start_of_a_set import RETRY
+from grove_core.areas.workload.object_wants import SetObject, repeated_names
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.services_rbac_and_claims import replica_service_spec
 from grove_core.areas.workload.pods.pod_manifest import new_pod_names
 from grove_core.areas.workload.pods.pod_slots import FreePodSlot
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.set_objects import SetObject, repeated_names
 from grove_core.kernel.reasons import Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import FieldsToApply, Withheld

@@ -1,11 +1,11 @@
 """Every object that a set should consist of, in the order in which the objects are created."""
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from typing import TypeAlias
 
-from grove_core.areas.workload.judge import JudgedSetParts
+from grove_core.areas.workload.design.judge import JudgedSetParts
+from grove_core.areas.workload.design.pod_creation import CliquePods, GangPods, ReplicaPods
+from grove_core.areas.workload.object_wants import SetObject, repeated_names
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
     autoscaler_manifest_for,
@@ -26,7 +26,6 @@ from grove_core.areas.workload.objects.services_rbac_and_claims import (
     shared_claims_of_scaling_group,
     shared_claims_of_set,
 )
-from grove_core.areas.workload.pods.pod_creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.pods.pod_manifest import pod_manifest_for
 from grove_core.areas.workload.pods.pod_slots import pods_to_delete
 from grove_core.areas.workload.rules import WorkloadReason
@@ -36,7 +35,6 @@ from grove_core.resources.api_names import GROUP_KIND, SCHEDULER
 from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podcliqueset_spec import first_templates_by_name
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import (
@@ -44,9 +42,6 @@ from grove_core.snapshot.expected_replicas import (
     ExpectedGroup,
     ExpectedReplica,
 )
-
-SetObject: TypeAlias = LazyManifest | FieldsToApply | ObjectToDelete | Withheld
-"""An object that should exist; or a change, a deletion, or a withheld object that has been decided already."""
 
 
 class ExpectedSetObjects:
@@ -182,21 +177,3 @@ class ExpectedSetObjects:
             yield Withheld(clique.ref, obstacle[:1], obstacle=obstacle[1])
         for pod in replica.pods_to_create(pods):
             yield LazyManifest("Pod", pod.name, partial(pod_manifest_for, self._context, clique, expected, pod))
-
-
-def repeated_names(root: PodCliqueSet) -> Iterator[Withheld]:
-    """Yield each name that a template has more than once: of cliques, groups, members; the first counts (WL-022)."""
-    template = root.spec.template
-    named = [
-        *(f"clique {clique.name}" for clique in template.cliques),
-        *(f"scaling group {group.name}" for group in template.pod_clique_scaling_groups),
-        *(
-            f"member {short} of scaling group {group.name}"
-            for group in first_templates_by_name(template.pod_clique_scaling_groups).values()
-            for short in group.clique_names
-        ),
-    ]
-    for what, times in Counter(named).items() if len(set(named)) < len(named) else ():
-        if times > 1:
-            because = WorkloadReason.NAME_WANTED_TWICE.because(root.ref, other=f"{what}, the first of {times}")
-            yield Withheld(root.ref, (because,))

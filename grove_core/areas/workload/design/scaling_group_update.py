@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
-from grove_core.areas.workload.rolling_update.clique_update import NO_STEP, RolloutStep, outdated_pods
+from grove_core.areas.workload.design.clique_update import NO_STEP, RolloutStep, outdated_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import is_condition_true

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import assert_never
 
-from grove_core.areas.mnnvl.judge import compute_domain_ref_of_replica
+from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.areas.mnnvl.verdicts import QUESTION, MnnvlJudgement, ReplicaComputeDomain, ReplicaComputeDomainState
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time

@@ -6,12 +6,8 @@ Only fields that differ are written (PL-011), in one step with those that gang t
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.rolling_update.clique_update import outdated_pods
-from grove_core.areas.workload.rolling_update.judge import (
-    ReplicaUpdateState,
-    SetRolloutStep,
-    replica_in_update_progress,
-)
+from grove_core.areas.workload.design.clique_update import outdated_pods
+from grove_core.areas.workload.design.set_update import ReplicaUpdateState, SetRolloutStep, replica_in_update_progress
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time

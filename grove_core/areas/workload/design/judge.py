@@ -4,23 +4,18 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.design.set_update import SetRolloutStep, judge_rollout
 from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, topology_constraint_change
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement, judge_scheduling_gates
-from grove_core.areas.workload.rolling_update.judge import SetRolloutStep, judge_rollout
-from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.verdicts import WorkloadInputs
-from grove_core.areas.workload.workload_context import WorkloadContext
+from grove_core.areas.workload.workload_context import WorkloadContext, knows_replicas, terminating_clique_names
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import Withheld
-from grove_core.resources.api_names import GROUP_KIND
 from grove_core.snapshot.expected_replicas import (
-    MOST,
     ExpectedReplica,
     expected_set_of,
     is_set_too_large,
-    largest_object_count,
 )
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -92,26 +87,6 @@ def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgem
     return WorkloadJudgement(gates, parts)
 
 
-def knows_replicas(snapshot: Snapshot) -> bool:
-    """Return whether the replica counts are known, which are those of the groups and cliques (WL-015, WL-020).
-
-    A source that was asked for scaling groups and has none has all of them (IN-040).
-    """
-    is_grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
-    return "PodClique" in snapshot.complete and not (is_grouped and GROUP_KIND in snapshot.not_collected)
-
-
-def terminating_clique_names(replicas: Sequence[ExpectedReplica], inputs: WorkloadInputs) -> frozenset[str]:
-    """Return the names of the cliques that are being terminated."""
-    ending = inputs.terminating
-    if not ending.replicas and not ending.parts:
-        return frozenset()
-    parts = (part for replica in replicas for part in replica.all_cliques)
-    return frozenset(
-        part.name for part in parts if ending.includes_clique(part.replica, part.group, part.group_replica)
-    )
-
-
 def gang_constraints_of(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], topology: GangTopology
 ) -> FrozenDict[str, TopologyConstraintChange | Withheld]:
@@ -122,9 +97,3 @@ def gang_constraints_of(
     existing = ((part, gang) for part in expected if (gang := context.gangs.get(part.name)) is not None)
     changes = ((part.name, topology_constraint_change(context.root, gang, part, topology)) for part, gang in existing)
     return FrozenDict((name, change) for name, change in changes if change is not None)
-
-
-def set_too_large_reason(snapshot: Snapshot) -> Reason | None:
-    """Return the reason why a set is too large; None where it is not. Linear in the existing objects."""
-    size = largest_object_count(snapshot)
-    return WorkloadReason.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST) if size > MOST else None

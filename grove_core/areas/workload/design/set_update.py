@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
-from grove_core.areas.workload.objects.podcliques_and_groups import podclique_template_update_fields
-from grove_core.areas.workload.rolling_update.clique_update import (
+from grove_core.areas.workload.design.clique_update import (
     RolloutStep,
     clique_rollout_step,
     surge_pod_replaces_unready_pod,
 )
-from grove_core.areas.workload.rolling_update.scaling_group_update import (
+from grove_core.areas.workload.design.scaling_group_update import (
     GroupReplicaUpdateState,
     group_rollout_step,
     wanted_group_replicas,
 )
+from grove_core.areas.workload.objects.podcliques_and_groups import podclique_template_update_fields
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, list_at

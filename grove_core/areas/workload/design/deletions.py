@@ -4,28 +4,25 @@ A replica is deleted by its index alone, never because its name is unexpected: a
 deleted set goes in order: its parts with their pods first, the set last (WL-001, WL-231).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
+from grove_core.areas.workload.deleted_objects import finalizer_removals, just_deleted_guards
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import AttemptOutcome, Delete
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import AttemptOutcome
 from grove_core.kernel.wants import DesiredChanges, FinalizerToDrop, ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.api_names import (
     CLAIM_KIND,
-    CLIQUE_FINALIZER,
-    GROUP_FINALIZER,
     GROUP_KIND,
     MANAGED_BY,
     SET_FINALIZER,
 )
 from grove_core.resources.domain_sharing_labels import is_shared_domain_claim
-from grove_core.resources.podclique import PodClique
-from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.own_writes import attempted_creations_of_kinds
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -118,32 +115,10 @@ def deleted_set_teardown(snapshot: Snapshot) -> DesiredChanges:
     return DesiredChanges((*removals, drop_finalizers))
 
 
-def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[FinalizerToDrop]:
-    """Yield the removals of Grove's finalizer from deleted parts, also where their set is gone (WL-001)."""
-    for part in parts:
-        finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
-        if part.deleting and finalizer in part.finalizers:
-            yield FinalizerToDrop(
-                part.ref,
-                part.guard,
-                finalizer,
-                (WorkloadReason.FINALIZER_REMOVED.because(part.ref, finalizer=finalizer),),
-            )
-
-
 def _created_and_not_listed(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
     """Return the number of parts that were just created and that the snapshot does not show yet (PL-018)."""
     created = attempted_creations_of_kinds(snapshot, {"PodClique", GROUP_KIND}, {AttemptOutcome.DONE})
     return sum(ref not in listed for ref, _ in created)
-
-
-def just_deleted_guards(snapshot: Snapshot) -> set[Guard]:
-    """Return the versions of objects that were just deleted; the snapshot may still show them (PL-018)."""
-    return {
-        attempt.step.action.guard
-        for attempt in snapshot.attempts
-        if attempt.outcome is AttemptOutcome.DONE and isinstance(attempt.step.action, Delete)
-    }
 
 
 def _pods_left(snapshot: Snapshot) -> int:

@@ -1,0 +1,1 @@
+"""ComputeDomains for replicas by the design documents (specs/mnnvl.md)."""
