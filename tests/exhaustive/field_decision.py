@@ -5,8 +5,8 @@ from tests.exhaustive.field_specification import (
     BREACHED,
     FLAG,
     SCHEDULED,
+    GoOperatorGroupJudgement,
     Judged,
-    JudgedGroup,
     JudgedReplica,
     is_true,
 )
@@ -69,7 +69,7 @@ def _add_clique(decision: Decision, one: Judged) -> None:
     )
 
 
-def _add_group(decision: Decision, group: JudgedGroup, stored: JudgedGroup) -> None:
+def _add_group(decision: Decision, group: GoOperatorGroupJudgement, stored: GoOperatorGroupJudgement) -> None:
     of_members = {one.rules[0] for one in group.members if one.breached}
     decision.find(group.name, "breach", _word(group.breach), group.rule, *filter(None, [group.guard]), *of_members)
     if group.breach is not None and group.breach is not group.group.breach:
@@ -110,14 +110,14 @@ def _add_replica(decision: Decision, state: State, fresh: JudgedReplica, stored:
     for one in fresh.cliques:
         if not one.clique.deleting:
             decision.delete(one.name, "GF-073", "GF-072")
-    if isinstance(cause, JudgedGroup):
+    if isinstance(cause, GoOperatorGroupJudgement):
         decision.causes |= {one.name for one in cause.members if one.breached and not one.clique.deleting}
     elif not cause.clique.deleting:
         decision.causes.add(cause.name)
     return True
 
 
-def _add_flag(decision: Decision, group: JudgedGroup, generation: str, *, is_ended: bool) -> None:
+def _add_flag(decision: Decision, group: GoOperatorGroupJudgement, generation: str, *, is_ended: bool) -> None:
     """Decide about the condition that records a termination (GF-075, GF-092)."""
     if generation == "F2" or group.group.deleting:
         return

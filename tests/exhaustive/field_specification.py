@@ -84,7 +84,7 @@ def judge_clique(name: str, clique: Clique, part: int, generation: str, *, looks
     return Judged(name, clique, breach, placed, rules, guard, part)
 
 
-class JudgedGroup:
+class GoOperatorGroupJudgement:
     """A scaling group with its condition, and what becomes of its replicas (GF-031 to GF-067)."""
 
     def __init__(
@@ -167,7 +167,7 @@ class JudgedReplica:
                     yield judge_clique(name(number), clique, part, generation, looks=looks)
 
         self.alone = [*judged(replica.alone, lambda number: alone_name(index, number))]
-        self.groups: list[JudgedGroup] = []
+        self.groups: list[GoOperatorGroupJudgement] = []
         for number, group in enumerate(replica.groups):
             if group is not None:
                 name = group_name(index, number)
@@ -176,11 +176,11 @@ class JudgedReplica:
                     for part, found in enumerate(group.parts)
                     for one in judged(found, lambda place, n=name, p=part: member_name(n, p, place), part)  # type: ignore[misc]  # defaults bind the loop
                 ]
-                self.groups.append(JudgedGroup(name, group, members, state, generation, looks=looks))
+                self.groups.append(GoOperatorGroupJudgement(name, group, members, state, generation, looks=looks))
         self.cliques = [*self.alone, *(one for group in self.groups for one in group.members)]
         self.missing = len(replica.alone) - len(self.alone)
         self.exists = index < state.wanted and bool(self.cliques or self.groups)
-        every: list[tuple[int, str, Judged | JudgedGroup]] = [
+        every: list[tuple[int, str, Judged | GoOperatorGroupJudgement]] = [
             (delay - one.breach.age, f"{kind} {one.name}", one)
             for kind, found in (("PodClique", self.alone), ("PodCliqueScalingGroup", self.groups))
             for one in found

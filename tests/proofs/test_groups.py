@@ -17,12 +17,12 @@ from grove_core.areas.gang_termination.design.clique_judgement import (
 from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     judge_scaling_group_breach,
 )
-from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
+from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
 from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
-    JudgedGroup,
+    GoOperatorGroupJudgement,
     judge_scaling_group_from_cliques,
 )
 from grove_core.areas.gang_termination.status_counts import PodCounts
@@ -145,9 +145,9 @@ def test_gf061_a_group_of_the_go_operator_terminates_only_what_it_can_spare(brea
         ref = replace(ONE.cliques[0].ref, name=f"{group.ref.name}-{number}-g0m0")
         clique = replace(lacking[number].clique, ref=ref)
         breach = Condition("MinAvailableBreached", ConditionStatus.TRUE, "", "", since)  # type: ignore[arg-type]  # symbolic
-        members.append(JudgedClique(clique, PodCounts(1, 0, 1, 0, 1), 0, breach, None, why, why))
+        members.append(GoOperatorCliqueJudgement(clique, PodCounts(1, 0, 1, 0, 1), 0, breach, None, why, why))
 
-    def as_specified(judged: JudgedGroup) -> Any:
+    def as_specified(judged: GoOperatorGroupJudgement) -> Any:
         assert judged.breach is not None
         claims = [(needed > 0) == (judged.breach.status is ConditionStatus.TRUE)]  # no replica is without a breach
         spare = replicas - breached >= needed

@@ -14,7 +14,10 @@ from grove_core.areas.gang_termination.field.failed_terminations import (
     failed_terminations_in,
 )
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
-from grove_core.areas.gang_termination.field.judge import JudgedSetReplica, judge_gang_termination_by_go_operator
+from grove_core.areas.gang_termination.field.judge import (
+    GoOperatorReplicaJudgement,
+    judge_gang_termination_by_go_operator,
+)
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.conditions import Condition, ConditionStatus
@@ -110,7 +113,7 @@ def unfinished(seen: Snapshot, *steps: Step, outcome: AttemptOutcome = AttemptOu
     return failed_terminations_in(replace(seen, attempts=tuple(Attempt(step, outcome, "no") for step in steps)))
 
 
-def judged(seen: Snapshot, number: int) -> JudgedSetReplica:
+def judged(seen: Snapshot, number: int) -> GoOperatorReplicaJudgement:
     """Return the judgement of a replica of the set by its stored statuses."""
     (found,) = (
         one

@@ -9,7 +9,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.clique_judgement import (
-    JudgedClique,
+    GoOperatorCliqueJudgement,
     judge_clique_from_pods,
     judge_clique_from_stored_status,
 )
@@ -22,7 +22,7 @@ from grove_core.areas.gang_termination.field.failed_terminations import (
 )
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
-    JudgedGroup,
+    GoOperatorGroupJudgement,
     judge_scaling_group_from_cliques,
     new_termination_flag_condition,
 )
@@ -44,7 +44,7 @@ NOTHING: Final = FailedTerminations()
 STATES: Final = st.sampled_from(["well", "sick", "gone", "leaving"])
 
 
-def sighting(name: str, state: str) -> JudgedClique:
+def sighting(name: str, state: str) -> GoOperatorCliqueJudgement:
     clique = replace(MEMBERS[name], deleting=state == "leaving")
     breached = ConditionStatus.TRUE if state == "sick" else ConditionStatus.FALSE
     return judge_clique_from_stored_status(clique, GoOperatorRuleGeneration.F3)._replace(
@@ -53,7 +53,7 @@ def sighting(name: str, state: str) -> JudgedClique:
     )
 
 
-def found_among(states: dict[str, str]) -> list[JudgedClique]:
+def found_among(states: dict[str, str]) -> list[GoOperatorCliqueJudgement]:
     return [sighting(name, state) for name, state in states.items() if state != "gone"]
 
 
@@ -139,7 +139,7 @@ def looked_at(
     states: dict[str, str],
     generation: GoOperatorRuleGeneration = GoOperatorRuleGeneration.F3,
     failed: FailedTerminations = NOTHING,
-) -> JudgedGroup:
+) -> GoOperatorGroupJudgement:
     return judge_scaling_group_from_cliques(
         group, found_among(states), DELAY, NOW, generation, looks=True, failed=failed
     )

@@ -48,7 +48,7 @@ _MESSAGES: Final = MappingProxyType(
 """Messages of the operator's conditions, so that a plan shows no change where the operator writes none (GT-019)."""
 
 
-class JudgedClique(NamedTuple):
+class GoOperatorCliqueJudgement(NamedTuple):
     """A clique with the status by which terminations are decided.
 
     Attributes:
@@ -150,7 +150,7 @@ def is_condition_past_creation_grace(condition: Condition, created_at: datetime 
 
 def judge_clique_from_pods(
     clique: PodClique, pods: Iterable[Pod], now: datetime, generation: GoOperatorRuleGeneration
-) -> JudgedClique:
+) -> GoOperatorCliqueJudgement:
     """Return the judgement of a clique by its pods, as at a look of the operator (GF-012 to GF-029).
 
     Args:
@@ -160,7 +160,9 @@ def judge_clique_from_pods(
     return _guarded(_seen(clique, pods, now, generation), generation)
 
 
-def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: GoOperatorRuleGeneration) -> JudgedClique:
+def _seen(
+    clique: PodClique, pods: Iterable[Pod], now: datetime, generation: GoOperatorRuleGeneration
+) -> GoOperatorCliqueJudgement:
     if clique.deleting:
         return _stored(clique)
     pods = tuple(pods)
@@ -170,19 +172,21 @@ def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: GoO
         return _stored(clique)._replace(counts=counts, left=left)
     truth, why = _breach_of(clique, counts.scheduled, left, generation)
     placed, why_placed = _placement_of(clique, counts.scheduled)
-    seen = JudgedClique(clique, counts, left, None, None, why, why_placed)
+    seen = GoOperatorCliqueJudgement(clique, counts, left, None, None, why, why_placed)
     return seen._replace(
         breach=_condition(MIN_AVAILABLE_BREACHED, truth, why, seen, now),
         placed=_condition(CLIQUE_SCHEDULED, placed, why_placed, seen, now),
     )
 
 
-def judge_clique_from_stored_status(clique: PodClique, generation: GoOperatorRuleGeneration) -> JudgedClique:
+def judge_clique_from_stored_status(
+    clique: PodClique, generation: GoOperatorRuleGeneration
+) -> GoOperatorCliqueJudgement:
     """Return the judgement of a clique by its stored status, which counts until the next look (GF-084)."""
     return _guarded(_stored(clique), generation)
 
 
-def _guarded(seen: JudgedClique, generation: GoOperatorRuleGeneration) -> JudgedClique:
+def _guarded(seen: GoOperatorCliqueJudgement, generation: GoOperatorRuleGeneration) -> GoOperatorCliqueJudgement:
     """Return it with whether, by its times, it is breached and was never scheduled (GF-040)."""
     if not seen.is_breached or not generation.requires_breach_history:
         return seen
@@ -193,7 +197,7 @@ def _guarded(seen: JudgedClique, generation: GoOperatorRuleGeneration) -> Judged
     return seen._replace(was_never_scheduled=not was_scheduled)
 
 
-def _stored(clique: PodClique) -> JudgedClique:
+def _stored(clique: PodClique) -> GoOperatorCliqueJudgement:
     stored = clique.status
     counts = PodCounts(
         stored.replicas or 0, stored.ready or 0, stored.scheduled or 0, stored.gated or 0, stored.updated or 0
@@ -201,7 +205,7 @@ def _stored(clique: PodClique) -> JudgedClique:
     why = GoOperatorReason.CLIQUE_BEING_DELETED if clique.deleting else GoOperatorReason.NOT_OBSERVED
     breach = breach_condition_of(stored)
     placed = condition_of(stored.conditions, CLIQUE_SCHEDULED)
-    return JudgedClique(clique, counts, counts.scheduled, breach, placed, why, why, is_stored=True)
+    return GoOperatorCliqueJudgement(clique, counts, counts.scheduled, breach, placed, why, why, is_stored=True)
 
 
 def _breach_of(
@@ -228,7 +232,7 @@ def _placement_of(clique: PodClique, scheduled: int) -> tuple[ConditionStatus, G
 
 
 def _condition(
-    type_: str, truth: ConditionStatus, why: GoOperatorReason, seen: JudgedClique, now: datetime
+    type_: str, truth: ConditionStatus, why: GoOperatorReason, seen: GoOperatorCliqueJudgement, now: datetime
 ) -> Condition:
     """Return the condition as the operator would store it; its time changes only with its status (GT-019)."""
     stored = condition_of(seen.clique.status.conditions, type_)

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
+from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import FAILURES, Delete, SetStatus
@@ -110,7 +110,7 @@ class WholeGroupReplica(NamedTuple):
     """
 
     number: int
-    members: tuple[JudgedClique, ...]
+    members: tuple[GoOperatorCliqueJudgement, ...]
     has_deleted_members: bool = False
     was_breached: bool = False
 
@@ -133,10 +133,10 @@ class WholeGroupReplica(NamedTuple):
 
 
 def regular_members_by_replica(
-    group: ScalingGroup, members: Iterable[JudgedClique]
-) -> Mapping[int, list[JudgedClique]]:
+    group: ScalingGroup, members: Iterable[GoOperatorCliqueJudgement]
+) -> Mapping[int, list[GoOperatorCliqueJudgement]]:
     """Return the members by replica index, without surplus replicas and foreign names (GF-031)."""
-    found: defaultdict[int, list[JudgedClique]] = defaultdict(list)
+    found: defaultdict[int, list[GoOperatorCliqueJudgement]] = defaultdict(list)
     shorts = frozenset(group.clique_names)
     for one in members:
         index, name = one.clique.group_replica_index, one.clique.ref.name
@@ -147,7 +147,7 @@ def regular_members_by_replica(
 
 
 def whole_group_replicas(
-    group: ScalingGroup, regular: Mapping[int, Sequence[JudgedClique]], causes: AbstractSet[Ref] | None
+    group: ScalingGroup, regular: Mapping[int, Sequence[GoOperatorCliqueJudgement]], causes: AbstractSet[Ref] | None
 ) -> Iterator[WholeGroupReplica]:
     """Yield the replicas of which every member exists and is not being deleted (GF-031).
 

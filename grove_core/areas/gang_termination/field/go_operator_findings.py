@@ -6,10 +6,13 @@ from itertools import chain
 from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.breach_delays import breach_delay_reasons
-from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique, is_status_of_running_update
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedSetReplica
+from grove_core.areas.gang_termination.field.clique_judgement import (
+    GoOperatorCliqueJudgement,
+    is_status_of_running_update,
+)
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, GoOperatorReplicaJudgement
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup
+from grove_core.areas.gang_termination.field.scaling_group_judgement import GoOperatorGroupJudgement
 from grove_core.areas.gang_termination.field.wanted_statuses import available_replicas_of_set
 from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
 from grove_core.areas.gang_termination.verdicts import (
@@ -72,7 +75,7 @@ def go_operator_termination_findings(
         yield finding._replace(health=SubjectHealth.LACKING) if differs or (replica.absent and is_kept) else finding
 
 
-def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
+def _of_clique(seen: GoOperatorCliqueJudgement, root: Ref) -> Iterator[Finding]:
     within = seen.clique.enclosing_replicas(root)
     because = (seen.breach_reason, *seen.reasons_against_termination)
     yield Finding(seen.clique.ref, BREACH, _word(seen.breach), because, health=seen.health, within=within)
@@ -85,7 +88,7 @@ def _word(condition: Condition | None) -> str:
     return "Absent" if condition is None else condition.status.value
 
 
-def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime) -> Iterator[Finding]:
+def _of_group(found: GoOperatorGroupJudgement, stored: Mapping[int, GroupFate], now: datetime) -> Iterator[Finding]:
     ref = found.group.ref
     breached = [one for one in found.members if one.is_breached]
     because = (found.breach_reason, *found.reasons_against_termination, *(one.breach_reason for one in breached))
@@ -112,7 +115,7 @@ def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime
         yield part._replace(health=SubjectHealth.LACKING) if differs else part
 
 
-def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
+def _because_of_part(found: GoOperatorGroupJudgement, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
     """Return why a replica of a group is terminated, waited for, or kept."""
     ref = found.group.ref
     match fate:
@@ -135,7 +138,7 @@ def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datet
             assert_never(fate)
 
 
-def _because_of_replica(snapshot: Snapshot, replica: JudgedSetReplica) -> tuple[Reason, ...]:
+def _because_of_replica(snapshot: Snapshot, replica: GoOperatorReplicaJudgement) -> tuple[Reason, ...]:
     """Return why a replica of the set is terminated, waited for or kept; if kept, why breaches are not acted on."""
     subject = snapshot.root.ref.at_replica(replica.number)
     match replica.fate:
@@ -148,7 +151,10 @@ def _because_of_replica(snapshot: Snapshot, replica: JudgedSetReplica) -> tuple[
         case Keep() if replica.absent:
             return tuple(GoOperatorReason.STANDALONE_MISSING.because(subject, name=name) for name in replica.absent)
         case Keep():
-            constituents: list[JudgedClique | JudgedGroup] = [*replica.groups, *replica.cliques]
+            constituents: list[GoOperatorCliqueJudgement | GoOperatorGroupJudgement] = [
+                *replica.groups,
+                *replica.cliques,
+            ]
             guarded = (reason for one in constituents for reason in one.reasons_against_termination)
             return (GoOperatorReason.NOTHING_BREACHED.because(subject), *guarded)
         case _:
@@ -225,7 +231,7 @@ def _too_short(subject: Ref, delay: timedelta) -> Reason:
     return GoOperatorReason.DELAY_SHORTER_THAN_A_REBOOT.because(subject, **facts)
 
 
-def _lacks_room(snapshot: Snapshot, found: JudgedGroup) -> bool:
+def _lacks_room(snapshot: Snapshot, found: GoOperatorGroupJudgement) -> bool:
     """Return whether the group is breached because pods of it cannot be scheduled."""
     lacking = (one for one in found.members if one.is_breached and not one.has_enough_scheduled_pods)
     pods = (pod for one in lacking for pod in snapshot.pods_of.get(one.clique.uid, ()))

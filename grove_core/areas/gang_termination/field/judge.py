@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.breach_delays import replica_fate_of_breaches
 from grove_core.areas.gang_termination.field.clique_judgement import (
-    JudgedClique,
+    GoOperatorCliqueJudgement,
     judge_clique_from_pods,
     judge_clique_from_stored_status,
 )
 from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
-    JudgedGroup,
+    GoOperatorGroupJudgement,
     judge_scaling_group_from_cliques,
 )
 from grove_core.areas.gang_termination.verdicts import (
@@ -37,7 +37,7 @@ _MEMBER: Final = "pcsg-podclique"
 _KEEP: Final = Keep()
 
 
-class JudgedSetReplica(NamedTuple):
+class GoOperatorReplicaJudgement(NamedTuple):
     """One replica of the set.
 
     Attributes:
@@ -52,17 +52,17 @@ class JudgedSetReplica(NamedTuple):
     fate: ReplicaFate
     breaches: tuple[MinAvailableBreach, ...]
     absent: tuple[str, ...]
-    cliques: tuple[JudgedClique, ...]
-    groups: tuple[JudgedGroup, ...]
+    cliques: tuple[GoOperatorCliqueJudgement, ...]
+    groups: tuple[GoOperatorGroupJudgement, ...]
     lingers: bool = False
 
 
 class GoOperatorJudgement(NamedTuple):
     """The judgement of one set."""
 
-    cliques: tuple[JudgedClique, ...] = ()
-    groups: tuple[JudgedGroup, ...] = ()
-    replicas: tuple[JudgedSetReplica, ...] = ()
+    cliques: tuple[GoOperatorCliqueJudgement, ...] = ()
+    groups: tuple[GoOperatorGroupJudgement, ...] = ()
+    replicas: tuple[GoOperatorReplicaJudgement, ...] = ()
 
 
 def judge_gang_termination_by_go_operator(
@@ -84,7 +84,7 @@ def judge_gang_termination_by_go_operator(
         else judge_clique_from_stored_status(clique, generation)
         for clique in snapshot.cliques
     )
-    members: defaultdict[str, list[JudgedClique]] = defaultdict(list)
+    members: defaultdict[str, list[GoOperatorCliqueJudgement]] = defaultdict(list)
     for seen in cliques:
         if seen.clique.owner_kind == GROUP_KIND and _is_labelled(seen.clique, root.ref.name):
             members[seen.clique.owner_uid].append(seen)
@@ -109,13 +109,13 @@ def _is_labelled(clique: PodClique, set_name: str) -> bool:
 
 def _replicas(
     snapshot: Snapshot,
-    cliques: Sequence[JudgedClique],
-    groups: Sequence[JudgedGroup],
+    cliques: Sequence[GoOperatorCliqueJudgement],
+    groups: Sequence[GoOperatorGroupJudgement],
     delay: timedelta,
     begun: AbstractSet[int],
-) -> tuple[JudgedSetReplica, ...]:
+) -> tuple[GoOperatorReplicaJudgement, ...]:
     alone = {seen.clique.ref.name: seen for seen in cliques if seen.clique.owner_kind != GROUP_KIND}
-    grouped: defaultdict[int, list[JudgedGroup]] = defaultdict(list)
+    grouped: defaultdict[int, list[GoOperatorGroupJudgement]] = defaultdict(list)
     for found in groups:
         grouped[found.group.replica_index].append(found)
     there = {seen.clique.replica_index for seen in cliques} | grouped.keys()
@@ -129,12 +129,12 @@ def _replicas(
 def _replica(
     snapshot: Snapshot,
     index: int,
-    alone: Mapping[str, JudgedClique],
-    groups: tuple[JudgedGroup, ...],
+    alone: Mapping[str, GoOperatorCliqueJudgement],
+    groups: tuple[GoOperatorGroupJudgement, ...],
     delay: timedelta,
     *,
     begun: bool,
-) -> JudgedSetReplica:
+) -> GoOperatorReplicaJudgement:
     """Return the judgement of one replica by its standalone cliques and its groups, never by members of groups.
 
     Args:
@@ -144,7 +144,7 @@ def _replica(
     names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
     absent = tuple(name for name in names if name not in alone)
     cliques = tuple(alone[name] for name in names if name in alone)
-    constituents: list[JudgedClique | JudgedGroup] = [*groups, *cliques]
+    constituents: list[GoOperatorCliqueJudgement | GoOperatorGroupJudgement] = [*groups, *cliques]
     asks_all = begun or not absent
     found = tuple(
         breach for one in constituents if asks_all or one.is_being_deleted if (breach := one.actionable_breach(delay))
@@ -152,8 +152,8 @@ def _replica(
     fate = replica_fate_of_breaches(found, snapshot.now) if found and not root.deleting else _KEEP
     ends = isinstance(fate, Terminate)
     if absent and not (begun and ends):
-        return JudgedSetReplica(index, _KEEP, (), absent, cliques, groups, lingers=ends)
-    return JudgedSetReplica(index, fate, found, absent, cliques, groups)
+        return GoOperatorReplicaJudgement(index, _KEEP, (), absent, cliques, groups, lingers=ends)
+    return GoOperatorReplicaJudgement(index, fate, found, absent, cliques, groups)
 
 
 def replica_fates_by_go_operator(judgement: GoOperatorJudgement) -> SetReplicaFates:

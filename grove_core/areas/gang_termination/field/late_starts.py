@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
+from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
 from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup
+from grove_core.areas.gang_termination.field.scaling_group_judgement import GoOperatorGroupJudgement
 from grove_core.areas.gang_termination.termination_findings import LATE_START
 from grove_core.areas.gang_termination.verdicts import Delegate, MinAvailableBreach, Suspend, Terminate
 from grove_core.kernel.decisions import Finding
@@ -43,7 +43,9 @@ def late_start_findings(
             yield from _group_findings(group, waiting, delay)
 
 
-def _group_findings(group: JudgedGroup, waiting: dict[Ref, MinAvailableBreach], delay: timedelta) -> Iterator[Finding]:
+def _group_findings(
+    group: GoOperatorGroupJudgement, waiting: dict[Ref, MinAvailableBreach], delay: timedelta
+) -> Iterator[Finding]:
     """Yield a finding on each replica of a group that the group would terminate: it can spare one more (GF-061)."""
     if isinstance(group.fate, Delegate | Suspend) or group.unbreached_replica_count - 1 < group.group.min_available:
         return
@@ -55,7 +57,9 @@ def _group_findings(group: JudgedGroup, waiting: dict[Ref, MinAvailableBreach], 
         yield _finding(ref, late, (one.name for one in members), delay)
 
 
-def _breach_of_waiting_clique(seen: JudgedClique, delay: timedelta, now: datetime) -> MinAvailableBreach | None:
+def _breach_of_waiting_clique(
+    seen: GoOperatorCliqueJudgement, delay: timedelta, now: datetime
+) -> MinAvailableBreach | None:
     """Return the breach of a PodClique that was never scheduled, if it has lasted for the delay; else None."""
     if not seen.was_never_scheduled or seen.breach is None or seen.is_being_deleted:
         return None

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from grove_core.areas.gang_termination.breach_delays import replica_fate_of_breaches, scaling_group_fate
 from grove_core.areas.gang_termination.field.clique_judgement import (
     UPDATING,
-    JudgedClique,
+    GoOperatorCliqueJudgement,
     is_condition_past_creation_grace,
     is_status_of_running_update,
 )
@@ -54,7 +54,7 @@ _ACTIVE: Final = (
 )
 
 
-class JudgedGroup(NamedTuple):
+class GoOperatorGroupJudgement(NamedTuple):
     """A scaling group with the status by which terminations are decided, and the fates of its replicas.
 
     Attributes:
@@ -73,7 +73,7 @@ class JudgedGroup(NamedTuple):
     """
 
     group: ScalingGroup
-    members: tuple[JudgedClique, ...]
+    members: tuple[GoOperatorCliqueJudgement, ...]
     scheduled: int
     available: int
     unbreached: int
@@ -138,14 +138,14 @@ class JudgedGroup(NamedTuple):
 
 def judge_scaling_group_from_cliques(
     group: ScalingGroup,
-    members: Sequence[JudgedClique],
+    members: Sequence[GoOperatorCliqueJudgement],
     delay: timedelta,
     now: datetime,
     generation: GoOperatorRuleGeneration,
     *,
     looks: bool,
     failed: FailedTerminations,
-) -> JudgedGroup:
+) -> GoOperatorGroupJudgement:
     """Return the judgement of a scaling group by its cliques (GF-031 to GF-035, GF-060 to GF-067, GF-091, GF-092).
 
     Args:
@@ -154,7 +154,7 @@ def judge_scaling_group_from_cliques(
     """
     regular = regular_members_by_replica(group, members)
     whole = tuple(whole_group_replicas(group, regular, failed.incomplete.get(group.replica_index)))
-    seen = JudgedGroup(
+    seen = GoOperatorGroupJudgement(
         group=group,
         members=tuple(members),
         scheduled=sum(one.is_scheduled and not one.has_deleted_members for one in whole),
@@ -187,7 +187,7 @@ def new_termination_flag_condition(group: ScalingGroup, now: datetime) -> Condit
     return Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, code, message, truncated_to_seconds(now))
 
 
-def _guard_of(seen: JudgedGroup) -> GoOperatorReason | None:
+def _guard_of(seen: GoOperatorGroupJudgement) -> GoOperatorReason | None:
     """Return why the set must not act on the breach of the group; None if it may (GF-041, GF-051)."""
     breach = seen.breach
     if breach is None or not seen.is_breached:
@@ -198,12 +198,12 @@ def _guard_of(seen: JudgedGroup) -> GoOperatorReason | None:
 
 
 def _with_status(
-    seen: JudgedGroup,
-    regular: Mapping[int, Sequence[JudgedClique]],
+    seen: GoOperatorGroupJudgement,
+    regular: Mapping[int, Sequence[GoOperatorCliqueJudgement]],
     whole: Sequence[WholeGroupReplica],
     now: datetime,
     generation: GoOperatorRuleGeneration,
-) -> JudgedGroup:
+) -> GoOperatorGroupJudgement:
     """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-104 to GF-108)."""
     group, placed = seen.group, sum(one.is_scheduled for one in whole)
     if generation is GoOperatorRuleGeneration.F2:
@@ -217,7 +217,7 @@ def _with_status(
 
 
 def _breach_of(
-    seen: JudgedGroup, placed: int, generation: GoOperatorRuleGeneration
+    seen: GoOperatorGroupJudgement, placed: int, generation: GoOperatorRuleGeneration
 ) -> tuple[ConditionStatus, GoOperatorReason]:
     """Return the status of the condition, and the first rule that applies (GF-033 to GF-035, GF-104, GF-108).
 
@@ -236,7 +236,7 @@ def _breach_of(
     return ConditionStatus.FALSE, GoOperatorReason.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
 
 
-def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime) -> JudgedGroup:
+def _with_fates(seen: GoOperatorGroupJudgement, delay: timedelta, now: datetime) -> GoOperatorGroupJudgement:
     """Return the group with the fates of its replicas that have a breach to act on (GF-060 to GF-066)."""
     acting: defaultdict[int, list[MinAvailableBreach]] = defaultdict(list)
     for one in seen.members:

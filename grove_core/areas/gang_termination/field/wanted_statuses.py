@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from grove_core.areas.gang_termination.field.clique_judgement import JudgedClique
+from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, JudgedSetReplica
+from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, GoOperatorReplicaJudgement
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaling_group_judgement import JudgedGroup, new_termination_flag_condition
+from grove_core.areas.gang_termination.field.scaling_group_judgement import (
+    GoOperatorGroupJudgement,
+    new_termination_flag_condition,
+)
 from grove_core.areas.gang_termination.status_counts import scaling_group_status_counts, status_if_changed
 from grove_core.areas.gang_termination.verdicts import SetAvailability
 from grove_core.kernel.conditions import ConditionStatus
@@ -47,12 +50,14 @@ def statuses_to_write(
         yield from status_if_changed(root, availability.as_status_fields, (), because)
 
 
-def _clique_status(seen: JudgedClique) -> Iterator[StatusToWrite]:
+def _clique_status(seen: GoOperatorCliqueJudgement) -> Iterator[StatusToWrite]:
     conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
     yield from status_if_changed(seen.clique, seen.counts.as_status_fields, conditions, seen.condition_reasons)
 
 
-def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[StatusToWrite]:
+def _group_status(
+    seen: GoOperatorGroupJudgement, snapshot: Snapshot, causes: tuple[Ref, ...] | None
+) -> Iterator[StatusToWrite]:
     """Yield the status of a group; one with a new flag is written after the deletions (GF-075, PL-028).
 
     Args:
@@ -83,7 +88,7 @@ def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...]
     yield from status_if_changed(group, wanted, tuple(conditions), because, removed)
 
 
-def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
+def _flagged_for(seen: GoOperatorGroupJudgement, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
     """Return the causes of the termination that a new flag records, also one that was not written before (GF-092)."""
     if seen.unwritten_flag_causes:
         return causes or seen.unwritten_flag_causes
@@ -95,7 +100,7 @@ def available_replicas_of_set(root: PodCliqueSet, judgement: GoOperatorJudgement
     return SetAvailability(sum(_is_available(root, replica) for replica in judgement.replicas), root.spec.replicas)
 
 
-def _is_available(root: PodCliqueSet, replica: JudgedSetReplica) -> bool:
+def _is_available(root: PodCliqueSet, replica: GoOperatorReplicaJudgement) -> bool:
     """Return whether all its constituents exist and have enough ready pods or available replicas."""
     there = {found.group.ref.name: found for found in replica.groups}
     groups = [there.get(scaling_group_name(root.ref.name, replica.number, short)) for short in root.shape.groups]
