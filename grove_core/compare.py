@@ -11,10 +11,10 @@ from enum import Enum, unique
 from typing import TypeAlias
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import BREACH, PREDICTION, TERMINATION
 from grove_core.areas.workload.field.upgrade_restart import UpgradeRestart
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import SubjectHealth, reasons_for_question
+from grove_core.kernel.questions import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, gangs_terminated_by, total_deletion_impact

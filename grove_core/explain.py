@@ -7,9 +7,6 @@ from typing import Final
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import (
-    AVAILABILITY,
-    BREACH,
-    TERMINATION,
     averted_by_predicted_steps,
     constituents_behind,
     findings_with_averted,
@@ -27,6 +24,7 @@ from grove_core.forecast_explanation import (
 )
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
+from grove_core.kernel.questions import AVAILABILITY, BREACH, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step, total_deletion_impact

@@ -6,12 +6,21 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_findings import LATE_START, LEAVING, LOST_NODE, PREDICTION, SCALED
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
-from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, reasons_for_question
+from grove_core.kernel.questions import (
+    DEFECT,
+    FAILED_WRITE,
+    FOREIGN_GATE,
+    LATE_START,
+    LEAVING_PODS,
+    LOST_NODE,
+    MISPLACEMENT,
+    PREDICTION,
+    SCALED,
+    STALE_GANG,
+)
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
@@ -55,7 +64,7 @@ NOTICES: Final[Mapping[str, str]] = MappingProxyType(
         DEFECT: "defects",
         FAILED_WRITE: "failedWrites",
         LOST_NODE: "lostNodes",
-        LEAVING: "leavingPods",
+        LEAVING_PODS: "leavingPods",
         SCALED: "scaled",
         FOREIGN_GATE: "foreignGates",
         STALE_GANG: "staleGangs",

@@ -5,17 +5,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_findings import (
-    BREACH,
-    TERMINATION,
-    averted_by_predicted_steps,
-    findings_with_averted,
-)
+from grove_core.areas.gang_termination.termination_findings import averted_by_predicted_steps, findings_with_averted
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, TERMINATES, WAITS
-from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
-from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
+from grove_core.kernel.questions import BREACH, COMPUTE_DOMAIN, MISPLACEMENT, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Make, SetStatus, Step
@@ -127,7 +121,10 @@ class ObjectExplanation(Struct, frozen=True, dict=True):
         for one in found:
             if one.question == TERMINATION and one.subject in self._own_replicas:
                 own = places.get((one.subject, TERMINATION), (0, 0))
-                places[one.subject, TERMINATION] = (places.get((one.subject.without_replica, TERMINATION), own)[0], 0)
+                places[one.subject, TERMINATION] = (
+                    places.get((one.subject.without_replica, TERMINATION), own)[0],
+                    0,
+                )
         yield from sorted(found, key=lambda one: places[one.subject, one.question])
 
     def is_of_other_replica(self, finding: Finding) -> bool:
@@ -162,7 +159,10 @@ class ObjectExplanation(Struct, frozen=True, dict=True):
     def _findings_on_object(self) -> Iterator[Finding]:
         """Yield the findings on the object in the order of the plan."""
         if self.kind == DOMAIN_KIND:
-            found, root = [one for one in self._findings if one.question == FABRIC], self.snapshot.root.ref
+            found, root = (
+                [one for one in self._findings if one.question == COMPUTE_DOMAIN],
+                self.snapshot.root.ref,
+            )
             replica = replica_of_domain(self.snapshot, self.name)
             sharers = {one.subject.name for one in found if self.ref in one.causes}
             subjects = {root, self.ref, *(() if replica is None else (root.at_replica(replica),))}

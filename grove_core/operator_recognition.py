@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.areas.workload.template_hash import is_own_template_hash
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import PREDICTION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import TERMINATION, findings_with_averted
+from grove_core.areas.gang_termination.termination_findings import findings_with_averted
 from grove_core.areas.gang_termination.verdicts import WAITS
+from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     DeletionImpact,

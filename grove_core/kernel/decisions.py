@@ -51,8 +51,8 @@ class Finding(NamedTuple):
 
     Attributes:
         subject: the object, or one replica of it.
-        question: ``breach``, ``termination`` ...; with the subject it is unique in a plan.
-        verdict: the answer as a word.
+        question: one of ``kernel/questions.py``; with the subject it is unique in a plan.
+        verdict: the answer as a word; that module has the words of each question.
         because: never empty.
         deadline: when the first delay behind the verdict ends or ended; None where no delay decides it.
         health: the state of the subject.

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeVar
 
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.areas.gang_termination.termination_result import TerminationResult
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
@@ -21,6 +20,7 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import TerminationBasis

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from grove_core.areas.gang_termination.breach_delays import breach_delay_end
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.areas.gang_termination.verdicts import (
     TERMINATES,
     WAITS,
@@ -18,6 +17,7 @@ from grove_core.areas.gang_termination.verdicts import (
     Wait,
 )
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import ReadyPodsNeeded, TerminationHints

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.areas.workload.pods.scheduling_gates import GATE_QUESTION
-from grove_core.areas.workload.verdicts import FOREIGN_GATE
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import FOREIGN_GATE, OWN_GATE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.library.objects import gates_of, qualified_name
 
@@ -35,7 +34,7 @@ class GatedPod(NamedTuple):
 
 def gated_pods_in(snapshot: Snapshot, findings: Sequence[Finding]) -> Iterator[GatedPod]:
     """Yield the gated pods of one set, in the order of its PodCliques. Linear in pods and findings."""
-    of_pod = {one.subject: one for one in findings if one.question == GATE_QUESTION}
+    of_pod = {one.subject: one for one in findings if one.question == OWN_GATE}
     of_clique = {one.subject: one for one in findings if one.question == FOREIGN_GATE}
     name = qualified_name(snapshot.root.ref)
     for clique, pod in snapshot.pods():

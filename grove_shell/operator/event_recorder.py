@@ -14,9 +14,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination.scaled_cliques import BELOW_MIN_AVAILABLE
-from grove_core.areas.gang_termination.termination_findings import BREACH, SCALED, TERMINATION, constituents_behind
+from grove_core.areas.gang_termination.termination_findings import constituents_behind
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import BREACH, SCALED, TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import StepObstacle, Withheld

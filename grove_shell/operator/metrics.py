@@ -9,8 +9,8 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
+from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.kernel.wants import StepObstacle

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
-from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import ReplicaUrgency, is_withheld_as_undecided
 from grove_core.kernel.conditions import ConditionStatus
+from grove_core.kernel.questions import DEFECT, TERMINATION
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion, is_set_release
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan.forecast import Forecast

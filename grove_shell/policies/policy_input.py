@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.termination_findings import PREDICTION
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.forecast_explanation import NOTICES
+from grove_core.kernel.questions import PREDICTION
 from grove_core.kernel.time_formats import format_go_duration, format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.api_names import SET_KIND

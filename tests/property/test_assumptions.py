@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import (
-    TERMINATION,
     TerminationAssumption,
     termination_assumptions_by_round,
 )
@@ -17,6 +16,7 @@ from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage, TerminationBasis, gangs_terminated_by
 from grove_core.plan.forecast import Forecast

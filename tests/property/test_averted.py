@@ -8,12 +8,7 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import (
-    BREACH,
-    PREDICTION,
-    TERMINATION,
-    averted_termination_findings,
-)
+from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
@@ -22,6 +17,7 @@ from grove_core.document.termination_totals import termination_totals
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import ReplicaUrgency
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
@@ -96,7 +92,10 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     replica = waits.root.at_replica(0)
     assert deadline_of(waits, replica) == deadline_of(updates, replica)
     assert waits.averted == ()
-    assert [(one.question, one.verdict) for one in updates.averted] == [(TERMINATION, "Keep"), (BREACH, "Unknown")]
+    assert [(one.question, one.verdict) for one in updates.averted] == [
+        (TERMINATION, "Keep"),
+        (BREACH, "Unknown"),
+    ]
     (waiting,) = (entry for entry in explanation_of_forecast(waits).entries if entry.subject == replica)
     (kept,) = (entry for entry in explanation_of_forecast(updates).entries if entry.subject == replica)
     assert (waiting.urgency, kept.urgency) == (ReplicaUrgency.WAITS, ReplicaUrgency.KEEPS)
@@ -152,7 +151,12 @@ def test_pl025_what_ends_keeps_its_reasons() -> None:
 
     member = replace(clique, name="llm-0-pool-1-c")
     first = (
-        said(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm").at_replica(0), TERMINATION, TERMINATES, clique),
+        said(
+            Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm").at_replica(0),
+            TERMINATION,
+            TERMINATES,
+            clique,
+        ),
         said(group.at_replica(1), TERMINATION, WAITS, group, clique),
         *(said(one, BREACH, "True", one, *of) for one, of in ((clique, ()), (group, (member,)), (member, ()))),
         said(replace(clique, name="llm-0-b"), BREACH, "True", clique),

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.deletion_reasons import deletion_reasons_in_plan, findings_on_object
+from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile

@@ -7,9 +7,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rules import TerminationReason as Design
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
-from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
+from grove_core.kernel.questions import BREACH, COMPUTE_DOMAIN, TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
 from grove_core.kernel.structs import replace
@@ -84,7 +83,11 @@ def test_cl015_findings_are_about_the_object_its_parts_and_those_above(generated
     for inquiry in inquiries(with_gang(generated.snapshot)):
         found = list(inquiry.findings())
         for one in set(found) - set(inquiry.plan.findings):  # own replicas of which the plan says nothing
-            assert (one.question, one.verdict, one.subject.kind) == (TERMINATION, "Keep", "PodCliqueScalingGroup")
+            assert (one.question, one.verdict, one.subject.kind) == (
+                TERMINATION,
+                "Keep",
+                "PodCliqueScalingGroup",
+            )
             assert any(group.subject == one.subject.without_replica for group in found if group.verdict != "Keep")
         cliques = {clique.ref for clique in inquiry.cliques}
         assert cliques <= {finding.subject for finding in found}
@@ -199,7 +202,7 @@ def test_cl015_a_domain_of_a_replica_reports_the_verdicts_on_it_and_on_its_set()
     snapshot = replace(snapshot, configuration=Configuration(MnnvlConfiguration(enabled=True)))
     reported = list(ObjectExplanation(snapshot, reconcile(snapshot), "ComputeDomain", "llm-cd-1").findings())
     assert {one.subject.replica for one in reported} == {None, 1}
-    assert {one.question for one in reported} == {FABRIC}
+    assert {one.question for one in reported} == {COMPUTE_DOMAIN}
 
 
 def test_cl073_every_object_of_a_set_has_its_address_and_its_steps() -> None:

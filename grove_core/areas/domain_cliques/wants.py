@@ -18,6 +18,7 @@ from grove_core.areas.domain_cliques.domain_snapshot import (
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import Json, frozen
+from grove_core.kernel.questions import DOMAIN_STATUS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StatusToWrite, Want, Withheld
@@ -140,7 +141,7 @@ def desired_compute_domain_changes(snapshot: ComputeDomainSnapshot) -> tuple[Des
     """
     if snapshot.domain.deleting:
         because = (ComputeDomainReason.DOMAIN_BEING_DELETED.because(snapshot.domain.ref),)
-        return DesiredChanges(), (Finding(snapshot.domain.ref, "status", "Keep", because),)
+        return DesiredChanges(), (Finding(snapshot.domain.ref, DOMAIN_STATUS, "Keep", because),)
     judged = judge_daemon_entries(snapshot)
     status = desired_compute_domain_status(snapshot, judged)
     removals = tuple(_removals(judged))
@@ -205,9 +206,9 @@ def _status_wants(
 def _findings(
     snapshot: ComputeDomainSnapshot, judged: tuple[JudgedDaemonEntry, ...], status: DesiredComputeDomainStatus
 ) -> Iterator[Finding]:
-    yield Finding(snapshot.domain.ref, "status", status.readiness.verdict, status.readiness.because)
+    yield Finding(snapshot.domain.ref, DOMAIN_STATUS, status.readiness.verdict, status.readiness.because)
     for clique, (_, decision) in zip(sorted(snapshot.cliques, key=lambda one: one.clique), status.cliques, strict=True):
-        yield Finding(clique.ref, "status", decision.verdict, decision.because)
+        yield Finding(clique.ref, DOMAIN_STATUS, decision.verdict, decision.because)
     for found in judged:
         if found.decision is not None:
             question = f"entry of {found.entry.node}"

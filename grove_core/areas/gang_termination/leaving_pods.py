@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.termination_findings import BREACH, LEAVING
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.questions import BREACH, LEAVING_PODS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time, parse_time
@@ -87,4 +87,4 @@ def _finding(breach: Finding, leaving: Sequence[LeavingPod], snapshot: Snapshot)
     until = f"by {format_time(max(known))}" if len(known) == len(ends) else "at any time"
     because = TerminationReason.PODS_LEAVE.because(clique.ref, pods=len(leaving), until=until)
     within = clique.enclosing_replicas(snapshot.root.ref)
-    return Finding(clique.ref, LEAVING, "Leaving", (because, *breach.because), within=within)
+    return Finding(clique.ref, LEAVING_PODS, "Leaving", (because, *breach.because), within=within)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import SCALED
 from grove_core.areas.gang_termination.verdicts import SetReplicaFates, Terminate, Wait
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import SCALED
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROUP_KIND

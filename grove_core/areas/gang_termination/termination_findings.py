@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from enum import Enum, unique
-from typing import Final
 
 from grove_core.areas.gang_termination.breach_delays import breaches_behind_fates, termination_time_of_fate
 from grove_core.areas.gang_termination.verdicts import (
@@ -15,19 +14,10 @@ from grove_core.areas.gang_termination.verdicts import (
     finding_verdict_of_fate,
 )
 from grove_core.kernel.decisions import Finding, reasons_for_question
+from grove_core.kernel.questions import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination, Step, gangs_terminated_by
-
-BREACH: Final = "breach"
-TERMINATION: Final = "termination"
-SCHEDULED: Final = "scheduled"
-AVAILABILITY: Final = "availability"
-PREDICTION: Final = "prediction"
-LOST_NODE: Final = "lostNode"
-LATE_START: Final = "lateStart"
-LEAVING: Final = "leavingPods"
-SCALED: Final = "scaled"
 
 
 def termination_finding(

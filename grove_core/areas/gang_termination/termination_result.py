@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import AreaResult, Finding
+from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome

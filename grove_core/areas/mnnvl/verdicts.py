@@ -2,13 +2,12 @@
 
 from datetime import datetime
 from enum import Enum, unique
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.domains_ready_condition import DomainCreationFailure
 
-QUESTION: Final = "computeDomain"
 """The question of findings on ComputeDomains, in either mode."""
 
 

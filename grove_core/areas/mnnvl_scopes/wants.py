@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import NamedTuple, assert_never
 
-from grove_core.areas.mnnvl.verdicts import QUESTION
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     ClaimNameConflict,
     CliqueAdmissionView,
@@ -27,6 +26,7 @@ from grove_core.areas.mnnvl_scopes.verdicts import (
 )
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.questions import COMPUTE_DOMAIN
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure
 from grove_core.kernel.wants import (
@@ -158,7 +158,7 @@ def shared_domain_findings(
 ) -> Iterator[Finding]:
     """Yield the state of each shared domain and claim, and for each PodClique which criterion decided."""
     for one in judgement.verdicts:
-        yield Finding(one.ref, QUESTION, one.state.value, (one.because,))
+        yield Finding(one.ref, COMPUTE_DOMAIN, one.state.value, (one.because,))
     is_on = snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS)
     if is_on:
         sharing = [
@@ -167,7 +167,7 @@ def shared_domain_findings(
             if sharing_scope_in_annotations(annotations) is not None
         ]
         because = SharedDomainReason.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=name_list_text(sharing))
-        yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
+        yield Finding(snapshot.root.ref, COMPUTE_DOMAIN, "Wanted" if sharing else "NotWanted", (because,))
     builder = SharedObjectBuilder.for_set(snapshot)
     domain_of: dict[Ref, Ref] = {}  # ResourceClaim -> the ComputeDomain that its pods reach
     if is_on or judgement.verdicts:
@@ -181,7 +181,13 @@ def shared_domain_findings(
     for want in desired.wants if is_on else ():
         if isinstance(want, ObjectToEnsure) and want.target not in created_again:
             domain = domain_of.get(want.target)
-            yield Finding(want.target, QUESTION, "Ensured", want.because, causes=() if domain is None else (domain,))
+            yield Finding(
+                want.target,
+                COMPUTE_DOMAIN,
+                "Ensured",
+                want.because,
+                causes=() if domain is None else (domain,),
+            )
 
 
 def _finding_on(
@@ -193,14 +199,17 @@ def _finding_on(
     """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046)."""
     membership = domain_membership_of(clique, position)
     if isinstance(membership, CliqueUnchanged):
-        return Finding(clique.ref, QUESTION, "JoinsNothing", (membership.because,))
+        return Finding(clique.ref, COMPUTE_DOMAIN, "JoinsNothing", (membership.because,))
     if shared_claim_entry(clique.pod_spec) is None:
         return Finding(
-            clique.ref, QUESTION, "LetInWithout", (SharedDomainReason.CREATED_WITHOUT_CLAIM.because(clique.ref),)
+            clique.ref,
+            COMPUTE_DOMAIN,
+            "LetInWithout",
+            (SharedDomainReason.CREATED_WITHOUT_CLAIM.because(clique.ref),),
         )
     domain = builder.ref_of_membership(DOMAIN_KIND, membership)
     domain_of[builder.ref_of_membership(CLAIM_KIND, membership)] = domain
-    return Finding(clique.ref, QUESTION, "Joins", (domain_sharing_reason(clique, membership),), causes=(domain,))
+    return Finding(clique.ref, COMPUTE_DOMAIN, "Joins", (domain_sharing_reason(clique, membership),), causes=(domain,))
 
 
 def _admission_view(snapshot: Snapshot) -> CliqueAdmissionView:

@@ -1,19 +1,17 @@
 """Findings on PodCliques in groups whose pods are not placed: what the scheduler says, and what it waits for."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import PLACEMENT
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod import Pod, active_pods
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedReplica
 from grove_core.snapshot.snapshot import Snapshot
-
-PLACEMENT: Final = "placement"
 
 
 def placement_findings(

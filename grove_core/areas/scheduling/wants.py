@@ -1,7 +1,7 @@
 """Makes wants of the groups that a set should have: missing, changed, outdated and surplus ones (SC-010 to SC-027)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_core.areas.scheduling.findings import placement_findings
 from grove_core.areas.scheduling.group_changes import (
@@ -18,6 +18,7 @@ from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult, Finding
+from grove_core.kernel.questions import GANG_BACKEND
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, ObjectToCreate, ObjectToDelete, Want, Withheld
 from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
@@ -25,8 +26,6 @@ from grove_core.resources.pod import Pod
 from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedReplica
 from grove_core.snapshot.shared_claims import shared_claims_of_set
 from grove_core.snapshot.snapshot import Snapshot
-
-QUESTION: Final = "gangBackend"
 
 
 class SchedulingResult(NamedTuple):
@@ -53,7 +52,7 @@ def result_of_scheduling(
     """
     replicas = workload.replicas
     findings: tuple[Finding, ...] = (
-        (Finding(snapshot.root.ref, QUESTION, backends.for_new.name.capitalize(), backends.because),)
+        (Finding(snapshot.root.ref, GANG_BACKEND, backends.for_new.name.capitalize(), backends.because),)
         if backends.because
         else ()
     )

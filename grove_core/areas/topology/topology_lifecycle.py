@@ -9,6 +9,7 @@ from grove_core.areas.topology.verdicts import TopologyDeletionHold
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, Json
+from grove_core.kernel.questions import TOPOLOGY_USE
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, Withheld
@@ -88,16 +89,13 @@ def topology_users_text(users: Iterable[TopologyUser]) -> str:
     return name_list_text(user.namespace_and_name for user in users)
 
 
-QUESTION = "topologyUse"
-
-
 def desired_topology_changes(snapshot: TopologySnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
     """Return the wanted writes to one topology, at most one at a time, and a finding that says whether it is held."""
     found = snapshot.topology
     if found is None:
         return _default_to_create(snapshot), ()
     hold, why = topology_deletion_hold(snapshot), _hold_reason(snapshot, found)
-    finding = Finding(found.ref, QUESTION, hold.value, (why,))
+    finding = Finding(found.ref, TOPOLOGY_USE, hold.value, (why,))
     metadata: dict[str, Json] = {}
     because: list[Reason] = []
     restoring, withheld = _default_to_restore(snapshot, found)

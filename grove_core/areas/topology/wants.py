@@ -1,7 +1,6 @@
 """The condition and the findings about a set's topology (TP-030, TP-031)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from grove_core.areas.topology.judge import topology_condition_reason
 from grove_core.areas.topology.pod_placement import (
@@ -15,6 +14,7 @@ from grove_core.areas.topology.verdicts import TopologyJudgement, TopologyResolu
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.questions import MISPLACEMENT, TOPOLOGY
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, StatusToWrite
@@ -22,8 +22,6 @@ from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
 from grove_core.resources.naming_rules import name_list_text, pod_count_text
 from grove_core.resources.statuses import changed_status_fields
 from grove_core.snapshot.snapshot import Snapshot
-
-QUESTION: Final = "topology"
 
 
 def result_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None) -> AreaResult:
@@ -71,10 +69,7 @@ def desired_topology_condition(
 def findings_of_topology(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[Finding]:
     """Yield which topology applies and why; nothing if none applies and topology-aware scheduling is off."""
     if judgement.resolution is not TopologyResolution.NONE or snapshot.configuration.topology.enabled:
-        yield Finding(snapshot.root.ref, QUESTION, judgement.resolution.value, judgement.because)
-
-
-MISPLACEMENT: Final = "misplacement"
+        yield Finding(snapshot.root.ref, TOPOLOGY, judgement.resolution.value, judgement.because)
 
 
 def misplaced_gang_findings(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Finding]:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.verdicts import FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import SetStatus, Step

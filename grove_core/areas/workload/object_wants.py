@@ -34,7 +34,6 @@ from grove_core.resources.podcliqueset_spec import first_templates_by_name
 
 SetObject: TypeAlias = LazyManifest | FieldsToApply | ObjectToDelete | Withheld
 """An object that should exist; or a change, a deletion, or a withheld object that has been decided already."""
-UPDATE: Final = "update"
 _FOLLOW_TEMPLATE: Final = frozenset(
     {"Service", "HorizontalPodAutoscaler"}
 )  # kinds whose spec changes with the template

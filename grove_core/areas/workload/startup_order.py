@@ -1,10 +1,10 @@
 """The start-up order of cliques (WL-050), and why scheduled pods wait for their parents (WL-098, WL-099)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import START_ORDER
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.naming_rules import member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podclique import PodClique
@@ -12,8 +12,6 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import EXPLICIT, IN_ORDER, first_templates_by_name
 from grove_core.snapshot.expected_replicas import ExpectedClique
 from grove_core.snapshot.snapshot import Snapshot
-
-START_QUESTION: Final = "start"
 
 
 class StartupOrder:
@@ -75,7 +73,7 @@ def startup_wait_findings(snapshot: Snapshot) -> Iterator[Finding]:
     for name in sorted(starting):
         because = tuple(_parents_not_ready(cliques, ready, cliques[name]))
         if because:
-            yield Finding(cliques[name].ref, START_QUESTION, "Wait", because)
+            yield Finding(cliques[name].ref, START_ORDER, "Wait", because)
 
 
 def _parents_not_ready(

@@ -1,6 +1,6 @@
 """What the workload area gets from other areas, and its result for a set."""
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
@@ -9,11 +9,6 @@ from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.snapshot.expected_replicas import ExpectedReplica
-
-FOREIGN_GATE: Final = "foreignGate"
-STALE_GANG: Final = "staleGang"
-DEFECT: Final = "defect"
-FAILED_WRITE: Final = "failedWrite"
 
 
 class WorkloadInputs(NamedTuple):

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias, assert_never
 
-from grove_core.areas.gang_termination.termination_findings import PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.decisions import reasons_for_question
+from grove_core.kernel.questions import PREDICTION, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (

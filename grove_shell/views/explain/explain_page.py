@@ -6,17 +6,11 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import (
-    AVAILABILITY,
-    BREACH,
-    PREDICTION,
-    SCHEDULED,
-    TERMINATION,
-)
 from grove_core.areas.gang_termination.verdicts import TERMINATES
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.forecast_explanation import ReplicaUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
+from grove_core.kernel.questions import AVAILABILITY, BREACH, PREDICTION, SCHEDULED, TERMINATION
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import KINDS_WITHOUT_PODS
 from grove_core.plan.termination_hints import hints_by_replica

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.document.edit_format import deleted_pod_as_json
 from grove_core.document.plan_document import step_action_name
 from grove_core.document.step_writing import ref_as_json, step_as_json
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step, total_deletion_impact
 from grove_core.kernel.time_formats import format_time

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_findings import LEAVING, LOST_NODE, TerminationAssumption
-from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import FAILED_WRITE
+from grove_core.areas.gang_termination.termination_findings import TerminationAssumption
 from grove_core.document.plan_document import NEWEST_IN_INPUT, PlanDocument, RuleSetSource
 from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.decisions import reasons_for_question
+from grove_core.kernel.questions import FAILED_WRITE, LEAVING_PODS, LOST_NODE, MISPLACEMENT
 from grove_core.kernel.refs import is_placeholder_uid
 from grove_core.kernel.steps import Step, is_set_release, total_deletion_impact
 from grove_shell.styled_text_page import Span, StyledTextPage
@@ -165,7 +164,7 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
     found: list[Span] = []
     if lost := sum(len(story.notices_of(LOST_NODE)) for story in stories):
         found.append((f"pods of {count_with_noun(lost, 'PodClique')} on nodes that do not answer", "bold red"))
-    if leaving := sum(len(story.notices_of(LEAVING)) for story in stories):
+    if leaving := sum(len(story.notices_of(LEAVING_PODS)) for story in stories):
         found.append((f"{count_with_noun(leaving, 'PodClique')} breached once pods being deleted are gone", "bold red"))
     if failed := sum(len(story.notices_of(FAILED_WRITE)) for story in stories):
         found.append((f"writes failed before for {count_with_noun(failed, 'object')}", "bold red"))

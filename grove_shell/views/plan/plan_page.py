@@ -5,13 +5,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from grove_core.areas.gang_termination.termination_findings import LATE_START, LEAVING, LOST_NODE, SCALED
-from grove_core.areas.topology.wants import MISPLACEMENT
-from grove_core.areas.workload.verdicts import DEFECT, FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.document.plan_document import PlanDocument, step_action_name
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
 from grove_core.kernel.decisions import reasons_for_question
+from grove_core.kernel.questions import (
+    DEFECT,
+    FAILED_WRITE,
+    FOREIGN_GATE,
+    LATE_START,
+    LEAVING_PODS,
+    LOST_NODE,
+    MISPLACEMENT,
+    SCALED,
+    STALE_GANG,
+)
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step, is_set_release
 from grove_core.plan.forecast import Forecast
@@ -54,7 +62,7 @@ _ACTIONS: Final[Mapping[str, str]] = {
 _NOTICE_WORDS: Final[Mapping[str, str]] = {
     FAILED_WRITE: "FAILED",
     LOST_NODE: "LOST NODE",
-    LEAVING: "LEAVING",
+    LEAVING_PODS: "LEAVING",
     LATE_START: "RISK",
     STALE_GANG: "EVICTION",
     DEFECT: "DEFECT",

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.explain import explanation_of_forecast
+from grove_core.kernel.questions import DEFECT
 from grove_core.kernel.refs import Ref
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast

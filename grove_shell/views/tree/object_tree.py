@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION, findings_with_averted
+from grove_core.areas.gang_termination.termination_findings import findings_with_averted
 from grove_core.forecast_explanation import ForecastExplanation
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
+from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination

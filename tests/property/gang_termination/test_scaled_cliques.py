@@ -4,8 +4,8 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, SCALED
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import BREACH, SCALED
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique

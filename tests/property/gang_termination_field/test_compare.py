@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.rules import TerminationReason as Design
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.compare import TerminationChangeKind, compare_forecasts
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, GangTermination, GangTerminationReasons, Step, StepStage, TerminationBasis
 from grove_core.kernel.structs import replace

@@ -8,11 +8,12 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.clique_judgement import judge_clique_from_pods
-from grove_core.areas.gang_termination.field.go_operator_findings import RISK, go_operator_manifest_warnings
+from grove_core.areas.gang_termination.field.go_operator_findings import go_operator_manifest_warnings
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES, GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.questions import RISK
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan

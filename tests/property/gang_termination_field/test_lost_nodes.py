@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.termination_findings import LOST_NODE
+from grove_core.kernel.questions import LOST_NODE
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.node_loss import (

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 
-from grove_core.areas.gang_termination.termination_findings import BREACH, SCALED
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import BREACH, SCALED
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile

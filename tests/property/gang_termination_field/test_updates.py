@@ -7,10 +7,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.go_operator_findings import RISK
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
+from grove_core.kernel.questions import RISK, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time

@@ -8,9 +8,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.admit import manifest_with_defaults_of
-from grove_core.areas.gang_termination.termination_findings import BREACH, TERMINATION
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import URGENCY_BY_VERDICT, ReplicaUrgency
+from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import TerminationHints

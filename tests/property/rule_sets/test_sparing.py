@@ -9,11 +9,11 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from grove_core import RuleSet, Snapshot, SparedReplica, reconcile, rule_set, rule_set_that_spares
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.areas.gang_termination.verdicts import KEEPS, TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, GangTermination, SetStatus, Step, StepStage, gangs_terminated_by
 from grove_core.kernel.structs import replace

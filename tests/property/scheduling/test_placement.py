@@ -2,9 +2,9 @@
 
 import pytest
 
-from grove_core.areas.scheduling.findings import PLACEMENT
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.questions import PLACEMENT
 from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import root_has_object

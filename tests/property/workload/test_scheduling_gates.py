@@ -5,10 +5,10 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.workload.pods.scheduling_gates import GATE_QUESTION
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.forecast_explanation import is_withheld_as_undecided
 from grove_core.kernel.frozen import frozen_dict_of_tuples, thaw_json
+from grove_core.kernel.questions import OWN_GATE
 from grove_core.kernel.steps import Apply, SetStatus, StepStage
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
@@ -43,7 +43,7 @@ def verdicts(seen: Snapshot) -> dict[str, tuple[str, WorkloadReason]]:
     """Clique -> what is said of its gated pods."""
     found = {}
     for finding in reconcile(seen).findings:
-        if finding.question == GATE_QUESTION:
+        if finding.question == OWN_GATE:
             rule = finding.because[0].rule
             assert isinstance(rule, WorkloadReason)
             found[finding.subject.name.rpartition("-")[0]] = (finding.verdict, rule)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import assume, given
 
 from grove_core.areas.gang_termination.rules import TerminationReason as Termination
-from grove_core.areas.gang_termination.termination_findings import TERMINATION
 from grove_core.areas.gang_termination.verdicts import KEEPS
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import frozen_dict_of_tuples
+from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
 from grove_core.kernel.structs import replace

@@ -1,8 +1,9 @@
 """Why scheduled pods do not start: the chain of parents, and cycles by name."""
 
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.areas.workload.startup_order import START_QUESTION, startup_wait_findings
+from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.kernel.frozen import frozen_dict_of_tuples
+from grove_core.kernel.questions import START_ORDER
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
@@ -26,7 +27,7 @@ def waits(parents: dict[str, tuple[str, ...]], ready: str = "") -> dict[str, tup
         life.world.put_pod(replace(pod, ready=pod.name.removeprefix("llm-0-")[0] in ready))
     seen = life.look()
     assert seen is not None
-    findings = (finding for finding in reconcile(seen).findings if finding.question == START_QUESTION)
+    findings = (finding for finding in reconcile(seen).findings if finding.question == START_ORDER)
     return {finding.subject.name.removeprefix("llm-0-"): finding.because for finding in findings}
 
 

@@ -21,7 +21,7 @@ from grove_core.areas.gang_termination.termination_deletions import (
     gang_terminations_among_fates,
     terminated_clique_deletions,
 )
-from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
+from grove_core.areas.gang_termination.termination_findings import termination_finding
 from grove_core.areas.gang_termination.termination_result import (
     TerminationResult,
     reasons_for_uncollected_kinds,
@@ -30,6 +30,7 @@ from grove_core.areas.gang_termination.termination_result import (
 from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, SetReplicaFates, TerminationJudgement
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
+from grove_core.kernel.questions import AVAILABILITY, BREACH, SCHEDULED
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges
 from grove_core.snapshot.snapshot import Snapshot

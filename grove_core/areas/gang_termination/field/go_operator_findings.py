@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, G
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.scaling_group_judgement import GoOperatorGroupJudgement
 from grove_core.areas.gang_termination.field.wanted_statuses import available_replicas_of_set
-from grove_core.areas.gang_termination.termination_findings import AVAILABILITY, BREACH, SCHEDULED, termination_finding
+from grove_core.areas.gang_termination.termination_findings import termination_finding
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
     Delegate,
@@ -29,6 +29,7 @@ from grove_core.areas.gang_termination.verdicts import (
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
+from grove_core.kernel.questions import AVAILABILITY, BREACH, RISK, SCHEDULED
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, short_duration_text
@@ -170,7 +171,6 @@ def _differs(subject: Ref, fate: ReplicaFate | GroupFate, stored: ReplicaFate | 
         )
 
 
-RISK: Final = "risk"
 _REBOOT: Final = timedelta(minutes=10)
 """The time from the loss of a node with eight GPUs until its pods are ready again; longer with large models."""
 

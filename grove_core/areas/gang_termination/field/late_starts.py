@@ -7,9 +7,9 @@ from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorC
 from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.scaling_group_judgement import GoOperatorGroupJudgement
-from grove_core.areas.gang_termination.termination_findings import LATE_START
 from grove_core.areas.gang_termination.verdicts import Delegate, MinAvailableBreach, Suspend, Terminate
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import LATE_START
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.resources.naming_rules import name_list_text

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.status_counts import count_pods
-from grove_core.areas.gang_termination.termination_findings import LOST_NODE
 from grove_core.areas.gang_termination.termination_result import LostNodeResult
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.questions import LOST_NODE
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time

@@ -7,10 +7,11 @@ from typing import assert_never
 
 from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.rules import MnnvlReason
-from grove_core.areas.mnnvl.verdicts import QUESTION, MnnvlJudgement, ReplicaComputeDomain, ReplicaComputeDomainState
+from grove_core.areas.mnnvl.verdicts import MnnvlJudgement, ReplicaComputeDomain, ReplicaComputeDomainState
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.questions import COMPUTE_DOMAIN
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import (
     DesiredChanges,
@@ -66,9 +67,9 @@ def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator
     if not judgement.replicas and not (settings.mode is MnnvlMode.OPERATOR and (settings.enabled or snapshot.domains)):
         return
     root = snapshot.root.ref
-    yield Finding(root, QUESTION, "Wanted" if judgement.is_wanted else "NotWanted", (judgement.criterion,))
+    yield Finding(root, COMPUTE_DOMAIN, "Wanted" if judgement.is_wanted else "NotWanted", (judgement.criterion,))
     for one in judgement.replicas:
-        yield Finding(root.at_replica(one.index), QUESTION, one.state.value, one.because)
+        yield Finding(root.at_replica(one.index), COMPUTE_DOMAIN, one.state.value, one.because)
 
 
 def mnnvl_wake_time(judgement: MnnvlJudgement) -> datetime | None:

@@ -11,8 +11,8 @@ from grove_core.areas.mnnvl.field.judge import (
     OtherDomain,
     OtherDomainState,
 )
-from grove_core.areas.mnnvl.verdicts import QUESTION
 from grove_core.kernel.decisions import AreaResult, Finding
+from grove_core.kernel.questions import COMPUTE_DOMAIN
 from grove_core.kernel.wants import (
     DesiredChanges,
     FinalizerToDrop,
@@ -44,11 +44,11 @@ def _findings(snapshot: Snapshot, judgement: GroupDomainJudgement) -> Iterator[F
     if not judgement.criteria:
         return
     wanted = "Wanted" if judgement.is_wanted else "NotWanted"
-    yield Finding(snapshot.root.ref, QUESTION, wanted, judgement.criteria)
+    yield Finding(snapshot.root.ref, COMPUTE_DOMAIN, wanted, judgement.criteria)
     for needed in judgement.needed:
-        yield Finding(needed.ref, QUESTION, needed.state.value, needed.because)
+        yield Finding(needed.ref, COMPUTE_DOMAIN, needed.state.value, needed.because)
     for other in judgement.others:
-        yield Finding(other.found.ref, QUESTION, other.state.value, other.because)
+        yield Finding(other.found.ref, COMPUTE_DOMAIN, other.state.value, other.because)
 
 
 def _wants_for_needed(snapshot: Snapshot, one: NeededDomain) -> Iterator[Want | Withheld]:

@@ -11,12 +11,13 @@ from grove_core.areas.workload.design.deletions import (
 from grove_core.areas.workload.design.judge import JudgedSetParts, WorkloadJudgement, judge_workload
 from grove_core.areas.workload.design.set_objects import ExpectedSetObjects
 from grove_core.areas.workload.design.statuses import statuses_to_write
-from grove_core.areas.workload.object_wants import UPDATE, wants_for_objects
+from grove_core.areas.workload.object_wants import wants_for_objects
 from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.kernel.decisions import AreaResult, Finding
+from grove_core.kernel.questions import UPDATE
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import (
     DesiredChanges,

@@ -7,9 +7,9 @@ from grove_core.areas.workload.field.clique_update import SET_HASH, state_if_not
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import state_if_clique_not_serving
-from grove_core.areas.workload.verdicts import DEFECT
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.questions import DEFECT
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup

@@ -22,12 +22,13 @@ from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.set_objects import GoOperatorSetObjects
 from grove_core.areas.workload.field.statuses import statuses_by_go_operator
 from grove_core.areas.workload.field.update_defects import update_defect_findings
-from grove_core.areas.workload.object_wants import UPDATE, wants_for_objects
+from grove_core.areas.workload.object_wants import wants_for_objects
 from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.startup_order import startup_wait_findings
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.kernel.decisions import AreaResult, Finding
+from grove_core.kernel.questions import UPDATE
 from grove_core.kernel.wants import DesiredChanges, StatusToWrite, Withheld
 from grove_core.snapshot.snapshot import Snapshot
 

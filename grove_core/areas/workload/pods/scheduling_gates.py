@@ -7,6 +7,7 @@ from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.questions import OWN_GATE
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
@@ -18,7 +19,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
 
-GATE_QUESTION: Final = "gate"
 _GATE_REMOVED: Final = FrozenMap(
     {"spec": FrozenMap({"schedulingGates": (FrozenMap({"$patch": "delete", "name": GATE}),)})}
 )
@@ -174,4 +174,4 @@ def scheduling_gate_removals(
 def scheduling_gate_findings(judged: tuple[SchedulingGateJudgement, ...]) -> Iterator[Finding]:
     """Yield a finding for each pod with Grove's gate, with what it waits for."""
     for gate in judged:
-        yield Finding(gate.pod.ref, GATE_QUESTION, "Open" if gate.opens.verdict else "Hold", gate.opens.because)
+        yield Finding(gate.pod.ref, OWN_GATE, "Open" if gate.opens.verdict else "Hold", gate.opens.because)
