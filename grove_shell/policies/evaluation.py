@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, assert_never
 
+from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import parse_time
 from grove_shell.policies.expressions import Bindings, CompiledExpression, NotEvaluated
 from grove_shell.policies.policy import NamedExpression, Policy, PolicyRule, PolicySubject
@@ -12,6 +13,27 @@ from grove_shell.policies.policy_results import PolicyResult, RuleResult
 
 _UNBOUND: Final = re.compile(r'No value with name "variables\.(\w+)"')
 _UNKNOWN: Final = "it is not decided what the plan does"
+
+
+class _Holds(Struct, frozen=True):
+    """An expression that is true."""
+
+
+class _Fails(Struct, frozen=True):
+    """An expression that is false."""
+
+
+class _NotDecided(Struct, frozen=True):
+    """An expression that is neither true nor false, or was not evaluated.
+
+    Attributes:
+        because: why it is neither.
+    """
+
+    because: str
+
+
+_ExpressionVerdict: TypeAlias = _Holds | _Fails | _NotDecided
 
 
 def evaluate_policies(policies: Iterable[Policy], plan: Mapping[str, Any]) -> tuple[PolicyResult, ...]:
@@ -34,15 +56,19 @@ def _evaluated(policy: Policy, plan: Mapping[str, Any], now: datetime) -> Policy
 def _rules_on_subject(policy: Policy, subject: Mapping[str, Any], now: datetime) -> list[RuleResult]:
     """Return the result of each rule; nothing where a match condition is false."""
     evaluation = _Evaluation(policy, subject, now)
-    is_unsure = ""
+    undecided_match: _NotDecided | None = None
     for condition in policy.match_conditions:
-        because = evaluation.why_not_true(condition.expression)
-        if because == "":
-            continue
-        if because is None:
-            return []
-        is_unsure = is_unsure or f"match condition {condition.name}: {because}"
-    return [evaluation.result_of(rule, is_unsure) for rule in policy.rules]
+        verdict = evaluation.verdict_of(condition.expression)
+        match verdict:
+            case _Holds():
+                pass
+            case _Fails():
+                return []
+            case _NotDecided():
+                undecided_match = undecided_match or _NotDecided(f"match condition {condition.name}: {verdict.because}")
+            case _:
+                assert_never(verdict)
+    return [evaluation.result_of(rule, undecided_match) for rule in policy.rules]
 
 
 class _Evaluation:
@@ -72,28 +98,36 @@ class _Evaluation:
             return str(fault) or "no value"
         return f"variables.{unbound[1]}: {self._failed.get(unbound[1], fault)}"
 
-    def why_not_true(self, expression: CompiledExpression) -> str | None:
-        """Return an empty text where an expression is true, None where it is false, else why it is neither."""
+    def verdict_of(self, expression: CompiledExpression) -> _ExpressionVerdict:
+        """Return whether an expression is true, false, or neither."""
         try:
             value = self._bindings.evaluate(expression)
         except NotEvaluated as fault:
-            return self._in_words(fault)
+            return _NotDecided(self._in_words(fault))
         if not isinstance(value, bool):
-            return f"it gives {type(value).__name__}, not true or false"
-        return "" if value else None
+            return _NotDecided(f"it gives {type(value).__name__}, not true or false")
+        return _Holds() if value else _Fails()
 
-    def result_of(self, rule: PolicyRule, is_unsure: str) -> RuleResult:
-        """Return the result of one rule; it does not hold where it cannot be evaluated (PO-003)."""
-        because = is_unsure or self.why_not_true(rule.expression)
-        if because == "":
-            return RuleResult(rule=rule.name, action=rule.action, subject=self.name, holds=True)
-        if because is None:
-            message = self._message(rule)
-            return RuleResult(rule=rule.name, action=rule.action, subject=self.name, holds=False, message=message)
-        words = f"cannot be evaluated: {because}" + (f" ({_UNKNOWN})" if self._is_undecided else "")
-        return RuleResult(
-            rule=rule.name, action=rule.action, subject=self.name, holds=False, is_decided=False, message=words
-        )
+    def result_of(self, rule: PolicyRule, undecided_match: _NotDecided | None) -> RuleResult:
+        """Return the result of one rule; it does not hold where it cannot be evaluated (PO-003).
+
+        Args:
+            undecided_match: the match condition that is not decided, if any; then the rule is not evaluated.
+        """
+        verdict = undecided_match or self.verdict_of(rule.expression)
+        match verdict:
+            case _Holds():
+                return RuleResult(rule=rule.name, action=rule.action, subject=self.name, holds=True)
+            case _Fails():
+                message = self._message(rule)
+                return RuleResult(rule=rule.name, action=rule.action, subject=self.name, holds=False, message=message)
+            case _NotDecided():
+                words = f"cannot be evaluated: {verdict.because}" + (f" ({_UNKNOWN})" if self._is_undecided else "")
+                return RuleResult(
+                    rule=rule.name, action=rule.action, subject=self.name, holds=False, is_decided=False, message=words
+                )
+            case _:
+                assert_never(verdict)
 
     def _message(self, rule: PolicyRule) -> str:
         """Return the message of a violated rule; that of ``message`` where its expression gives no text."""
