@@ -22,11 +22,9 @@ def fail_on_class_of_unknown_verdicts(planned: Sequence[Forecast]) -> set[str]:
 
 
 def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
-    """Return the classes that are met because a plan leaves something out.
+    """Return the classes met by what a plan leaves out (CL-130, ED-011, ED-012, ED-015, IN-086, SC-027, WL-235).
 
-    They are those of CL-130, ED-011, ED-012, ED-015, IN-086 and WL-235.
-
-    They do not make the number of pods that an edit restarts unknown.
+    By these classes alone the number of pods that an edit restarts stays known.
     """
     classes: set[str] = set()
     for one in planned:
