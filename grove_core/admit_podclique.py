@@ -79,7 +79,7 @@ def podcliqueset_name_in_labels(raw: Mapping[str, object]) -> str:
 
 
 def _cautions(subject: Ref, annotations: Mapping[str, object], entry: CliqueUnchanged) -> tuple[AdmissionWarning, ...]:
-    """MS-079."""
+    """Return a warning about the annotation of the PodClique that is invalid, if there is one (MS-079)."""
     annotation, trouble = entry.invalid
     if not annotation:
         return ()

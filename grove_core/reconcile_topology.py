@@ -30,7 +30,8 @@ from grove_core.snapshot.snapshot import Snapshot
 def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
     """Return the operator's writes to one topology, and why (TP-040 to TP-054).
 
-    Pure, and never raises. It does not change finalizers of others, nor levels of any topology but the default one.
+    Pure and total: every snapshot gives a plan. It does not change finalizers of others, nor levels of any topology but
+    the default one.
     """
     return make_plan(AreaResult(*desired_topology_changes(snapshot)), snapshot)  # TP
 

@@ -109,7 +109,7 @@ def replica_index_in_name(owner: str, name: str) -> int | None:
     """The replica index that follows the owner's name in ``name``; None where there is none.
 
     The inverse of the names of cliques and groups, where a label is missing:
-    ``index_after("llama-0-decode", "llama-0-decode-1-dw")`` is 1.
+    ``replica_index_in_name("llama-0-decode", "llama-0-decode-1-dw")`` is 1.
     """
     rest = name.removeprefix(f"{owner}-")
     digits, dash, _ = rest.partition("-")

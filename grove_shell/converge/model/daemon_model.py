@@ -1,9 +1,9 @@
 """A daemon of the model: its state as a few numbers, its decisions those of the core, cached.
 
-The state is updated as by ``after_event`` and ``after_result`` of the core, for what can happen here: entries are not
-removed, pods are not replaced, feature gates are not flipped. A law states that both lead to the same run (CV-003). The
-core makes each decision. A decision depends on the state of the clique and on four facts of the daemon, so it is cached
-with the state of the clique.
+The state is updated as by ``registration_state_after_event`` and ``registration_state_after_result`` of the core, for
+what can happen here: entries are not removed, pods are not replaced, feature gates are not flipped. A law states that
+both lead to the same run (CV-003). The core makes each decision. A decision depends on the state of the clique and on
+four facts of the daemon, so it is cached with the state of the clique.
 """
 
 from datetime import UTC, datetime, timedelta
