@@ -37,7 +37,7 @@ class MalformedObject(Exception):
 
 
 class BrokenInvariant(Exception):
-    """The code broke one of its own rules, a defect of the core. Never caught.
+    """The code broke one of its own rules, a defect of the core. The core never catches it.
 
     Attributes:
         requirement: the id of the rule, e.g. ``PL-003``.
