@@ -127,7 +127,11 @@ Exit codes: 0 as expected, 1 bad input, 3 an expectation not met or a promise br
     help="Run N times, each with other random events; expectations are not checked.",
 )
 @click.option("--first", type=click.IntRange(min=0), default=0, metavar="SEED", help="The first seed.")
-@click.option("--check", is_flag=True, help="Check what may never happen; always on with --seeds.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Check what may never happen; always on with --seeds. `grove rules SM-051` lists the codes that it prints.",
+)
 @picture_option("Draw the run as a chart, .svg or .png; with --seeds the run that breaks a promise, if one does.")
 @click.option("--trace", type=click.Path(), metavar="FILE", help="Where to write a scenario that repeats a violation.")
 @html_option

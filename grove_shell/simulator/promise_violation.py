@@ -8,7 +8,7 @@ class PromiseViolation:
     """One broken promise.
 
     Attributes:
-        code: code of the promise in the catalogue (``RS1``, ``GT5``, ``O10``).
+        code: code of the promise (``RS1``, ``GT5``, ``O10``); the table "Promises" of ``specs/simulation.md`` has all.
         at: milliseconds since the start.
         objects: the objects concerned, as ``Kind/name``.
         message: what was observed, and what was promised.
