@@ -402,6 +402,46 @@ def test_wl215_no_round_takes_more_ready_pods_than_can_be_spared(
     assert left >= min(sum(pod.ready for pod in pods), clique.needed_ready_pods)
 
 
+OLD: Final = (True, "", "of-before")
+UNREADY: Final = (False, "CrashLoopBackOff", "")
+UNSCHEDULABLE: Final = (False, "Unschedulable", "")
+
+
+@pytest.mark.parametrize(
+    ("needed", "pods", "gone"),
+    [
+        (1, [(0, *OLD), (1, *OLD), (2, *OLD)], ["p2"]),
+        (2, [(0, *OLD), (1, *OLD), (2, *UNSCHEDULABLE)], []),
+        (1, [(0, *OLD), (1, *OLD)], []),
+        (1, [(0, *OLD), (1, *OLD), (2, *UNREADY)], []),
+        (1, [(0, *OLD), (1, *OLD), (2, *UNSCHEDULABLE)], ["p1"]),
+        (1, [(0, *OLD), (1, *OLD), (1, *OLD)], []),
+    ],
+    ids=["the highest index", "no more than needed", "one is missing", "not ready", "unschedulable", "one index twice"],
+)
+def test_wl215_a_clique_spares_a_ready_pod_as_the_table_of_cases_says(
+    needed: int, pods: list[tuple[int, bool, str, str]], gone: list[str]
+) -> None:
+    life = rested(set_raw(clique_raw("a", 3, minAvailable=needed)))
+    clique, pod = life.clique("llm-0-a"), life.pods("llm-0-a")[0]
+    status = replace(clique.status, updating=True, update_hash=clique.template_hash)
+    made = [
+        replace(
+            pod,
+            name=f"p{place}",
+            uid=f"p{place}",
+            index=index,
+            ready=ready,
+            trouble=trouble,
+            template_hash=hash_ or clique.template_hash,
+        )
+        for place, (index, ready, trouble, hash_) in enumerate(pods)
+    ]
+    step = clique_rollout_step(replace(clique, status=status), made)
+    assert [absent.target.name for absent in step.absents] == gone
+    assert {absent.because[0].rule for absent in step.absents} <= {WorkloadReason.OUTDATED_POD}
+
+
 def test_wl215_a_pod_without_a_node_is_not_waited_for() -> None:
     life = rested(set_raw(clique_raw("a", 3, minAvailable=1)))
     pod = life.pods("llm-0-a")[2]
