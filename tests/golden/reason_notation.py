@@ -30,6 +30,26 @@ def write_reasons_in_notation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Reason, "sentence", property(notation_of))
 
 
+def with_later_rounds_in_short(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan document in which the rounds after the first have only their times, actions and targets.
+
+    Most cases are about the first round: another reason for a later step, or another hash in it, changes no file.
+    """
+    return {**document, "plans": [{**plan, "rounds": _in_short(plan["rounds"])} for plan in document["plans"]]}
+
+
+def _in_short(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    later = [
+        {
+            "round": round_["round"],
+            "at": round_["at"],
+            "steps": [{"action": step["action"], "target": step["target"]} for step in round_["steps"]],
+        }
+        for round_ in rounds[1:]
+    ]
+    return [*rounds[:1], *later]
+
+
 def abridged(part: Any, about: Any = None, *, manifests: bool = True) -> Any:
     """Return a part of a plan document as golden files have it: references and reasons abridged, all else as it is.
 

@@ -5,6 +5,9 @@ from the documents before the code was read) and `plan.yaml` (the plan with its 
 facts, in the notation of `reason_notation.py`). The cases of `PAGES` also have `page.txt`, the text that `grove plan`
 prints. `pytest --bless` writes `plan.yaml` and `page.txt`; they are reviewed like code.
 
+In the areas of `IN_SHORT`, `plan.yaml` has the first round whole, and of later rounds only the times, actions and
+targets. A case that is about a later round says `wholeRounds: true` in `case.yaml`: its plan has all rounds whole.
+
 Keys of `expect` in `case.yaml`:
 
 - `deletes`, `terminate`, `wakeAt`, `status`: the first round.
@@ -26,16 +29,19 @@ import yaml
 
 from grove_shell.cli.main import run_command_line
 from grove_shell.views.renderers import format_yaml_document
-from tests.golden.reason_notation import abridged, write_reasons_in_notation
+from tests.golden.reason_notation import abridged, with_later_rounds_in_short, write_reasons_in_notation
 from tests.kubectl_yaml import Json, items_in
 
 HERE: Final = Path(__file__).parent
 CASES: Final = sorted(path.parent for path in HERE.glob("*/*/case.yaml"))
-WITHOUT_MANIFESTS: Final = frozenset({"gang_termination", "gang_termination_field", "planning", "edits"})
-"""The areas whose plans lack the manifests of created objects; ``workload`` and ``written_objects`` have them."""
+IN_SHORT: Final = frozenset({"gang_termination", "gang_termination_field", "planning", "edits"})
+"""The areas whose plans lack the manifests of created objects, and have later rounds in short.
+
+Those of ``workload`` and ``written_objects`` have the manifests, and all rounds whole.
+"""
 TERMINATE: Final = "Terminate"
 WRITES: Final = frozenset({"create", "ensure", "apply"})
-KEYS: Final = frozenset({"why", "now", "args", "expect"})
+KEYS: Final = frozenset({"why", "now", "args", "expect", "wholeRounds"})
 EXPECTED: Final = frozenset(
     {"deletes", "terminate", "wakeAt", "status", "withheld", "creates", "rounds", "objects", "atRest"}
 )
@@ -143,11 +149,21 @@ def folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
     return path
 
 
-def test_pl001_the_plan_is_as_blessed(folder: Path, capsys: pytest.CaptureFixture[str], *, bless: bool) -> None:
+def test_the_plan_is_as_blessed(folder: Path, capsys: pytest.CaptureFixture[str], *, bless: bool) -> None:
     case = read(folder / "case.yaml")
     document = plan_of(folder, case, capsys, "--decisions")
-    printed = format_yaml_document(abridged(document, manifests=folder.parent.name not in WITHOUT_MANIFESTS))
+    in_short = folder.parent.name in IN_SHORT
+    if in_short and not case.get("wholeRounds", False):
+        document = with_later_rounds_in_short(document)
+    printed = format_yaml_document(abridged(document, manifests=not in_short))
     compare(folder / "plan.yaml", printed, case["why"], bless=bless)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "wholeRounds" in read(case / "case.yaml")], ids=name_of)
+def test_whole_rounds_are_asked_for_where_they_would_be_in_short(case: Path) -> None:
+    assert read(case / "case.yaml")["wholeRounds"] is True
+    assert case.parent.name in IN_SHORT
+    assert any(len(plan["rounds"]) > 1 for plan in read(case / "plan.yaml")["plans"])
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -188,7 +204,7 @@ def compare(path: Path, printed: str, why: str, *, bless: bool) -> None:
     assert path.read_text(encoding="utf-8") == printed, why
 
 
-def test_gt002_the_first_round_is_as_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_round_is_as_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Deletions, terminations, wake-up time and statuses of the first round are those that the documents require."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]
@@ -221,7 +237,7 @@ def test_gt002_the_first_round_is_as_expected(folder: Path, capsys: pytest.Captu
                 assert (name, field, shown.get(field)) == (name, field, value), why
 
 
-def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_rounds_create_what_is_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All rounds together create the expected objects: pods are counted by clique, all else is compared by name."""
     case = read(folder / "case.yaml")
     document = plan_of(folder, case, capsys)
@@ -247,7 +263,7 @@ def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.Captur
 
 
 @cases_expecting("withheld", "rounds", "atRest")
-def test_pl002_each_round_does_what_is_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_round_does_what_is_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Withheld steps, steps of each round and the last status are as expected; objects are ensured before use."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]
@@ -272,7 +288,7 @@ def test_pl002_each_round_does_what_is_expected(folder: Path, capsys: pytest.Cap
 
 
 @cases_expecting("objects")
-def test_wl030_objects_are_as_the_documents_print_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_objects_are_as_the_documents_print_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each expected manifest matches an object after a step has written it."""
     case = read(folder / "case.yaml")
     expected, why = case["expect"]["objects"], case["why"]

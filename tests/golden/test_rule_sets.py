@@ -1,7 +1,8 @@
 """Golden cases of rule sets that are made of another one: the example of `examples/rule-sets` on recorded clusters.
 
 A folder has `given.yaml` (output of kubectl), `spared.yaml` (the clock, the rule set beneath, the replicas of sets that
-are spared, and what the first round deletes) and `plan.yaml`, with reasons in the notation of `reason_notation.py`.
+are spared, and what the first round deletes) and `plan.yaml`, with reasons in the notation of `reason_notation.py` and
+later rounds in short.
 `pytest --bless` writes `plan.yaml`.
 """
 
@@ -18,7 +19,7 @@ import grove_shell as grove
 from grove_core import rule_set, rule_set_that_spares
 from grove_core.document.document_writing import plan_document_as_json
 from grove_shell.views.renderers import format_yaml_document
-from tests.golden.reason_notation import abridged, write_reasons_in_notation
+from tests.golden.reason_notation import abridged, with_later_rounds_in_short, write_reasons_in_notation
 from tests.kubectl_yaml import Json
 from tests.library.installed_packages import EXAMPLE
 
@@ -56,7 +57,7 @@ def test_lb008_the_plan_is_as_expected(folder: Path, monkeypatch: pytest.MonkeyP
                 spared[finding.subject.name].append(finding.subject.replica)
     assert spared == case["expect"]["spares"], case["why"]
     assert len(before.terminations) == sum(map(len, spared.values())), case["why"]
-    printed = format_yaml_document(abridged(document, manifests=False))
+    printed = format_yaml_document(abridged(with_later_rounds_in_short(document), manifests=False))
     if bless:
         (folder / "plan.yaml").write_text(printed, encoding="utf-8")
     assert (folder / "plan.yaml").read_text(encoding="utf-8") == printed, case["why"]
