@@ -25,7 +25,11 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def result_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None) -> AreaResult:
-    """Return the wants and the findings on the topology of a judged set; arguments as of wants_of_topology."""
+    """Return the wants and the findings on the topology of a judged set.
+
+    Args:
+        judgement, misplaced: as of :func:`desired_topology_condition`.
+    """
     return AreaResult(
         desired_topology_condition(snapshot, judgement, misplaced), tuple(findings_of_topology(snapshot, judgement))
     )
