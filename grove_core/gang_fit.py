@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
@@ -17,7 +17,16 @@ from grove_core.areas.topology.node_capacity import (
     nodes_without_topology_labels,
 )
 from grove_core.areas.topology.rules import FitReason, TopologyDenial
-from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
+from grove_core.areas.topology.verdicts import (
+    DisabledTopology,
+    FitVerdict,
+    NoTopology,
+    PlacingTopology,
+    TopologyJudgement,
+    UnknownTopology,
+    UnusableTopology,
+    UsedTopology,
+)
 from grove_core.areas.workload.set_too_large import set_too_large_reason
 from grove_core.kernel.admission import DenialReason
 from grove_core.kernel.frozen import EMPTY, FrozenDict
@@ -29,6 +38,7 @@ from grove_core.resources.domain_sharing import sharing_scope_in_annotations
 from grove_core.resources.node import Node
 from grove_core.resources.pod_demand import PodDemand, PodOnNode, pod_demand_of
 from grove_core.resources.podcliqueset_manifest import PodCliqueSetManifest
+from grove_core.resources.podgang import NO_PLACEMENT, PodGangConstraints
 from grove_core.resources.topology_usage import bound_pod_count_of_clique, constrained_levels
 from grove_core.snapshot.expected_replicas import ExpectedGang, expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
@@ -99,15 +109,10 @@ def check_gang_fit(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[Pod
         own = TopologyFit(name=judgement.name, levels=(), because=(because,), fit=None, is_unknown=True)
         return GangFitReport(root, own, ())
     fit_check = _SetFitCheck(snapshot, nodes, tuple(pods))
-    applies = judgement.resolution not in {TopologyResolution.NONE, TopologyResolution.OFF}
-    if judgement.resolution is TopologyResolution.USED or not applies:
-        levels = (topology_levels_of(snapshot, judgement.name) or ()) if applies else ()
-        own = fit_check.fit_by(judgement.name if applies else "", levels, judgement.because)
-    else:
-        own = _cannot_place(snapshot, judgement)
-    others = sorted(snapshot.topologies.keys() - {judgement.name}) if applies else ()
+    own = fit_check.fit_by_own(judgement)
+    others = sorted(snapshot.topologies.keys() - {own.name}) if own.name else ()
     refused = tuple(_admission_objections(snapshot)) if own.fit is not None else ()
-    return GangFitReport(root, own, tuple(fit_check.fit_by_other(name, judgement.name) for name in others), refused)
+    return GangFitReport(root, own, tuple(fit_check.fit_by_other(name, own.name) for name in others), refused)
 
 
 def check_replica_fit(snapshot: Snapshot, replica: Ref, nodes: Iterable[Node]) -> PodCliqueSetFit | None:
@@ -119,16 +124,13 @@ def check_replica_fit(snapshot: Snapshot, replica: Ref, nodes: Iterable[Node]) -
     Returns:
         None where the replica has no gang of its own, or where the topology can place none or is unknown.
     """
-    judgement = judge_topology(snapshot)
-    applies = judgement.resolution not in {TopologyResolution.NONE, TopologyResolution.OFF}
-    if set_too_large_reason(snapshot) is not None or (applies and judgement.resolution is not TopologyResolution.USED):
+    if set_too_large_reason(snapshot) is not None:
         return None
     fit_check = _SetFitCheck(snapshot, nodes, ())
     fit_check.gangs = [gang for gang in fit_check.gangs if _is_gang_of_replica(gang, snapshot, replica)]
     if not fit_check.gangs:
         return None
-    levels = (topology_levels_of(snapshot, judgement.name) or ()) if applies else ()
-    return fit_check.fit_by(judgement.name if applies else "", levels, judgement.because).fit
+    return fit_check.fit_by_own(judge_topology(snapshot)).fit
 
 
 def has_gang_of_its_own(snapshot: Snapshot, replica: Ref) -> bool:
@@ -144,10 +146,10 @@ def _is_gang_of_replica(gang: ExpectedGang, snapshot: Snapshot, replica: Ref) ->
     return (gang.group, gang.group_replica) == (replica.name, replica.replica)
 
 
-def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
+def _cannot_place(snapshot: Snapshot, judgement: UnknownTopology | UnusableTopology) -> TopologyFit:
     """Return the fit by the set's own topology if that can place no gang, or if this is unknown."""
     found = snapshot.topologies.get(judgement.name)
-    is_unknown = judgement.resolution is TopologyResolution.UNKNOWN
+    is_unknown = isinstance(judgement, UnknownTopology)
     to_add = (FitReason.TOPOLOGIES_TO_ADD.because(snapshot.root.ref),) if is_unknown else ()
     return TopologyFit(
         name=judgement.name,
@@ -198,11 +200,30 @@ class _SetFitCheck:
         }
         self.gangs = [gang for replica in expected_set_of(snapshot).replicas for gang in replica.gangs]
 
+    def fit_by_own(self, judgement: TopologyJudgement) -> TopologyFit:
+        """Return the fit by the topology that the set uses."""
+        match judgement:
+            case NoTopology() | DisabledTopology():
+                return self.fit_by("", (), judgement.because)
+            case UsedTopology():
+                name = judgement.name
+                return self.fit_by(name, topology_levels_of(self.snapshot, name) or (), judgement.because)
+            case UnknownTopology() | UnusableTopology():
+                return _cannot_place(self.snapshot, judgement)
+            case _:
+                assert_never(judgement)
+
     def fit_by(self, name: str, levels: Levels, because: tuple[Reason, ...]) -> TopologyFit:
-        """Return the fit by one topology."""
-        gang_topology = GangTopology(name, FrozenDict(levels))
-        gangs = tuple(_gang_request(self.snapshot, gang, gang_topology, self.demands) for gang in self.gangs)
-        fit = check_gangs_fit_on_nodes(gangs, self.free, levels, self.snapshot.root.ref)
+        """Return the fit by one topology; by none if the name is empty."""
+        root = self.snapshot.root
+        topology = PlacingTopology(name, FrozenDict(levels)) if name else None
+        gangs = tuple(
+            _gang_request(
+                gang, NO_PLACEMENT if topology is None else topology.constraints_of_gang(root, gang), self.demands
+            )
+            for gang in self.gangs
+        )
+        fit = check_gangs_fit_on_nodes(gangs, self.free, levels, root.ref)
         unlabelled = nodes_without_topology_labels(self.free, levels)
         return TopologyFit(name=name, levels=levels, because=because, unlabelled=unlabelled, fit=fit)
 
@@ -231,9 +252,7 @@ class _SetFitCheck:
         return replace(self.fit_by(name, levels, ()), switch_refusals=tuple(refusals))
 
 
-def _gang_request(
-    snapshot: Snapshot, gang: ExpectedGang, gang_topology: GangTopology, demands: Mapping[str, PodDemand]
-) -> GangToPlace:
+def _gang_request(gang: ExpectedGang, placement: PodGangConstraints, demands: Mapping[str, PodDemand]) -> GangToPlace:
     cliques = tuple(
         CliquePodsToPlace(
             name=part.name,
@@ -245,7 +264,7 @@ def _gang_request(
         )
         for part in gang.cliques
     )
-    return GangToPlace(gang.name, cliques, gang_topology.constraints_of_gang(snapshot.root, gang))
+    return GangToPlace(gang.name, cliques, placement)
 
 
 def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:

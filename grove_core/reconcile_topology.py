@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 from datetime import datetime
 from enum import Enum, unique
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from grove_core.areas.topology.judge import judge_topology, topology_of_new_gangs
 from grove_core.areas.topology.topology_lifecycle import desired_topology_changes
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
-from grove_core.areas.topology.verdicts import TopologyJudgement
+from grove_core.areas.topology.verdicts import (
+    GangsWithoutTopology,
+    GangTopology,
+    PlacedGangs,
+    TopologyJudgement,
+    WithheldGangs,
+)
 from grove_core.areas.workload.set_too_large import set_too_large_reason
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, thaw_json
@@ -21,9 +27,10 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.planner import make_plan
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
 from grove_core.resources.object_after_write import object_after_write
+from grove_core.resources.podgang import PodGang
 from grove_core.resources.topology_usage import topology_in_template
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_core.snapshot.expected_replicas import expected_set_of
+from grove_core.snapshot.expected_replicas import ExpectedGang, expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -125,7 +132,7 @@ def _set_impact(snapshot: Snapshot, *, by_default: bool) -> SetTopologyImpact:
 
 
 def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangTopologyImpact]:
-    placing, because = topology_of_new_gangs(snapshot, judgement), set_too_large_reason(snapshot)
+    topology, because = topology_of_new_gangs(snapshot, judgement), set_too_large_reason(snapshot)
     if because is not None:
         yield GangTopologyImpact(snapshot.root.ref.name, GangTopologyChange.UNKNOWN, (because,))
         return
@@ -133,20 +140,30 @@ def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[
     unknown = bool(snapshot.root.uid) and not existing and "PodGang" not in snapshot.complete
     for replica in expected_set_of(snapshot).replicas:
         for part in replica.gangs:
-            gang = existing.get(part.name)
             if unknown:
                 yield GangTopologyImpact(part.name, GangTopologyChange.UNKNOWN, ())
-            elif gang is None:
-                yield GangTopologyImpact(
-                    part.name, GangTopologyChange.WAITS if placing.waiting else GangTopologyChange.MADE, placing.waiting
-                )
-            elif placing.waiting:
-                yield GangTopologyImpact(part.name, GangTopologyChange.STAYS, placing.waiting)
-            elif not placing.topology or placing.constraints_of_gang(snapshot.root, part) == gang.placement:
-                yield GangTopologyImpact(part.name, GangTopologyChange.SAME, ())
-            elif placing.follows is not None and "PodClique" in snapshot.not_collected:
-                yield GangTopologyImpact(part.name, GangTopologyChange.UNKNOWN, ())  # pods of it may be placed
-            elif placing.follows is not None:
-                yield GangTopologyImpact(part.name, GangTopologyChange.FOLLOWS, (placing.follows,))
             else:
-                yield GangTopologyImpact(part.name, GangTopologyChange.STAYS, tuple(filter(None, (placing.locked,))))
+                yield GangTopologyImpact(
+                    part.name, *_change_and_reasons(snapshot, part, existing.get(part.name), topology)
+                )
+
+
+def _change_and_reasons(
+    snapshot: Snapshot, part: ExpectedGang, gang: PodGang | None, topology: GangTopology
+) -> tuple[GangTopologyChange, tuple[Reason, ...]]:
+    """Return what happens to one PodGang, which is None if it does not exist."""
+    match topology:
+        case WithheldGangs(because):
+            return (GangTopologyChange.WAITS if gang is None else GangTopologyChange.STAYS), because
+        case GangsWithoutTopology():
+            return (GangTopologyChange.MADE if gang is None else GangTopologyChange.SAME), ()
+        case PlacedGangs(placing, follows, because):
+            if gang is None:
+                return GangTopologyChange.MADE, ()
+            if placing.constraints_of_gang(snapshot.root, part) == gang.placement:
+                return GangTopologyChange.SAME, ()
+            if follows and "PodClique" in snapshot.not_collected:
+                return GangTopologyChange.UNKNOWN, ()  # pods of it may be placed
+            return (GangTopologyChange.FOLLOWS if follows else GangTopologyChange.STAYS), (because,)
+        case _:
+            assert_never(topology)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.topology.verdicts import PlacingTopology
 from grove_core.areas.workload.field.releases import FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.quantities import parse_quantity
@@ -58,7 +58,7 @@ def expanded(case: str, rules: str = NEWEST.name) -> dict[str, Json]:
     found = Expansion(
         root_of(by_kind["PodCliqueSet"]),
         claim_templates=[template] if template else [],
-        topology=GangTopology("cluster", FrozenDict(keys)) if binding else GangTopology(),
+        topology=PlacingTopology("cluster", FrozenDict(keys)) if binding else None,
         scheduler=scheduler.get("defaultProfileName", ""),
         release=WORKLOAD[rules],
     )

@@ -15,7 +15,7 @@ from grove_core.areas.scheduling.manifests import group_manifests, workload_mani
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.areas.scheduling.set_shape import gangs_of_template
 from grove_core.areas.scheduling.verdicts import GangBackends
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.topology.verdicts import GangTopology, PlacedGangs, WithheldGangs, topology_constraints_of_gang
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.questions import GANG_BACKEND
@@ -112,14 +112,14 @@ class _GroupsOfSet:
                 yield ObjectToDelete(group.ref, group.guard, (SchedulingReason.GROUP_NOT_NEEDED.because(group.ref),))
 
     def _groups_of(self, gang: ExpectedGang) -> GangGroup:
-        return groups_of_gang(gang, self._topology.constraints_of_gang(self._root, gang), self._claims)
+        return groups_of_gang(gang, topology_constraints_of_gang(self._topology, self._root, gang), self._claims)
 
     def _workload(self, want: ObjectToCreate) -> Iterator[Want | Withheld]:
         """Yield the want for the Workload, which can be made anew at any time: no program of Kubernetes reads it."""
         found = self._existing.get((want.target.kind, want.target.name))
         if found is None:
             yield self._creation(want)
-        elif not (found.deleting or self._topology.waiting or has_templates(found, want)):
+        elif not (found.deleting or isinstance(self._topology, WithheldGangs) or has_templates(found, want)):
             yield ObjectToDelete(found.ref, found.guard, (SchedulingReason.WORKLOAD_OUTDATED.because(found.ref),))
 
     def _gang(self, gang: GangGroup, manifests: Sequence[ObjectToCreate]) -> Iterator[Want | Withheld]:
@@ -129,11 +129,13 @@ class _GroupsOfSet:
             if found is None:
                 yield self._creation(want)
             elif not found.deleting:
-                if fields := immutable_fields_that_differ(found, want, with_topology=self._follows_topology):
+                # Groups of a set without topology keep the constraints that they have (TP-025).
+                is_placed = isinstance(self._topology, PlacedGangs)
+                if fields := immutable_fields_that_differ(found, want, with_topology=is_placed):
                     outdated[found.ref] = ", ".join(fields)
                 if (change := change_of_group(found, want)) is not None:
                     yield change
-        if outdated and not self._topology.waiting:
+        if outdated and not isinstance(self._topology, WithheldGangs):
             yield from self._outdated_gang(gang, manifests, outdated)
 
     def _outdated_gang(
@@ -157,15 +159,10 @@ class _GroupsOfSet:
             because = SchedulingReason.MADE_ANEW.because(one.ref, fields=fields, group=group.short, gang=name)
             yield ObjectToDelete(one.ref, one.guard, (because,))
 
-    @property
-    def _follows_topology(self) -> bool:
-        """Whether a topology applies to the set; without one groups keep the constraints that they have (TP-025)."""
-        return self._topology.follows is not None or self._topology.locked is not None
-
     def _creation(self, want: ObjectToCreate) -> ObjectToCreate | Withheld:
         """Return the creation of an object; it is withheld for a topology, and where a foreign object has its name."""
-        if self._topology.waiting:
-            return Withheld(want.target, self._topology.waiting)
+        if isinstance(self._topology, WithheldGangs):
+            return Withheld(want.target, self._topology.because)
         holder = self._snapshot.foreign_owners.get((want.target.kind, want.target.namespace, want.target.name))
         if holder is None:
             return want

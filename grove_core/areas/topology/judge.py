@@ -1,9 +1,23 @@
 """Judges which topology a set uses, and whether it is usable (TP-001 to TP-031). Linear in the objects of a set."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import assert_never
 
 from grove_core.areas.topology.rules import TopologyReason
-from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement, TopologyResolution
+from grove_core.areas.topology.verdicts import (
+    DisabledTopology,
+    GangsWithoutTopology,
+    GangTopology,
+    NoTopology,
+    PlacedGangs,
+    PlacingTopology,
+    TopologyJudgement,
+    TopologyResolution,
+    UnknownTopology,
+    UnusableTopology,
+    UsedTopology,
+    WithheldGangs,
+)
 from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
@@ -20,37 +34,38 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     use = topology_in_template(snapshot.root.spec.template)
     name = use.effective_topology_name
     if not name:
-        return TopologyJudgement(TopologyResolution.NONE, (TopologyReason.NO_TOPOLOGY.because(root),))
+        return NoTopology((TopologyReason.NO_TOPOLOGY.because(root),))
     which = (TopologyReason.TOPOLOGY_NAMED if use.named else TopologyReason.TOPOLOGY_BY_DEFAULT).because(
         root, topology=name
     )
     if not snapshot.configuration.topology.enabled:
-        return TopologyJudgement(TopologyResolution.OFF, (TopologyReason.TOPOLOGY_OFF.because(root), which), name)
+        return DisabledTopology(name, (TopologyReason.TOPOLOGY_OFF.because(root), which))
     levels = topology_levels_of(snapshot, name)
     if levels is None and TOPOLOGY_KIND not in snapshot.complete:
-        unknown = TopologyReason.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
-        return TopologyJudgement(TopologyResolution.UNKNOWN, (unknown, which), name)
+        return UnknownTopology(name, (TopologyReason.TOPOLOGY_NOT_COLLECTED.because(root, topology=name), which))
     if levels is None:
         facts = {"known": name_list_text(snapshot.topologies), "meant": did_you_mean(name, snapshot.topologies)}
         missing = TopologyReason.TOPOLOGY_MISSING.because(root, topology=name, **facts)
-        return TopologyJudgement(TopologyResolution.MISSING, (missing, which), name)
+        return UnusableTopology(TopologyResolution.MISSING, name, (missing,), which)
     lacking = tuple(missing_topology_domains(snapshot, name, levels))
     if lacking:
-        return TopologyJudgement(TopologyResolution.LACKING, (*lacking, which), name)
-    return TopologyJudgement(TopologyResolution.USED, (which,), name, FrozenDict(levels))
+        return UnusableTopology(TopologyResolution.LACKING, name, lacking, which)
+    return UsedTopology(PlacingTopology(name, FrozenDict(levels)), (which,))
 
 
 def topology_of_new_gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTopology:
     """Return the topology of new PodGangs, or why they are withheld."""
-    if judgement.resolution in {TopologyResolution.NONE, TopologyResolution.OFF}:
-        return GangTopology()
-    if judgement.resolution is not TopologyResolution.USED:
-        return GangTopology(waiting=judgement.because)
-    if has_bound_pods(snapshot):
-        locked = TopologyReason.PLACED_OTHERWISE.because(snapshot.root.ref, topology=judgement.name)
-        return GangTopology(judgement.name, judgement.keys, locked=locked)
-    follows = TopologyReason.GANG_FOLLOWS_TOPOLOGY.because(snapshot.root.ref, topology=judgement.name)
-    return GangTopology(judgement.name, judgement.keys, follows=follows)
+    match judgement:
+        case NoTopology() | DisabledTopology():
+            return GangsWithoutTopology()
+        case UnknownTopology() | UnusableTopology():
+            return WithheldGangs(judgement.because)
+        case UsedTopology(topology):
+            follows = not has_bound_pods(snapshot)
+            rule = TopologyReason.GANG_FOLLOWS_TOPOLOGY if follows else TopologyReason.PLACED_OTHERWISE
+            return PlacedGangs(topology, follows, rule.because(snapshot.root.ref, topology=topology.name))
+        case _:
+            assert_never(judgement)
 
 
 def has_bound_pods(snapshot: Snapshot) -> bool:
@@ -60,9 +75,9 @@ def has_bound_pods(snapshot: Snapshot) -> bool:
 
 def topology_condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
     """Return reason code and message of the set's condition (TP-030); None if the set has none."""
-    if judgement.resolution in {TopologyResolution.MISSING, TopologyResolution.LACKING}:
-        first = judgement.because[0]
-        return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])[:LONGEST_MESSAGE]
+    if isinstance(judgement, UnusableTopology):
+        message = "; ".join(fault.sentence for fault in judgement.faults)
+        return judgement.faults[0].rule.code, message[:LONGEST_MESSAGE]
     if misplaced:
         message = f"pods were bound before topology {judgement.name} was changed: {name_list_text(misplaced)}"
         return TopologyReason.PLACED_OTHERWISE.code, message

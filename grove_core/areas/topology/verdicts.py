@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from enum import Enum, unique
-from typing import NamedTuple
+from typing import ClassVar, Literal, TypeAlias, assert_never
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import TopologyConstraint
 from grove_core.resources.podgang import (
@@ -60,51 +61,126 @@ class TopologyDeletionHold(Enum):
     """The input does not show all users."""
 
 
-class TopologyJudgement(NamedTuple):
-    """The topology of one set.
+class PlacingTopology(Struct, frozen=True):
+    """A topology by which PodGangs are placed.
 
     Attributes:
-        resolution: which topology applies, and whether it is usable.
-        name: of the topology; empty where none applies.
-        keys: domain -> key of the node label; empty unless the resolution is USED.
-    """
-
-    resolution: TopologyResolution
-    because: tuple[Reason, ...]
-    name: str = ""
-    keys: FrozenDict[str, str] = FrozenDict()
-
-
-class GangTopology(NamedTuple):
-    """The input of the workload area for PodGangs: their topology, or why they are withheld.
-
-    Attributes:
-        topology: name of the topology that goes into new PodGangs; empty where none applies.
+        name: it goes into new PodGangs.
         keys: domain -> key of the node label.
-        waiting: why PodGangs are withheld; empty where they are created (TP-010, TP-011, TP-013).
-        follows: why PodGangs with other constraints are updated (TP-025); None where they are not.
-        locked: why PodGangs with other constraints stay as they are (TP-026); None where they do not.
     """
 
-    topology: str = ""
-    keys: FrozenDict[str, str] = FrozenDict()
-    waiting: tuple[Reason, ...] = ()
-    follows: Reason | None = None
-    locked: Reason | None = None
+    name: str
+    keys: FrozenDict[str, str]
 
     def constraints_of_gang(self, root: PodCliqueSet, gang: ExpectedGang) -> PodGangConstraints:
-        """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques."""
-        if not self.topology:
-            return NO_PLACEMENT
+        """Return the topology constraints of one gang. Linear in its cliques."""
         template, keys = root.spec.template, self.keys
         own = (_constraint_of_group(gang.cliques[0]) if gang.group else None) or template.topology_constraint
         packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in gang.cliques)
         return PodGangConstraints(
-            self.topology,
+            self.name,
             _pack(own, keys),
             tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
             () if gang.group else tuple(sorted(_packed_groups(gang, keys))),
         )
+
+
+class NoTopology(Struct, frozen=True):
+    """No topology applies to the set."""
+
+    resolution: ClassVar = TopologyResolution.NONE
+    name: ClassVar = ""
+    because: tuple[Reason, ...]
+
+
+class DisabledTopology(Struct, frozen=True):
+    """The topology of this name would apply to the set, but topology-aware scheduling is off."""
+
+    resolution: ClassVar = TopologyResolution.OFF
+    name: str
+    because: tuple[Reason, ...]
+
+
+class UnknownTopology(Struct, frozen=True):
+    """The input does not show whether the topology of the set exists."""
+
+    resolution: ClassVar = TopologyResolution.UNKNOWN
+    name: str
+    because: tuple[Reason, ...]
+
+
+class UnusableTopology(Struct, frozen=True):
+    """The topology of the set does not exist, or lacks a domain that the set asks for.
+
+    Attributes:
+        faults: what is wrong; at least one.
+        which: why this topology applies.
+    """
+
+    resolution: Literal[TopologyResolution.MISSING, TopologyResolution.LACKING]
+    name: str
+    faults: tuple[Reason, ...]
+    which: Reason
+
+    @property
+    def because(self) -> tuple[Reason, ...]:
+        """The faults, then why this topology applies."""
+        return (*self.faults, self.which)
+
+
+class UsedTopology(Struct, frozen=True):
+    """The PodGangs of the set are placed by its topology."""
+
+    resolution: ClassVar = TopologyResolution.USED
+    topology: PlacingTopology
+    because: tuple[Reason, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the topology."""
+        return self.topology.name
+
+
+TopologyJudgement: TypeAlias = NoTopology | DisabledTopology | UnknownTopology | UnusableTopology | UsedTopology
+"""The topology of one set."""
+
+
+class GangsWithoutTopology(Struct, frozen=True):
+    """No topology applies: PodGangs are created without constraints, and existing ones keep theirs."""
+
+
+class WithheldGangs(Struct, frozen=True):
+    """New PodGangs are withheld, since their topology is not usable (TP-010, TP-011, TP-013)."""
+
+    because: tuple[Reason, ...]
+
+
+class PlacedGangs(Struct, frozen=True):
+    """PodGangs are placed by a topology.
+
+    Attributes:
+        follows: whether existing PodGangs with other constraints are updated (TP-025), or stay as they are (TP-026).
+        because: why they are updated, or stay.
+    """
+
+    topology: PlacingTopology
+    follows: bool
+    because: Reason
+
+
+GangTopology: TypeAlias = GangsWithoutTopology | WithheldGangs | PlacedGangs
+"""The input of other areas for PodGangs: their topology, or why they are withheld."""
+
+
+def topology_constraints_of_gang(topology: GangTopology, root: PodCliqueSet, gang: ExpectedGang) -> PodGangConstraints:
+    """Return the topology constraints of one gang; empty where it is placed by no topology."""
+    match topology:
+        case PlacedGangs(placing):
+            return placing.constraints_of_gang(root, gang)
+        case GangsWithoutTopology() | WithheldGangs():
+            return NO_PLACEMENT
+        case _:
+            assert_never(topology)
 
 
 def _packed_groups(gang: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroupReplica]:

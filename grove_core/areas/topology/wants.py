@@ -10,7 +10,7 @@ from grove_core.areas.topology.pod_placement import (
     required_labels_of_gang,
 )
 from grove_core.areas.topology.rules import TopologyReason
-from grove_core.areas.topology.verdicts import TopologyJudgement, TopologyResolution
+from grove_core.areas.topology.verdicts import NoTopology, TopologyJudgement, UnknownTopology
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -44,7 +44,7 @@ def desired_topology_condition(
         misplaced: names of the PodGangs whose constraints differ from the topology (TP-026); None if unknown.
     """
     root = snapshot.root
-    if root.deleting or not root.uid or judgement.resolution is TopologyResolution.UNKNOWN:
+    if root.deleting or not root.uid or isinstance(judgement, UnknownTopology):
         return DesiredChanges()
     stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
     trouble = topology_condition_reason(judgement, sorted(misplaced or ()))
@@ -72,7 +72,7 @@ def desired_topology_condition(
 
 def findings_of_topology(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[Finding]:
     """Yield which topology applies and why; nothing if none applies and topology-aware scheduling is off."""
-    if judgement.resolution is not TopologyResolution.NONE or snapshot.configuration.topology.enabled:
+    if not isinstance(judgement, NoTopology) or snapshot.configuration.topology.enabled:
         yield Finding(snapshot.root.ref, TOPOLOGY, judgement.resolution.value, judgement.because)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
 from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.topology.verdicts import GangsWithoutTopology, GangTopology
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.snapshot.expected_replicas import ExpectedReplica
@@ -25,7 +25,7 @@ class WorkloadInputs(NamedTuple):
     terminating: ReplicasToTerminate = ReplicasToTerminate()
     clique_domains: ComputeDomainsOfNewParts = ComputeDomainsOfNewParts()
     mnnvl_annotations: FrozenDict[str, FrozenMap] = FrozenDict()
-    gang_topology: GangTopology = GangTopology()
+    gang_topology: GangTopology = GangsWithoutTopology()
     gang_backends: GangBackends = PODGANGS_ONLY
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.topology.verdicts import PlacingTopology
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
 from grove_core.areas.workload.field.objects.podcliques_and_groups import (
     podclique_manifest_by_go_operator,
@@ -31,13 +31,13 @@ from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.configuration import Configuration, SchedulerProfiles
 from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.podgang import NO_PLACEMENT
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedSet
 from grove_core.snapshot.snapshot import Snapshot
 
 Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
-NO_TOPOLOGY: Final = GangTopology()
 
 
 def stored(manifest: Json) -> Json:
@@ -55,7 +55,7 @@ class Expansion:
 
     Attributes:
         root, context: the set, alone in its snapshot.
-        topology: of its gangs.
+        topology: of its gangs; None where they have none.
         release: of the operator.
     """
 
@@ -64,7 +64,7 @@ class Expansion:
         root: PodCliqueSet,
         *,
         claim_templates: Sequence[Json] = (),
-        topology: GangTopology = NO_TOPOLOGY,
+        topology: PlacingTopology | None = None,
         scheduler: str = "",
         release: WorkloadOfRelease = FROM_ALPHA_12,
     ) -> None:
@@ -102,7 +102,9 @@ class Expansion:
             for group in replica.groups:
                 yield from self._group(group)
             for gang in replica.gangs:
-                yield podgang_manifest_by_go_operator(self.context, gang, {}, self.topology)
+                topology = self.topology
+                placement = topology.constraints_of_gang(root, gang) if topology is not None else NO_PLACEMENT
+                yield podgang_manifest_by_go_operator(self.context, gang, {}, placement)
 
     def _group(self, part: ExpectedGroup) -> Iterator[ObjectToCreate]:
         if part.template.scale_config is not None:

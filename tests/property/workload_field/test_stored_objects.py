@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.objects.podcliques_and_groups import (
     podclique_changes_by_go_operator,
     scaling_group_changes_by_go_operator,
@@ -22,7 +21,7 @@ from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
-from grove_core.resources.podgang import GangPackConstraint, PodGangConstraints
+from grove_core.resources.podgang import NO_PLACEMENT, GangPackConstraint, PodGangConstraints
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.expected_replicas import ExpectedClique, expected_set_of
@@ -95,7 +94,7 @@ def test_wf102_no_stored_podgang_is_changed(name: str) -> None:
             for part in replica.gangs:
                 gang = gangs[part.name]
                 pods = {group.name: group.pods for group in gang.groups}
-                change = podgang_changes_by_go_operator(WorkloadContext(snapshot), gang, part, pods, GangTopology())
+                change = podgang_changes_by_go_operator(WorkloadContext(snapshot), gang, part, pods, NO_PLACEMENT)
                 assert change is None, change
 
 
@@ -167,7 +166,7 @@ def test_wf132_a_podgang_follows_its_pods_its_set_and_the_topology() -> None:
 
     def change_of(**fields: Any) -> tuple[Any, list[str]]:
         stored = replace(gang, **fields)
-        change = podgang_changes_by_go_operator(WorkloadContext(snapshot), stored, part, pods, GangTopology())
+        change = podgang_changes_by_go_operator(WorkloadContext(snapshot), stored, part, pods, NO_PLACEMENT)
         assert change is not None
         return thaw_json(change.fields), [reason.rule.requirement for reason in change.because]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.topology.verdicts import PlacingTopology
 from grove_core.areas.workload.field.objects.pods import pod_manifest_by_go_operator
 from grove_core.areas.workload.field.releases import BEFORE_ALPHA_12, FROM_ALPHA_12, MAIN_BRANCH
 from grove_core.kernel.frozen import FrozenDict, thaw_json
@@ -188,7 +188,7 @@ def test_wf131_domains_that_the_topology_lacks_are_left_out(keys: dict[str, str]
         groups=groups,
         topologyConstraint={"topologyName": "t", "pack": {"required": "zone"}},
     )
-    gang = expanded(raw, topology=GangTopology("t", FrozenDict(keys)))["PodGang/llm-0"]
+    gang = expanded(raw, topology=PlacingTopology("t", FrozenDict(keys)))["PodGang/llm-0"]
     assert ("annotations" in gang["metadata"]) is named
     of_rack = {"topologyConstraint": {"packConstraint": {"required": "r"}}} if "rack" in keys else {}
     assert gang["spec"]["topologyConstraintGroupConfigs"] == [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.topology.verdicts import GangTopology, PlacedGangs
 from grove_core.areas.workload.design.set_update import SetRolloutStep, judge_rollout
 from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, topology_constraint_change
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement, judge_scheduling_gates
@@ -91,7 +91,7 @@ def gang_constraints_of(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], topology: GangTopology
 ) -> FrozenDict[str, TopologyConstraintChange | Withheld]:
     """Return the changes of existing PodGangs' topology constraints, or why they stay; without those that are right."""
-    if not topology.topology:
+    if not isinstance(topology, PlacedGangs):
         return FrozenDict()
     expected = (part for replica in replicas for part in replica.gangs)
     existing = ((part, gang) for part in expected if (gang := context.gangs.get(part.name)) is not None)

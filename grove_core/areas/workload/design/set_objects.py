@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
+from grove_core.areas.topology.verdicts import WithheldGangs, topology_constraints_of_gang
 from grove_core.areas.workload.design.judge import JudgedSetParts
 from grove_core.areas.workload.design.pod_creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.object_wants import SetObject, repeated_names
@@ -133,7 +134,7 @@ class ExpectedSetObjects:
             yield from self._new_gang(pods)
 
     def _new_gang(self, pods: GangPods) -> Iterator[LazyManifest | Withheld]:
-        name = pods.expected.name
+        name, topology = pods.expected.name, self._inputs.gang_topology
         ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, name)
         if pods.foreign_gang:
             yield Withheld(ref, (WorkloadReason.GANG_OF_ANOTHER_SCHEME.because(ref, gang=pods.foreign_gang),))
@@ -141,10 +142,10 @@ class ExpectedSetObjects:
             yield Withheld(
                 ref, (WorkloadReason.GANG_LACKS_CLIQUE.because(ref, gang=name, missing=pods.uncreatable_member),)
             )
-        elif self._inputs.gang_topology.waiting:
-            yield Withheld(ref, self._inputs.gang_topology.waiting)
+        elif isinstance(topology, WithheldGangs):
+            yield Withheld(ref, topology.because)
         elif pods.has_all_cliques:
-            placement = self._inputs.gang_topology.constraints_of_gang(self._root, pods.expected)
+            placement = topology_constraints_of_gang(topology, self._root, pods.expected)
             make = partial(podgang_manifest_for, self._root, pods.expected, pods.wanted_pod_references, placement)
             yield LazyManifest("PodGang", name, make)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from grove_core.areas.topology.verdicts import topology_constraints_of_gang
 from grove_core.areas.workload.field.gangs import pod_references
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.objects.podcliques_and_groups import (
@@ -151,17 +152,18 @@ class GoOperatorSetObjects:
         context, gang = self._context, self._context.gangs.get(expected.name)
         if not context.has_all_objects_of_kinds("PodGang") or self._waiting:
             return  # a stage that fails prevents the later ones (WF-009)
-        references, topology = pod_references(context, expected), self._inputs.gang_topology
+        references = pod_references(context, expected)
+        placement = topology_constraints_of_gang(self._inputs.gang_topology, self._root, expected)
         if gang is None:
             foreign = next(filter(None, map(context.foreign_gang_of_clique, expected.cliques)), "")
             if foreign:
                 ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, expected.name)
                 yield Withheld(ref, (WorkloadReason.GANG_OF_ANOTHER_SCHEME.because(ref, gang=foreign),))
                 return
-        make = partial(podgang_manifest_by_go_operator, context, expected, references, topology)
+        make = partial(podgang_manifest_by_go_operator, context, expected, references, placement)
         yield LazyManifest("PodGang", expected.name, make)
         if gang is not None and context.has_all_objects_of_kinds("Pod"):
-            change = podgang_changes_by_go_operator(context, gang, expected, references, topology)
+            change = podgang_changes_by_go_operator(context, gang, expected, references, placement)
             if change is not None:
                 yield change
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.topology.verdicts import PlacedGangs
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
@@ -33,7 +33,7 @@ class TopologyConstraintChange(NamedTuple):
 
 
 def topology_constraint_change(
-    root: PodCliqueSet, gang: PodGang, part: ExpectedGang, topology: GangTopology
+    root: PodCliqueSet, gang: PodGang, part: ExpectedGang, topology: PlacedGangs
 ) -> TopologyConstraintChange | Withheld | None:
     """Return what becomes of constraints that differ from the topology that applies; None where they stay.
 
@@ -42,12 +42,12 @@ def topology_constraint_change(
         part: the gang as the set expects it.
         topology: the one that applies, with the reason to follow it or to leave the gang as it is.
     """
-    wanted = topology.constraints_of_gang(root, part)
+    wanted = topology.topology.constraints_of_gang(root, part)
     if wanted == gang.placement:
         return None
-    if topology.follows is not None:
-        return TopologyConstraintChange(wanted, topology.follows)
-    return Withheld(gang.ref, (topology.locked,)) if topology.locked is not None else None
+    if topology.follows:
+        return TopologyConstraintChange(wanted, topology.because)
+    return Withheld(gang.ref, (topology.because,))
 
 
 def podgang_manifest_for(

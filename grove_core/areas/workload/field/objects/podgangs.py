@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.field.objects.metadata_texts import labels_by_go_operator, metadata_changes
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.objects.podgangs import pods_needed, reason_of_new_gang
@@ -21,17 +20,16 @@ from grove_core.snapshot.expected_replicas import ExpectedGang
 
 
 def podgang_manifest_by_go_operator(
-    context: WorkloadContext, part: ExpectedGang, pods: Mapping[str, Sequence[str]], topology: GangTopology
+    context: WorkloadContext, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: PodGangConstraints
 ) -> ObjectToCreate:
     """Return a PodGang that refers to these pods, which are sorted, by clique (WF-130, WF-131).
 
     Args:
         part: the gang as the set expects it.
         pods: name of each of its PodCliques -> names of the pods.
-        topology: the one that applies, with its node labels.
+        placement: its topology constraints.
     """
     root = context.root
-    placement = topology.constraints_of_gang(root, part)
     blank = NewObjectMetadata(
         api_version=SCHEDULER,
         kind="PodGang",
@@ -48,16 +46,15 @@ def podgang_changes_by_go_operator(
     gang: PodGang,
     part: ExpectedGang,
     pods: Mapping[str, Sequence[str]],
-    topology: GangTopology,
+    placement: PodGangConstraints,
 ) -> FieldsToApply | None:
     """Return the change of an existing PodGang; None where nothing differs (WF-102, WF-132).
 
     Args:
         gang: the existing one.
-        part, pods, topology: as of :func:`podgang_manifest_by_go_operator`.
+        part, pods, placement: as of :func:`podgang_manifest_by_go_operator`.
     """
     root = context.root
-    placement = topology.constraints_of_gang(root, part)
     because = list[Reason]()
     groups = tuple(PodGroup(one.name, pods_needed(one), tuple(pods.get(one.name, ()))) for one in part.cliques)
     spec: dict[str, Json] = {}
