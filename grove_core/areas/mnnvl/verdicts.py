@@ -2,13 +2,12 @@
 
 from datetime import datetime
 from enum import Enum, unique
-from typing import NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.structs import Struct
 from grove_core.resources.domains_ready_condition import DomainCreationFailure
-
-"""The question of findings on ComputeDomains, in either mode."""
 
 
 @unique
@@ -42,39 +41,75 @@ class ComputeDomainUseBySiblings(Enum):
     WITHOUT = "none names it"
 
 
-class ReplicaComputeDomain(NamedTuple):
-    """The ComputeDomain of one replica.
+class _OfReplica(Struct, frozen=True):
+    """What is known of every ComputeDomain.
 
     Attributes:
+        index: of the replica.
         siblings: whether existing parts of the replica use a domain.
-        until: when the wait for an earlier domain ends; None if there is none.
-        name_is_taken: whether another object holds its name, or a domain that is being deleted.
-        error: why its creation fails; empty if that is not known now.
     """
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
+    index: int
     siblings: ComputeDomainUseBySiblings
-    state: ReplicaComputeDomainState
     because: tuple[Reason, ...]
-    until: datetime | None = None
-    name_is_taken: bool = False
-    error: str = ""
 
-    @property
-    def is_used_by_new_parts(self) -> bool:
-        """Whether new parts of the replica use the domain (MN-020, MN-021)."""
-        return self.siblings is ComputeDomainUseBySiblings.JOINED or (
-            self.siblings is ComputeDomainUseBySiblings.NONE and self.state is ReplicaComputeDomainState.JOINED
-        )
 
-    @property
-    def withholds_new_parts(self) -> bool:
-        """Whether new parts of the replica are withheld (MN-010); they are not if it has parts already."""
-        return self.siblings is ComputeDomainUseBySiblings.NONE and self.state in {
-            ReplicaComputeDomainState.AWAITED,
-            ReplicaComputeDomainState.LEAVING,
-            ReplicaComputeDomainState.UNKNOWN,
-        }
+class UnchangedComputeDomain(_OfReplica, frozen=True):
+    """A ComputeDomain that exists, or that the replica runs without: nothing is done."""
+
+    state: Literal[ReplicaComputeDomainState.JOINED, ReplicaComputeDomainState.WITHOUT]
+
+
+class MissingComputeDomain(_OfReplica, frozen=True):
+    """A ComputeDomain that is created now."""
+
+    state: Literal[ReplicaComputeDomainState.AWAITED, ReplicaComputeDomainState.RESTORED]
+
+
+class WithheldComputeDomain(_OfReplica, frozen=True):
+    """A ComputeDomain of which the creation is withheld, since MNNVL is off or too little is known."""
+
+    state: Literal[ReplicaComputeDomainState.MISSED, ReplicaComputeDomainState.UNKNOWN]
+
+
+class LeavingComputeDomain(_OfReplica, frozen=True):
+    """A ComputeDomain whose creation waits for the deletion of an earlier one, at the longest until ``until``."""
+
+    state: ClassVar = ReplicaComputeDomainState.LEAVING
+    until: datetime
+
+
+class FailedComputeDomain(_OfReplica, frozen=True):
+    """A ComputeDomain whose creation failed, and is tried again.
+
+    Attributes:
+        error: of the API server; empty if the creation is not refused now.
+    """
+
+    state: ClassVar = ReplicaComputeDomainState.FAILED
+    error: str
+
+
+class ComputeDomainNameTaken(_OfReplica, frozen=True):
+    """A ComputeDomain that cannot be created, since another object has its name.
+
+    Attributes:
+        until: when the wait for the deletion of that object ends; None if there is no such wait.
+    """
+
+    state: ClassVar = ReplicaComputeDomainState.FAILED
+    until: datetime | None
+
+
+ReplicaComputeDomain: TypeAlias = (
+    UnchangedComputeDomain
+    | MissingComputeDomain
+    | WithheldComputeDomain
+    | LeavingComputeDomain
+    | FailedComputeDomain
+    | ComputeDomainNameTaken
+)
+"""The ComputeDomain of one replica."""
 
 
 class MnnvlJudgement(NamedTuple):

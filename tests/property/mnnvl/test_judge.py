@@ -13,7 +13,7 @@ from grove_core.admit import admit
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl.design.wants import desired_mnnvl_changes, mnnvl_wake_time
-from grove_core.areas.mnnvl.verdicts import ReplicaComputeDomainState
+from grove_core.areas.mnnvl.verdicts import ComputeDomainNameTaken, LeavingComputeDomain, ReplicaComputeDomainState
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
@@ -142,7 +142,8 @@ def _check_state(state: dict[str, Any]) -> None:
         else expected_state is ReplicaComputeDomainState.JOINED
     )
     assert bool(fabric.templates) is joins
-    assert (mnnvl_wake_time(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
+    waiting = [one for one in judgement.replicas if isinstance(one, LeavingComputeDomain | ComputeDomainNameTaken)]
+    assert (mnnvl_wake_time(judgement) is not None) is any(one.until is not None for one in waiting)
     assert not broken_laws_in_plan(reconcile(snapshot), snapshot)
 
 

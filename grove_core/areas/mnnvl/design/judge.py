@@ -2,16 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Final, assert_never
 
 from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.areas.mnnvl.verdicts import (
+    ComputeDomainNameTaken,
     ComputeDomainsOfNewParts,
     ComputeDomainUseBySiblings,
+    FailedComputeDomain,
+    LeavingComputeDomain,
+    MissingComputeDomain,
     MnnvlJudgement,
     ReplicaComputeDomain,
     ReplicaComputeDomainState,
+    UnchangedComputeDomain,
+    WithheldComputeDomain,
 )
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
@@ -49,16 +54,6 @@ def wants_compute_domains(annotations: Mapping[str, object], template: SetTempla
     return not opts_out_of_mnnvl(annotations) and bool(cliques_with_gpus(template))
 
 
-_RETRIED: Final = frozenset(
-    {ReplicaComputeDomainState.AWAITED, ReplicaComputeDomainState.RESTORED, ReplicaComputeDomainState.LEAVING}
-)
-_IF_NOT_COLLECTED: Final = MappingProxyType(
-    {
-        ComputeDomainUseBySiblings.NONE: ReplicaComputeDomainState.UNKNOWN,
-        ComputeDomainUseBySiblings.JOINED: ReplicaComputeDomainState.JOINED,
-        ComputeDomainUseBySiblings.WITHOUT: ReplicaComputeDomainState.WITHOUT,
-    }
-)
 LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39
 
 
@@ -84,10 +79,36 @@ def compute_domains_of_new_parts(snapshot: Snapshot, judgement: MnnvlJudgement) 
         FrozenDict(
             (one.index, domain_claim_template_name(name, one.index))
             for one in judgement.replicas
-            if one.is_used_by_new_parts
+            if _is_used_by_new_parts(one)
         ),
-        FrozenDict((one.index, one.because) for one in judgement.replicas if one.withholds_new_parts),
+        FrozenDict((one.index, one.because) for one in judgement.replicas if _withholds_new_parts(one)),
     )
+
+
+def _is_used_by_new_parts(one: ReplicaComputeDomain) -> bool:
+    """Return whether new parts of the replica use the domain (MN-020, MN-021)."""
+    match one.siblings:
+        case ComputeDomainUseBySiblings.JOINED:
+            return True
+        case ComputeDomainUseBySiblings.WITHOUT:
+            return False
+        case ComputeDomainUseBySiblings.NONE:
+            return one.state is ReplicaComputeDomainState.JOINED
+        case _:
+            assert_never(one.siblings)
+
+
+def _withholds_new_parts(one: ReplicaComputeDomain) -> bool:
+    """Return whether new parts of the replica are withheld (MN-010); they are not if it has parts already."""
+    if one.siblings is not ComputeDomainUseBySiblings.NONE:
+        return False
+    match one:
+        case MissingComputeDomain() | WithheldComputeDomain() | LeavingComputeDomain():
+            return True
+        case UnchangedComputeDomain() | FailedComputeDomain() | ComputeDomainNameTaken():
+            return False
+        case _:
+            assert_never(one)
 
 
 def compute_domain_ref_of_replica(snapshot: Snapshot, replica: int) -> Ref:
@@ -162,19 +183,18 @@ class _SetDomains:
             if siblings is ComputeDomainUseBySiblings.WITHOUT:
                 return self._without(index)
             because = MnnvlReason.DOMAIN_EXISTS.because(found.ref, domain=ref.name)
-            return ReplicaComputeDomain(index, siblings, ReplicaComputeDomainState.JOINED, (because,))
+            return UnchangedComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.JOINED)
         if not self.is_complete:
-            because = MnnvlReason.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name)
-            return ReplicaComputeDomain(index, siblings, _IF_NOT_COLLECTED[siblings], (because,))
+            return self._not_collected_domain(index, siblings, ref)
         if siblings is ComputeDomainUseBySiblings.NONE and self.not_collected:
             because = MnnvlReason.SIBLINGS_NOT_COLLECTED.because(
                 ref, kinds=name_list_text(self.not_collected), replica=index
             )
-            return ReplicaComputeDomain(index, siblings, ReplicaComputeDomainState.UNKNOWN, (because,))
+            return WithheldComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.UNKNOWN)
         if not self.is_on:
             setting = _disabled_by(self._snapshot.configuration.mnnvl)
             because = MnnvlReason.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting)
-            return ReplicaComputeDomain(index, siblings, ReplicaComputeDomainState.MISSED, (because,))
+            return WithheldComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.MISSED)
         has_failed = index in self._failed_before.replicas or ref.name in self._refused
         if siblings is ComputeDomainUseBySiblings.WITHOUT and not has_failed:
             return self._without(index)
@@ -184,72 +204,79 @@ class _SetDomains:
 
     def failure(self, replicas: Iterable[ReplicaComputeDomain]) -> DomainCreationFailure:
         """Return the content of the set's condition (MN-012); a failed replica stays in it until its domain exists."""
-        failed = [
-            one
-            for one in replicas
-            if one.state is ReplicaComputeDomainState.FAILED
-            or (one.state in _RETRIED and one.index in self._failed_before.replicas)
-        ]
+        failed = {one.index: error for one in replicas if (error := self._creation_error(one)) is not None}
         if not failed:
             return DomainCreationFailure()
-        stored = self._failed_before.error if failed[0].index in self._failed_before.replicas[:1] else ""
-        errors = (failed[0].error, stored, *(one.error for one in failed), self._failed_before.error)
-        error = next(filter(None, errors), "")
-        return DomainCreationFailure(tuple(one.index for one in failed), error)
+        (first, error), *_ = failed.items()
+        stored = self._failed_before.error if first in self._failed_before.replicas[:1] else ""
+        errors = (error, stored, *failed.values(), self._failed_before.error)
+        return DomainCreationFailure(tuple(failed), next(filter(None, errors), ""))
+
+    def _creation_error(self, one: ReplicaComputeDomain) -> str | None:
+        """Return why the creation of a domain fails, empty if that is not known now; None if it does not fail."""
+        match one:
+            case FailedComputeDomain():
+                return one.error
+            case ComputeDomainNameTaken():
+                return "" if one.until is not None else one.because[0].sentence
+            case MissingComputeDomain() | LeavingComputeDomain():
+                return "" if one.index in self._failed_before.replicas else None
+            case UnchangedComputeDomain() | WithheldComputeDomain():
+                return None
+            case _:
+                assert_never(one)
+
+    def _not_collected_domain(self, index: int, siblings: ComputeDomainUseBySiblings, ref: Ref) -> ReplicaComputeDomain:
+        """Return the state of a domain that may exist: it follows from the parts of the replica (MN-016)."""
+        because = (MnnvlReason.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name),)
+        match siblings:
+            case ComputeDomainUseBySiblings.NONE:
+                return WithheldComputeDomain(index, siblings, because, ReplicaComputeDomainState.UNKNOWN)
+            case ComputeDomainUseBySiblings.JOINED:
+                return UnchangedComputeDomain(index, siblings, because, ReplicaComputeDomainState.JOINED)
+            case ComputeDomainUseBySiblings.WITHOUT:
+                return UnchangedComputeDomain(index, siblings, because, ReplicaComputeDomainState.WITHOUT)
+            case _:
+                assert_never(siblings)
 
     def _missing_domain(self, index: int, siblings: ComputeDomainUseBySiblings, ref: Ref) -> ReplicaComputeDomain:
-        error = ""
         if ref.name in self._refused:
             error = self._refused[ref.name]
-            state, because = (
-                ReplicaComputeDomainState.FAILED,
-                MnnvlReason.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error),
-            )
-        else:
-            match siblings:
-                case ComputeDomainUseBySiblings.NONE:
-                    state, because = (
-                        ReplicaComputeDomainState.AWAITED,
-                        MnnvlReason.WAITS_FOR_DOMAIN.because(ref, domain=ref.name),
-                    )
-                case ComputeDomainUseBySiblings.JOINED:
-                    state, because = (
-                        ReplicaComputeDomainState.RESTORED,
-                        MnnvlReason.MADE_AGAIN.because(ref, replica=index),
-                    )
-                case ComputeDomainUseBySiblings.WITHOUT:
-                    state, because = ReplicaComputeDomainState.FAILED, MnnvlReason.TRIED_AGAIN.because(ref)
-                case _:
-                    assert_never(siblings)
-        return ReplicaComputeDomain(index, siblings, state, (because,), error=error)
+            because = MnnvlReason.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
+            return FailedComputeDomain(index, siblings, (because,), error)
+        match siblings:
+            case ComputeDomainUseBySiblings.NONE:
+                because = MnnvlReason.WAITS_FOR_DOMAIN.because(ref, domain=ref.name)
+                return MissingComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.AWAITED)
+            case ComputeDomainUseBySiblings.JOINED:
+                because = MnnvlReason.MADE_AGAIN.because(ref, replica=index)
+                return MissingComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.RESTORED)
+            case ComputeDomainUseBySiblings.WITHOUT:
+                return FailedComputeDomain(index, siblings, (MnnvlReason.TRIED_AGAIN.because(ref),), error="")
+            case _:
+                assert_never(siblings)
 
     def _taken_name(
         self, index: int, siblings: ComputeDomainUseBySiblings, found: ComputeDomain
     ) -> ReplicaComputeDomain:
         until = self._awaited_until(found)
         if until is not None and self._snapshot.now < until:
-            state = (
-                ReplicaComputeDomainState.FAILED
-                if siblings is ComputeDomainUseBySiblings.WITHOUT
-                else ReplicaComputeDomainState.LEAVING
-            )
             because = MnnvlReason.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
-            return ReplicaComputeDomain(index, siblings, state, (because,), until, name_is_taken=True)
+            if siblings is ComputeDomainUseBySiblings.WITHOUT:
+                return ComputeDomainNameTaken(index, siblings, (because,), until)
+            return LeavingComputeDomain(index, siblings, (because,), until)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "no controller"
         if found.deleting:
             holder = f"{holder}, and its deletion does not finish"
         elif until is not None:
             holder = f"an earlier {holder}, and is not deleted"
         because = MnnvlReason.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
-        error = because.sentence
-        return ReplicaComputeDomain(
-            index, siblings, ReplicaComputeDomainState.FAILED, (because,), name_is_taken=True, error=error
-        )
+        return ComputeDomainNameTaken(index, siblings, (because,), until=None)
 
     def _without(self, index: int) -> ReplicaComputeDomain:
         because = MnnvlReason.REPLICA_RUNS_WITHOUT.because(self._root.ref.at_replica(index), replica=index)
-        return ReplicaComputeDomain(
-            index, ComputeDomainUseBySiblings.WITHOUT, ReplicaComputeDomainState.WITHOUT, (because,)
+        return UnchangedComputeDomain(
+            index, ComputeDomainUseBySiblings.WITHOUT, (because,), ReplicaComputeDomainState.WITHOUT
         )
 
     def _awaited_until(self, found: ComputeDomain) -> datetime | None:

@@ -7,7 +7,17 @@ from typing import assert_never
 
 from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.rules import MnnvlReason
-from grove_core.areas.mnnvl.verdicts import MnnvlJudgement, ReplicaComputeDomain, ReplicaComputeDomainState
+from grove_core.areas.mnnvl.verdicts import (
+    ComputeDomainNameTaken,
+    FailedComputeDomain,
+    LeavingComputeDomain,
+    MissingComputeDomain,
+    MnnvlJudgement,
+    ReplicaComputeDomain,
+    ReplicaComputeDomainState,
+    UnchangedComputeDomain,
+    WithheldComputeDomain,
+)
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -74,37 +84,30 @@ def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator
 
 def mnnvl_wake_time(judgement: MnnvlJudgement) -> datetime | None:
     """Return when the first wait for the deletion of an earlier domain ends (MN-041)."""
-    return min((one.until for one in judgement.replicas if one.until is not None), default=None)
+    waiting = (one for one in judgement.replicas if isinstance(one, LeavingComputeDomain | ComputeDomainNameTaken))
+    return min((one.until for one in waiting if one.until is not None), default=None)
 
 
 def _want_for(snapshot: Snapshot, one: ReplicaComputeDomain) -> ObjectToCreate | Withheld | None:
     """Return the want for the domain of one replica; a refused one stays wanted, so that it is retried (MN-014)."""
-    reason = one.because[0]
-    match one.state:
-        case ReplicaComputeDomainState.AWAITED:
+    match one:
+        case MissingComputeDomain(state=ReplicaComputeDomainState.AWAITED):
             return _domain_for(
                 snapshot, one, MnnvlReason.DOMAIN_OF_REPLICA.because(snapshot.root.ref, replica=one.index)
             )
-        case ReplicaComputeDomainState.RESTORED:
-            return _domain_for(snapshot, one, reason)
-        case ReplicaComputeDomainState.FAILED if not one.name_is_taken:
-            return _domain_for(snapshot, one, reason)
-        case (
-            ReplicaComputeDomainState.FAILED
-            | ReplicaComputeDomainState.LEAVING
-            | ReplicaComputeDomainState.MISSED
-            | ReplicaComputeDomainState.UNKNOWN
-        ):
+        case MissingComputeDomain() | FailedComputeDomain():
+            return _domain_for(snapshot, one, one.because[0])
+        case WithheldComputeDomain() | LeavingComputeDomain() | ComputeDomainNameTaken():
             unlisted = one.state is ReplicaComputeDomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
             obstacle = StepObstacle.DOMAINS_NOT_COLLECTED if unlisted else StepObstacle.RULE
             return Withheld(compute_domain_ref_of_replica(snapshot, one.index), one.because, obstacle=obstacle)
-        case ReplicaComputeDomainState.JOINED | ReplicaComputeDomainState.WITHOUT:
+        case UnchangedComputeDomain():
             return None
         case _:
-            assert_never(one.state)
+            assert_never(one)
 
 
-def _domain_for(snapshot: Snapshot, one: ReplicaComputeDomain, because: Reason) -> ObjectToCreate:
+def _domain_for(snapshot: Snapshot, one: MissingComputeDomain | FailedComputeDomain, because: Reason) -> ObjectToCreate:
     """Return the domain of a replica (MN-005); other steps do not wait for one that failed before (OP-015)."""
     root, ref = snapshot.root, compute_domain_ref_of_replica(snapshot, one.index)
     new = NewObjectMetadata(
@@ -121,7 +124,7 @@ def _domain_for(snapshot: Snapshot, one: ReplicaComputeDomain, because: Reason) 
         ref,
         new.manifest_with_fields({"spec": spec}),
         (because,),
-        is_foundation=one.state is not ReplicaComputeDomainState.FAILED,
+        is_foundation=isinstance(one, MissingComputeDomain),
     )
 
 
