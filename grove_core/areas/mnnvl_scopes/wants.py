@@ -29,6 +29,7 @@ from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.questions import COMPUTE_DOMAIN
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure
+from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import (
     DesiredChanges,
     FieldsToApply,
@@ -101,8 +102,7 @@ def desired_changes_after_webhooks(snapshot: Snapshot, desired: DesiredChanges) 
         if not isinstance(want, ObjectToCreate):
             wants.append(want)
         elif want.target.kind == "PodGang":
-            manifest = with_adoption_annotation(want.manifest)
-            wants.append(ObjectToCreate(want.target, manifest, want.because, want.is_foundation))
+            wants.append(replace(want, manifest=with_adoption_annotation(want.manifest)))
         elif want.target.kind == "PodClique":
             admission = judge_clique_admission(_new_clique(want), view, ensured)
             match admission:
@@ -111,10 +111,8 @@ def desired_changes_after_webhooks(snapshot: Snapshot, desired: DesiredChanges) 
                 case CliqueJoinsDomain():
                     ensures += admission.ensures
                     ensured.update(one.target for one in admission.ensures)
-                    because = (*want.because, admission.because)
-                    wants.append(
-                        ObjectToCreate(want.target, _with_pod_spec(want.manifest, admission.pod_spec), because)
-                    )
+                    manifest = _with_pod_spec(want.manifest, admission.pod_spec)
+                    wants.append(replace(want, manifest=manifest, because=(*want.because, admission.because)))
                 case CliqueUnchanged():
                     wants.append(want)
                 case _:
