@@ -10,11 +10,12 @@ from typing import Any, Final, TextIO
 from grove_core.areas.domain_cliques.verdicts import (
     DaemonAction,
     DaemonRequest,
+    RequestFailed,
     RequestResult,
-    RequestResultKind,
     RestartFabricAction,
     StartFabricAction,
     StopFabricAction,
+    TooManyRequests,
     WaitAction,
 )
 from grove_core.kernel.decisions import Decision
@@ -66,7 +67,7 @@ class DaemonLog:
     def on_request_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """Write a failed request; the next decision shows a success."""
         self._last = None
-        if result.kind is not RequestResultKind.SUCCEEDED:
+        if isinstance(result, TooManyRequests | RequestFailed):
             self.write_message("warning", f"{request.summary}: {result.kind.value}", detail=result.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:

@@ -19,12 +19,16 @@ from grove_core.areas.domain_cliques.verdicts import (
     DaemonRequest,
     LabelPodRequest,
     ListPodsRequest,
+    PodsListed,
     PostRequest,
     PutRequest,
     ReadObjectRequest,
     RemoveEntryRequest,
+    RequestFailed,
     RequestResult,
     RequestResultKind,
+    RequestSucceeded,
+    TooManyRequests,
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw_json
@@ -114,22 +118,20 @@ def request_result_from_response(request: DaemonRequest, response: ApiResponse) 
         try:
             return _success(request, response)
         except MalformedObject as fault:
-            return RequestResult(kind=RequestResultKind.REFUSED, detail=f"malformed object in the response: {fault}")
+            return RequestFailed(RequestResultKind.REFUSED, f"malformed object in the response: {fault}")
     words = response.error_message
     if response.status == TOO_MANY:
         retry_after = None if response.retry_after is None else timedelta(seconds=response.retry_after)
-        return RequestResult(kind=RequestResultKind.TOO_MANY_REQUESTS, retry_after=retry_after, detail=words)
+        return TooManyRequests(retry_after, words)
     if response.status == NOT_FOUND:
         ref = _object_of(request)
         is_absent = ref is not None and response_confirms_absence(response, ref)
-        return RequestResult(
-            kind=RequestResultKind.NOT_FOUND if is_absent else RequestResultKind.NO_RESPONSE, detail=words
-        )
+        return RequestFailed(RequestResultKind.NOT_FOUND if is_absent else RequestResultKind.NO_RESPONSE, words)
     if response.status == CONFLICT:
-        kind = RequestResultKind.FIELD_CONFLICT if _is_field_conflict(response) else RequestResultKind.CONFLICT
-        return RequestResult(kind=kind, detail=words)
-    kind = RequestResultKind.NO_RESPONSE if response.status >= SERVER_FAULT else RequestResultKind.REFUSED
-    return RequestResult(kind=kind, detail=words)
+        is_of_fields = _is_field_conflict(response)
+        return RequestFailed(RequestResultKind.FIELD_CONFLICT if is_of_fields else RequestResultKind.CONFLICT, words)
+    is_fault = response.status >= SERVER_FAULT
+    return RequestFailed(RequestResultKind.NO_RESPONSE if is_fault else RequestResultKind.REFUSED, words)
 
 
 class DaemonRequestSender:
@@ -165,7 +167,7 @@ class DaemonRequestSender:
                 http.method, http.path, query=http.query, body=body, content_type=http.content_type
             )
         except NoServerResponse as fault:
-            return RequestResult(kind=RequestResultKind.NO_RESPONSE, detail=str(fault))
+            return RequestFailed(RequestResultKind.NO_RESPONSE, str(fault))
         return request_result_from_response(request, response)
 
 
@@ -178,12 +180,12 @@ def _success(request: DaemonRequest, response: ApiResponse) -> RequestResult:
     raw, ref = response.json_body(), _object_of(request)
     if not (is_list_of_kind(raw, PODS) if ref is None else is_body_of_object_at_address(raw, ref)):
         detail = f"the response is not what was requested: {response.error_message}"
-        return RequestResult(kind=RequestResultKind.NO_RESPONSE, detail=detail)
+        return RequestFailed(RequestResultKind.NO_RESPONSE, detail)
     if isinstance(request, ListPodsRequest):
         pods = tuple(daemon_pod_from_json({"kind": PODS.kind, **item}) for item in raw["items"] or ())
-        return RequestResult(kind=RequestResultKind.SUCCEEDED, pods=pods)
+        return PodsListed(request.address, pods)
     registry = None if isinstance(request, LabelPodRequest) else parse_daemon_registry(raw)
-    return RequestResult(kind=RequestResultKind.SUCCEEDED, registry=registry)
+    return RequestSucceeded(registry)
 
 
 def _is_field_conflict(response: ApiResponse) -> bool:

@@ -30,6 +30,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     DaemonRequest,
     IdleAction,
     PushPeersAction,
+    RequestFailed,
     RequestResult,
     RequestResultKind,
     RestartFabricAction,
@@ -175,9 +176,7 @@ class DomainDaemon:
     async def _send(self, request: DaemonRequest) -> None:
         result = await self._within_grace_period(self._sender.send_request(request))
         if result is None:
-            result = RequestResult(
-                kind=RequestResultKind.NO_RESPONSE, detail="the grace period ended before the response"
-            )
+            result = RequestFailed(RequestResultKind.NO_RESPONSE, "the grace period ended before the response")
         now = self._clock()
         self.state = registration_state_after_result(
             self.state, self.identity, self.settings, request, result, now=now, jitter=_jitter()

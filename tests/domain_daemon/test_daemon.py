@@ -17,7 +17,13 @@ import pytest
 from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState
 from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.verdicts import ReadObjectRequest, RequestResult, RequestResultKind, WaitAction
+from grove_core.areas.domain_cliques.verdicts import (
+    ReadObjectRequest,
+    RequestFailed,
+    RequestResultKind,
+    TooManyRequests,
+    WaitAction,
+)
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api_session import ApiSession, NoServerResponse
@@ -71,7 +77,8 @@ def test_dc120_rate_limit(count: int) -> None:
             target = Ref(NVIDIA, "ComputeDomain", "ml", "training")
             answers = [await requests.send_request(ReadObjectRequest(target)) for _ in range(count)]
         assert {answer.kind for answer in answers} == {RequestResultKind.TOO_MANY_REQUESTS}
-        assert {answer.retry_after for answer in answers} == {timedelta(seconds=1)}
+        delays = {answer.retry_after for answer in answers if isinstance(answer, TooManyRequests)}
+        assert delays == {timedelta(seconds=1)}
         assert len(recorder.asked) == count
 
     asyncio.run(ask())
@@ -148,7 +155,7 @@ def test_dc123_same_decision_is_logged_once() -> None:
     assert out.getvalue() == f"09:00:00.000  {line}\n"
     log.on_request_result(
         ReadObjectRequest(IDENTITY.pod_ref),
-        RequestResult(kind=RequestResultKind.NO_RESPONSE, detail="no answer in time"),
+        RequestFailed(RequestResultKind.NO_RESPONSE, detail="no answer in time"),
     )
     log.on_decision(decision)
     assert out.getvalue().count(line) == 2

@@ -21,12 +21,16 @@ from grove_core.areas.domain_cliques.verdicts import (
     DaemonRequest,
     LabelPodRequest,
     ListPodsRequest,
+    PodsListed,
     PostRequest,
     PutRequest,
     ReadObjectRequest,
     RemoveEntryRequest,
+    RequestFailed,
     RequestResult,
     RequestResultKind,
+    RequestSucceeded,
+    TooManyRequests,
 )
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.structs import replace
@@ -84,35 +88,38 @@ def registration_state_after_result(
         now: when the result arrived.
         jitter: a random factor around 1 for the backoff after a failure.
     """
-    match result.kind:
-        case RequestResultKind.SUCCEEDED:
+    match result:
+        case RequestSucceeded() | PodsListed():
             state = replace(state, failures=0, failure="", not_before=None, throttled_until=None)
             return _checked(_succeeded(state, identity, settings, request, result, now), identity, now)
+        case TooManyRequests(retry_after):
+            return replace(state, throttled_until=now + (retry_after or _DEFAULT_RETRY_AFTER))
+        case RequestFailed(kind):
+            failed = _with_backoff(state, settings, result, now, jitter)
+        case _:
+            assert_never(result)
+    match kind:
         case RequestResultKind.FIELD_CONFLICT:
             return replace(state, must_force=True, not_before=None)
-        case RequestResultKind.TOO_MANY_REQUESTS:
-            return replace(state, throttled_until=now + (result.retry_after or _DEFAULT_RETRY_AFTER))
         case RequestResultKind.NOT_FOUND if isinstance(request, ReadObjectRequest | ClearOtherEntryRequest):
             return replace(state, other_registry=None, other_read_at=now, failures=0, failure="", not_before=None)
         case RequestResultKind.NOT_FOUND if not isinstance(
             request, LabelPodRequest | ListPodsRequest
         ):  # these are not about the registry
-            state = _failed(state, settings, result, now, jitter)
-            return _checked(_without_registry(state, request), identity, now)
+            return _checked(_without_registry(failed, request), identity, now)
         case RequestResultKind.REFUSED if isinstance(request, RemoveEntryRequest) and isinstance(
             request.write, ApplyRequest
         ):
-            return replace(_failed(state, settings, result, now, jitter), removes_by_put=True)
+            return replace(failed, removes_by_put=True)
         case (
             RequestResultKind.CONFLICT
             | RequestResultKind.NOT_FOUND
             | RequestResultKind.NO_RESPONSE
             | RequestResultKind.REFUSED
         ):
-            state = _failed(state, settings, result, now, jitter)
-            return replace(state, other_read_at=None) if isinstance(request, ClearOtherEntryRequest) else state
+            return replace(failed, other_read_at=None) if isinstance(request, ClearOtherEntryRequest) else failed
         case _:
-            assert_never(result.kind)
+            assert_never(kind)
 
 
 def _without_registry(state: RegistrationState, request: DaemonRequest) -> RegistrationState:
@@ -127,8 +134,8 @@ def _without_registry(state: RegistrationState, request: DaemonRequest) -> Regis
     return replace(state, observed=ObservedDaemonRegistry(state.observed.version, None))
 
 
-def _failed(
-    state: RegistrationState, settings: DaemonRegistrationSettings, result: RequestResult, now: datetime, jitter: float
+def _with_backoff(
+    state: RegistrationState, settings: DaemonRegistrationSettings, result: RequestFailed, now: datetime, jitter: float
 ) -> RegistrationState:
     delay = settings.first_backoff * 2 ** min(state.failures, _MAX_DOUBLINGS)
     return replace(
@@ -144,22 +151,24 @@ def _succeeded(
     identity: DaemonIdentity,
     settings: DaemonRegistrationSettings,
     request: DaemonRequest,
-    result: RequestResult,
+    result: RequestSucceeded | PodsListed,
     now: datetime,
 ) -> RegistrationState:
+    if isinstance(result, PodsListed):
+        return replace(state, pods=result.pods, pods_listed_for=result.address, pods_listed_at=now)
     match request:
         case LabelPodRequest():
             return replace(state, pod_labelled=True)
-        case ListPodsRequest(address):
-            return replace(state, pods=result.pods, pods_listed_for=address, pods_listed_at=now)
+        case ListPodsRequest():
+            return state  # its result is PodsListed
         case ReadObjectRequest() | ClearOtherEntryRequest():
             is_other = isinstance(result.registry, ComputeDomain) and result.registry.uid != identity.domain_uid
             return replace(state, other_registry=None if is_other else result.registry, other_read_at=now)
         case RemoveEntryRequest():
             remains = _own_entry(identity, result.registry) is not None
-            return replace(_observed_in(state, result), removes_by_put=state.removes_by_put or remains)
+            return replace(_observed_in(state, result.registry), removes_by_put=state.removes_by_put or remains)
         case ApplyRequest() | PutRequest() | PostRequest():
-            state = replace(_observed_in(state, result), must_force=False)
+            state = replace(_observed_in(state, result.registry), must_force=False)
             index = confirmed_daemon_index(identity, settings, result.registry)
             if index is None or index == state.settled_index:
                 return state
@@ -188,10 +197,10 @@ def _own_entry(identity: DaemonIdentity, registry: DaemonRegistry | None) -> Dae
     return own if own is not None and own.ip == identity.ip else None
 
 
-def _observed_in(state: RegistrationState, result: RequestResult) -> RegistrationState:
-    if result.registry is None:
+def _observed_in(state: RegistrationState, response: DaemonRegistry | None) -> RegistrationState:
+    if response is None:
         return state
-    return _newest(state, ObservedDaemonRegistry(registry_version_number(result.registry), result.registry))
+    return _newest(state, ObservedDaemonRegistry(registry_version_number(response), response))
 
 
 def _newest(state: RegistrationState, observation: ObservedDaemonRegistry) -> RegistrationState:

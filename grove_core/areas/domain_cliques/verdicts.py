@@ -6,7 +6,7 @@ The summary of an action is what a log says of it: the daemon "applies its entry
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, unique
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
@@ -198,18 +198,54 @@ class RequestResultKind(Enum):
     REFUSED = "refused"
 
 
-class RequestResult(Struct, frozen=True, kw_only=True):
-    """The result of a request.
+class RequestSucceeded(Struct, frozen=True):
+    """The request succeeded.
 
     Attributes:
-        registry: the object after the write, or as it was read.
-        pods: of :class:`ListPodsRequest`.
-        retry_after: of ``TOO_MANY_REQUESTS``, if the server named a delay.
+        registry: the object after the write, or as it was read; None if the response has none.
+    """
+
+    kind: ClassVar = RequestResultKind.SUCCEEDED
+    registry: DaemonRegistry | None = None
+
+
+class PodsListed(Struct, frozen=True):
+    """A :class:`ListPodsRequest` with this address succeeded, and these are the pods."""
+
+    kind: ClassVar = RequestResultKind.SUCCEEDED
+    address: str
+    pods: tuple[DaemonPod, ...]
+
+
+class TooManyRequests(Struct, frozen=True):
+    """The server refused the request because it has too many.
+
+    Attributes:
+        retry_after: the delay before the next request; None if the server named none.
+        detail: the server's message.
+    """
+
+    kind: ClassVar = RequestResultKind.TOO_MANY_REQUESTS
+    retry_after: timedelta | None = None
+    detail: str = ""
+
+
+class RequestFailed(Struct, frozen=True):
+    """The request failed, or may have failed.
+
+    Attributes:
         detail: the server's message, or the transport error.
     """
 
-    kind: RequestResultKind
-    registry: DaemonRegistry | None = None
-    pods: tuple[DaemonPod, ...] = ()
-    retry_after: timedelta | None = None
+    kind: Literal[
+        RequestResultKind.CONFLICT,
+        RequestResultKind.FIELD_CONFLICT,
+        RequestResultKind.NOT_FOUND,
+        RequestResultKind.NO_RESPONSE,
+        RequestResultKind.REFUSED,
+    ]
     detail: str = ""
+
+
+RequestResult: TypeAlias = RequestSucceeded | PodsListed | TooManyRequests | RequestFailed
+"""The result of a request."""

@@ -18,11 +18,15 @@ from grove_core.areas.domain_cliques.verdicts import (
     DaemonRegistry,
     DaemonRequest,
     PeerMap,
+    PodsListed,
     PostRequest,
     PutRequest,
+    RequestFailed,
     RequestResult,
     RequestResultKind,
+    RequestSucceeded,
     StartFabricAction,
+    TooManyRequests,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.structs import replace
@@ -179,22 +183,31 @@ class ConvergenceExperimentDaemon:
     def on_request_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """See :class:`DomainDaemonObserver`."""
         counts = self._counts
-        match result.kind:
-            case RequestResultKind.SUCCEEDED:
+        match result:
+            case RequestSucceeded(registry):
                 if isinstance(request, ApplyRequest | PutRequest | PostRequest):
                     counts.writes += 1
                     counts.repicks += self._changes_index
-            case RequestResultKind.CONFLICT | RequestResultKind.FIELD_CONFLICT:
-                counts.conflicts += 1
-            case RequestResultKind.TOO_MANY_REQUESTS:
+                self._check_view(registry)
+            case PodsListed():
+                pass
+            case TooManyRequests():
                 counts.throttled += 1
+            case RequestFailed():
+                self._count_failure(result)
+            case _:
+                assert_never(result)
+
+    def _count_failure(self, result: RequestFailed) -> None:
+        match result.kind:
+            case RequestResultKind.CONFLICT | RequestResultKind.FIELD_CONFLICT:
+                self._counts.conflicts += 1
             case RequestResultKind.NO_RESPONSE:
-                counts.timeouts += 1
+                self._counts.timeouts += 1
             case RequestResultKind.REFUSED | RequestResultKind.NOT_FOUND:
-                counts.refused.append(result.detail)
+                self._counts.refused.append(result.detail)
             case _:
                 assert_never(result.kind)
-        self._check_view(result.registry)
 
     def _on_send(self, length: int) -> None:
         self._counts.uploaded_bytes += length

@@ -29,10 +29,13 @@ from grove_core.areas.domain_cliques.verdicts import (
     PostRequest,
     PushPeersAction,
     PutRequest,
+    RequestFailed,
     RequestResult,
     RequestResultKind,
+    RequestSucceeded,
     RestartFabricAction,
     StartFabricAction,
+    TooManyRequests,
     WaitAction,
 )
 from grove_core.kernel.frozen import thaw_json
@@ -190,7 +193,14 @@ class FullDaemonModel(DomainDaemonModel):
 
     def on_write_result(self, write: ModelWrite, result: ModelWriteResult, at: int, jitter: float) -> None:
         registry = result.view.whole if result.view is not None else None
-        answer = RequestResult(kind=result.kind, registry=registry, retry_after=self.retry_after)
+        answer: RequestResult
+        match result.kind:
+            case RequestResultKind.SUCCEEDED:
+                answer = RequestSucceeded(registry)
+            case RequestResultKind.TOO_MANY_REQUESTS:
+                answer = TooManyRequests(self.retry_after)
+            case kind:
+                answer = RequestFailed(kind)
         self.state = registration_state_after_result(
             self.state,
             self.identity,

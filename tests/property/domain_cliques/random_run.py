@@ -7,7 +7,11 @@ from datetime import timedelta
 from typing import Final
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_core.areas.domain_cliques.verdicts import RequestResult, RequestResultKind
+from grove_core.areas.domain_cliques.verdicts import (
+    RequestFailed,
+    RequestResultKind,
+    TooManyRequests,
+)
 from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.invariants import InvariantChecker, Violation, violations_at_rest
@@ -178,13 +182,13 @@ class RandomRun:
         if what == "lost answer" and under_way:
             if process.answer is None:
                 cluster.execute(process)
-            cluster.receive(process, RequestResult(kind=RequestResultKind.NO_RESPONSE))
+            cluster.receive(process, RequestFailed(RequestResultKind.NO_RESPONSE))
         elif what == "lost request" and under_way and process.answer is None:
-            cluster.receive(process, RequestResult(kind=RequestResultKind.NO_RESPONSE))
+            cluster.receive(process, RequestFailed(RequestResultKind.NO_RESPONSE))
         elif what == "busy" and under_way and process.answer is None:
             cluster.receive(
                 process,
-                RequestResult(kind=RequestResultKind.TOO_MANY_REQUESTS, retry_after=timedelta(milliseconds=500)),
+                TooManyRequests(timedelta(milliseconds=500)),
             )
 
     def process_event(self, what: str, process: DaemonProcess) -> None:

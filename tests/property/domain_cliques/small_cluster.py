@@ -25,13 +25,16 @@ from grove_core.areas.domain_cliques.verdicts import (
     IdleAction,
     LabelPodRequest,
     ListPodsRequest,
+    PodsListed,
     PostRequest,
     PushPeersAction,
     PutRequest,
     ReadObjectRequest,
     RemoveEntryRequest,
+    RequestFailed,
     RequestResult,
     RequestResultKind,
+    RequestSucceeded,
     RestartFabricAction,
     StartFabricAction,
     StopFabricAction,
@@ -196,15 +199,14 @@ class SmallCluster(CheckedServer):
         assert request is not None
         process.writes += not isinstance(request, ListPodsRequest | ReadObjectRequest)
         match request:
-            case ListPodsRequest():
+            case ListPodsRequest(address):
                 pods = [pod for pod in self.pods() if (pod.node, pod.domain_uid) == node_and_domain_of(process)]
-                process.answer = RequestResult(kind=RequestResultKind.SUCCEEDED, pods=tuple(pods))
+                process.answer = PodsListed(address, tuple(pods))
             case ReadObjectRequest(target):
                 body = self.server.get(address_of(target))
                 found = self.register_of(body) if body is not None else None
-                process.answer = RequestResult(
-                    kind=RequestResultKind.SUCCEEDED if found is not None else RequestResultKind.NOT_FOUND,
-                    registry=found,
+                process.answer = (
+                    RequestSucceeded(found) if found is not None else RequestFailed(RequestResultKind.NOT_FOUND)
                 )
             case _:
                 response = self.commit(process, request, lambda: self.send(request))
@@ -231,26 +233,26 @@ class SmallCluster(CheckedServer):
         if response.good:
             body = response.body
             registry = self.register_of(body) if body is not None and body["kind"] != "Pod" else None
-            return RequestResult(kind=RequestResultKind.SUCCEEDED, registry=registry)
+            return RequestSucceeded(registry)
         if response.code == CONFLICT:
-            return RequestResult(
-                kind=RequestResultKind.FIELD_CONFLICT if response.owners else RequestResultKind.CONFLICT,
-                detail=response.detail,
-            )
+            if response.owners:
+                return RequestFailed(RequestResultKind.FIELD_CONFLICT, response.detail)
+            return RequestFailed(RequestResultKind.CONFLICT, response.detail)
         if response.code == MISSING:
-            return RequestResult(kind=RequestResultKind.NOT_FOUND, detail=response.detail)
-        return RequestResult(kind=RequestResultKind.REFUSED, detail=response.detail)
+            return RequestFailed(RequestResultKind.NOT_FOUND, response.detail)
+        return RequestFailed(RequestResultKind.REFUSED, response.detail)
 
     def receive(self, process: DaemonProcess, answer: RequestResult | None = None) -> None:
         """Deliver the result of the pending request, or another result in its place."""
-        request, last_own_version = process.pending, answer or process.answer
+        request, result = process.pending, answer or process.answer
         assert request is not None
-        assert last_own_version is not None
+        assert result is not None
         process.pending = process.answer = None
-        if last_own_version.registry is not None and isinstance(request, ApplyRequest | PutRequest | PostRequest):
-            process.last_own_version = registry_version_number(last_own_version.registry)
+        registry = result.registry if isinstance(result, RequestSucceeded) else None
+        if registry is not None and isinstance(request, ApplyRequest | PutRequest | PostRequest):
+            process.last_own_version = registry_version_number(registry)
         process.state = self.core.after_result(
-            process.state, process.identity, process.settings, request, last_own_version, now=self.now
+            process.state, process.identity, process.settings, request, result, now=self.now
         )
 
     # what becomes of processes and pods

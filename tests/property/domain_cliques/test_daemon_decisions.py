@@ -30,9 +30,11 @@ from grove_core.areas.domain_cliques.verdicts import (
     PutRequest,
     ReadObjectRequest,
     RemoveEntryRequest,
-    RequestResult,
+    RequestFailed,
     RequestResultKind,
+    RequestSucceeded,
     StopFabricAction,
+    TooManyRequests,
     WaitAction,
 )
 from grove_core.kernel.frozen import FrozenMap, thaw_json
@@ -92,7 +94,7 @@ def test_dc034_backoff_doubles_and_events_reset_it() -> None:
     state, delays = RegistrationState(), []
     for _ in range(13):
         state = registration_state_after_result(
-            state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=RequestResultKind.CONFLICT), now=NOW
+            state, IDENTITY, SETTINGS, REQUEST, RequestFailed(RequestResultKind.CONFLICT), now=NOW
         )
         assert state.not_before is not None
         delays.append((state.not_before - NOW) / timedelta(milliseconds=1))
@@ -116,7 +118,7 @@ def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) 
         IDENTITY,
         SETTINGS,
         REQUEST,
-        RequestResult(kind=RequestResultKind.TOO_MANY_REQUESTS, retry_after=asked),
+        TooManyRequests(asked),
         now=NOW,
     )
     state = registration_state_after_event(state, IDENTITY, SETTINGS, ObservedDaemonRegistry(1, domain()), now=NOW)
@@ -127,30 +129,28 @@ def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) 
 
 def test_dc032_one_apply_with_force() -> None:
     state = registration_state_after_result(
-        RegistrationState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=RequestResultKind.FIELD_CONFLICT), now=NOW
+        RegistrationState(), IDENTITY, SETTINGS, REQUEST, RequestFailed(RequestResultKind.FIELD_CONFLICT), now=NOW
     )
     assert (state.must_force, state.not_before) == (True, None)
-    done = registration_state_after_result(
-        state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=RequestResultKind.SUCCEEDED, registry=domain()), now=NOW
-    )
+    done = registration_state_after_result(state, IDENTITY, SETTINGS, REQUEST, RequestSucceeded(domain()), now=NOW)
     assert not done.must_force
 
 
-@pytest.mark.parametrize("kind", [RequestResultKind.SUCCEEDED, RequestResultKind.REFUSED])
-def test_dc056_a_remaining_entry_is_removed_by_put(kind: RequestResultKind) -> None:
+@pytest.mark.parametrize("is_refused", [False, True], ids=["succeeded", "refused"])
+def test_dc056_a_remaining_entry_is_removed_by_put(*, is_refused: bool) -> None:
     registry = domain(entry("n1", 0), entry("n2", 1))
     context = context_for(registry, state={"settled_index": 0}, stop_deadline=NOW + timedelta(seconds=10))
     request = next_daemon_action(context).verdict
     assert isinstance(request, RemoveEntryRequest)
     assert isinstance(request.write, ApplyRequest)
-    answer = RequestResult(kind=kind, registry=registry if kind is RequestResultKind.SUCCEEDED else None)
+    answer = RequestFailed(RequestResultKind.REFUSED) if is_refused else RequestSucceeded(registry)
     state = registration_state_after_result(context.state, IDENTITY, SETTINGS, request, answer, now=NOW)
     second = next_daemon_action(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
     assert isinstance(second, RemoveEntryRequest)
     assert isinstance(second.write, PutRequest)
     assert [item["name"] for item in thaw_json(second.write.manifest)["status"]["nodes"]] == ["n2"]
     gone = registration_state_after_result(
-        state, IDENTITY, SETTINGS, second, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
+        state, IDENTITY, SETTINGS, second, RequestFailed(RequestResultKind.NOT_FOUND), now=NOW
     )
     assert [why.rule for why in next_daemon_action(replace(context, state=gone)).because] == [
         ComputeDomainReason.NOTHING_LEFT
@@ -208,7 +208,7 @@ def test_dc029_withdraws_without_a_free_index(entries: list[Json], state: Json) 
     decision = next_daemon_action(context)
     assert isinstance(decision.verdict, RemoveEntryRequest)
     assert [why.rule for why in decision.because] == [ComputeDomainReason.WITHDRAWN]
-    answer = RequestResult(kind=RequestResultKind.SUCCEEDED, registry=domain(entries[1], version=11))
+    answer = RequestSucceeded(domain(entries[1], version=11))
     memory_after = registration_state_after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
     last = next_daemon_action(replace(context, state=memory_after))
     assert last.verdict == (StopFabricAction(NOW + SETTINGS.recheck_interval) if fabric else WaitAction())
@@ -226,7 +226,7 @@ def test_dc010_recreated_object_stays_observed() -> None:
         IDENTITY,
         settings,
         request,
-        RequestResult(kind=RequestResultKind.NOT_FOUND),
+        RequestFailed(RequestResultKind.NOT_FOUND),
         now=NOW,
     )
     assert state.observed == ObservedDaemonRegistry(12, new)
@@ -235,16 +235,16 @@ def test_dc010_recreated_object_stays_observed() -> None:
         IDENTITY,
         settings,
         request,
-        RequestResult(kind=RequestResultKind.NOT_FOUND),
+        RequestFailed(RequestResultKind.NOT_FOUND),
         now=NOW,
     )
     assert gone.observed == ObservedDaemonRegistry(10, None)
     never = registration_state_after_result(
-        RegistrationState(), IDENTITY, settings, request, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
+        RegistrationState(), IDENTITY, settings, request, RequestFailed(RequestResultKind.NOT_FOUND), now=NOW
     )
     assert never.observed is None
     silent = registration_state_after_result(
-        RegistrationState(), IDENTITY, settings, request, RequestResult(kind=RequestResultKind.SUCCEEDED), now=NOW
+        RegistrationState(), IDENTITY, settings, request, RequestSucceeded(), now=NOW
     )
     assert (silent.observed, silent.settled_index) == (None, None)
 
@@ -255,7 +255,7 @@ def test_dc034_missing_pod_does_not_affect_the_registry(request_: LabelPodReques
     """Observation and settled index stay; the request is retried."""
     before = RegistrationState(observed=ObservedDaemonRegistry(10, domain(entry("n1", 0))), settled_index=0)
     after = registration_state_after_result(
-        before, IDENTITY, SETTINGS, request_, RequestResult(kind=RequestResultKind.NOT_FOUND), now=NOW
+        before, IDENTITY, SETTINGS, request_, RequestFailed(RequestResultKind.NOT_FOUND), now=NOW
     )
     assert (after.observed, after.settled_index) == (before.observed, 0)
     assert (after.failures, after.not_before) == (1, NOW + SETTINGS.first_backoff)
@@ -287,7 +287,7 @@ def test_dc065_other_domain_is_no_registry() -> None:
         IDENTITY,
         SETTINGS,
         request,
-        RequestResult(kind=RequestResultKind.SUCCEEDED, registry=other),
+        RequestSucceeded(other),
         now=NOW,
     )
     assert (state.other_registry, state.other_read_at) == (None, NOW)
@@ -296,7 +296,7 @@ def test_dc065_other_domain_is_no_registry() -> None:
         IDENTITY,
         SETTINGS,
         request,
-        RequestResult(kind=RequestResultKind.NOT_FOUND),
+        RequestFailed(RequestResultKind.NOT_FOUND),
         now=NOW,
     )
     assert (gone.other_registry, gone.other_read_at) == (None, NOW)
@@ -361,7 +361,7 @@ def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
         identity,
         DaemonRegistrationSettings(),
         request,
-        RequestResult(kind=RequestResultKind.SUCCEEDED),
+        RequestSucceeded(),
         now=NOW,
     )
     assert next_daemon_action(replace(context, state=state)).verdict == IdleAction()
@@ -387,7 +387,7 @@ def test_dc067_failed_clear_rereads() -> None:
     put = PutRequest(target=IDENTITY.registry_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
     state = RegistrationState(other_read_at=NOW)
     after = registration_state_after_result(
-        state, IDENTITY, SETTINGS, ClearOtherEntryRequest(put), RequestResult(kind=RequestResultKind.CONFLICT), now=NOW
+        state, IDENTITY, SETTINGS, ClearOtherEntryRequest(put), RequestFailed(RequestResultKind.CONFLICT), now=NOW
     )
     assert after.other_read_at is None
     assert after.failures == 1

@@ -27,8 +27,7 @@ from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     PeerMap,
-    RequestResult,
-    RequestResultKind,
+    RequestSucceeded,
     StartFabricAction,
     WaitAction,
 )
@@ -140,7 +139,7 @@ def test_dc023_only_an_own_unique_index_settles(entries: list[Json], wanted: int
         IDENTITY,
         SETTINGS,
         request,
-        RequestResult(kind=RequestResultKind.SUCCEEDED, registry=registry),
+        RequestSucceeded(registry),
         now=NOW,
     )
     assert after.settled_index == wanted

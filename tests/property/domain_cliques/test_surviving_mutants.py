@@ -25,8 +25,9 @@ from grove_core.areas.domain_cliques.verdicts import (
     PutRequest,
     ReadObjectRequest,
     RemoveEntryRequest,
-    RequestResult,
+    RequestFailed,
     RequestResultKind,
+    RequestSucceeded,
 )
 from grove_core.areas.domain_cliques.wants import daemon_entries_without_fabric
 from grove_core.kernel.frozen import FrozenMap, freeze
@@ -50,8 +51,8 @@ def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
 def test_dc034_success_resets_backoff() -> None:
     failed = RegistrationState(failures=7, failure="it did not work", not_before=NOW + SECOND)
     for request, answer in (
-        (REQUEST, RequestResult(kind=RequestResultKind.SUCCEEDED, registry=domain())),
-        (ReadObjectRequest(IDENTITY.registry_ref(sharded=True)), RequestResult(kind=RequestResultKind.NOT_FOUND)),
+        (REQUEST, RequestSucceeded(domain())),
+        (ReadObjectRequest(IDENTITY.registry_ref(sharded=True)), RequestFailed(RequestResultKind.NOT_FOUND)),
     ):
         after = registration_state_after_result(failed, IDENTITY, SETTINGS, request, answer, now=NOW)
         assert (after.failures, after.failure, after.not_before) == (0, "", None)
@@ -73,7 +74,7 @@ def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
                 IDENTITY,
                 SETTINGS,
                 request,
-                RequestResult(kind=RequestResultKind.NOT_FOUND),
+                RequestFailed(RequestResultKind.NOT_FOUND),
                 now=NOW,
             ).observed
             == seen
@@ -81,7 +82,7 @@ def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
 
 
 def test_dc023_response_with_rival_keeps_settled_index() -> None:
-    answer = RequestResult(kind=RequestResultKind.SUCCEEDED, registry=domain(entry("n1", 0), entry("n2", 0)))
+    answer = RequestSucceeded(domain(entry("n1", 0), entry("n2", 0)))
     after = registration_state_after_result(
         RegistrationState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW
     )
