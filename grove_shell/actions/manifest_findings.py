@@ -1,7 +1,7 @@
 """What the manifests of an input leave open: sets of the same name, sets without a manifest, kinds not collected."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import assert_never
 
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
@@ -13,9 +13,6 @@ from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.uncollected_objects import uncollected_objects_of_edit
 from grove_shell.reading.collected_objects import LoadedInput
-
-_NO_OTHER_OBJECTS: Final = frozenset({FieldDependence.PODS, FieldDependence.TERMINATION, FieldDependence.METADATA})
-"""What depends on fields that touch no object of another kind."""
 
 
 def with_manifest_findings(
@@ -37,10 +34,21 @@ def with_manifest_findings(
     if edit is not None and (hidden := loaded.hidden.get(name)):
         edit = replace(edit, hidden=hidden)
         forecast = replace(forecast, edit=edit)
-    if edit is None or edit.update is None or all(change.dependence in _NO_OTHER_OBJECTS for change in edit.changes):
+    if edit is None or edit.update is None or not any(_touches_other_kinds(one.dependence) for one in edit.changes):
         return forecast
     found = uncollected_objects_of_edit(snapshot, before, rules)
     return replace(forecast, edit=replace(edit, uncollected=found)) if found else forecast
+
+
+def _touches_other_kinds(dependence: FieldDependence) -> bool:
+    """Return whether a field touches objects of other kinds than PodCliques and pods."""
+    match dependence:
+        case FieldDependence.NEW_PARTS | FieldDependence.REPLICAS | FieldDependence.OBJECTS:
+            return True
+        case FieldDependence.PODS | FieldDependence.TERMINATION | FieldDependence.METADATA:
+            return False
+        case _:
+            assert_never(dependence)
 
 
 def manifests_not_planned(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The history entries of one time as lines: entries that differ only in their object share a line (SM-070)."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -31,14 +31,6 @@ from grove_shell.views.formatting import comma_separated_names, count_with_noun
 
 _NAMES: Final = 6
 _ONLY_VERBOSE: Final = frozenset({PodChange.STARTED, WriteKind.STATUS, WriteKind.RELEASED})
-_POD_VERBS: Final[Mapping[PodChange, str]] = {
-    PodChange.STARTED: "started",
-    PodChange.READY: "ready",
-    PodChange.UNREADY: "not ready",
-    PodChange.FAILED: "fails",
-    PodChange.CRASHED: "crashes",
-    PodChange.GONE: "gone",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +151,24 @@ def _text_of(contents: Sequence[EntryContent], *, verbose: bool) -> str:
 
 def _pods_text(first: PodHistoryEntry, entries: Sequence[PodHistoryEntry]) -> str:
     pods, why = _pods([entry.subject for entry in entries], first.clique), f": {first.why}" if first.why else ""
-    if first.what is PodChange.PLACED:
-        nodes = sorted({entry.node for entry in entries})
-        return f"{pods} placed on {nodes[0] if len(nodes) == 1 else count_with_noun(len(nodes), 'node')}"
-    if first.what in {PodChange.EVICTED, PodChange.PREEMPTED}:
-        return f"{first.what.value} {pods}{why}"
-    return f"{pods} {_POD_VERBS[first.what]}{why}"
+    match first.what:
+        case PodChange.PLACED:
+            nodes = sorted({entry.node for entry in entries})
+            return f"{pods} placed on {nodes[0] if len(nodes) == 1 else count_with_noun(len(nodes), 'node')}"
+        case PodChange.EVICTED | PodChange.PREEMPTED:
+            return f"{first.what.value} {pods}{why}"
+        case PodChange.STARTED:
+            return f"{pods} started{why}"
+        case PodChange.READY:
+            return f"{pods} ready{why}"
+        case PodChange.UNREADY:
+            return f"{pods} not ready{why}"
+        case PodChange.FAILED | PodChange.CRASHED:
+            return f"{pods} {first.what.value}{why}"
+        case PodChange.GONE:
+            return f"{pods} gone{why}"
+        case _:
+            assert_never(first.what)
 
 
 def _writes_text(first: WriteHistoryEntry, subjects: Sequence[Ref], *, verbose: bool) -> str:

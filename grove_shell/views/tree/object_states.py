@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from enum import Enum, unique
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.forecast_explanation import ReplicaUrgency
 from grove_core.resources.pod import FINISHED_PHASES, Pod
@@ -33,21 +33,24 @@ class ObjectState(Enum):
     @property
     def needs_attention(self) -> bool:
         """Whether the tree is open where an object has this state."""
-        return self in _ATTENTION
+        match self:
+            case (
+                ObjectState.ENDS
+                | ObjectState.WAITS
+                | ObjectState.UNKNOWN
+                | ObjectState.BREACHED
+                | ObjectState.WITHHELD
+                | ObjectState.UNSCHEDULED
+                | ObjectState.GATED
+                | ObjectState.CREATED
+            ):
+                return True
+            case ObjectState.DELETED | ObjectState.STARTING | ObjectState.FINISHED | ObjectState.READY:
+                return False
+            case _:
+                assert_never(self)
 
 
-_ATTENTION: Final = frozenset(
-    {
-        ObjectState.ENDS,
-        ObjectState.WAITS,
-        ObjectState.UNKNOWN,
-        ObjectState.BREACHED,
-        ObjectState.WITHHELD,
-        ObjectState.UNSCHEDULED,
-        ObjectState.GATED,
-        ObjectState.CREATED,
-    }
-)
 STATE_STYLES: Final[Mapping[ObjectState, str]] = {
     ObjectState.ENDS: "bold red",
     ObjectState.WAITS: "bold yellow",
