@@ -16,7 +16,6 @@ from grove_core.resources.api_names import (
     DOMAIN_KIND,
     GROUP_KIND,
     GROVE,
-    POD_GANG,
     POD_GROUP_KIND,
     RBAC,
     SCHEDULER,
@@ -58,7 +57,7 @@ def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodC
     named = {name}
     if kind == "PodGang":
         named = {group.name for gang in snapshot.gangs if gang.ref.name == name for group in gang.groups}
-        return tuple(one for one in snapshot.cliques if one.ref.name in named or one.labels.get(POD_GANG) == name)
+        return tuple(one for one in snapshot.cliques if one.ref.name in named or one.gang == name)
     if kind == COMPOSITE_KIND:
         return tuple(clique for clique in snapshot.cliques if name in _composites_above(clique))
     return tuple(clique for clique in snapshot.cliques if clique.ref.name in named)
@@ -67,8 +66,8 @@ def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodC
 def _composites_above(clique: PodClique) -> tuple[str, ...]:
     """The CompositePodGroups that a PodClique in groups is below: that of its gang, and that of its group replica."""
     group = clique.owner_name if clique.owner_kind == GROUP_KIND else ""
-    gang, is_scaled = str(clique.labels.get(POD_GANG, "")), bool(clique.base_gang)
-    return composite_pod_group_names(gang, group, clique.group_replica_index, is_scaled=is_scaled)
+    is_scaled = bool(clique.base_gang)
+    return composite_pod_group_names(clique.gang, group, clique.group_replica_index, is_scaled=is_scaled)
 
 
 def root_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:

@@ -9,7 +9,7 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
-from grove_core.resources.api_names import BASE_GANG, GROUP_KIND, GROVE, TEMPLATE_HASH
+from grove_core.resources.api_names import BASE_GANG, GROUP_KIND, GROVE, POD_GANG, TEMPLATE_HASH
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.metadata_readers import (
@@ -126,6 +126,11 @@ class PodClique(Resource, frozen=True, kw_only=True):
         if self.owner_kind != GROUP_KIND:
             return (of_set,)
         return (Ref(GROVE, GROUP_KIND, self.ref.namespace, self.owner_name, self.group_replica_index), of_set)
+
+    @property
+    def gang(self) -> str:
+        """The PodGang that its label names; empty where it names none."""
+        return str(self.labels.get(POD_GANG, ""))
 
     @property
     def target_template_hash(self) -> str:

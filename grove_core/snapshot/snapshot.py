@@ -8,7 +8,7 @@ from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.kernel.structs import Struct, replace
-from grove_core.resources.api_names import DOMAIN_KIND, POD_GANG
+from grove_core.resources.api_names import DOMAIN_KIND
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
@@ -123,7 +123,7 @@ def foreign_gang_names_in(snapshot: Snapshot) -> frozenset[str]:
     unknown = {gang.ref.name for gang in snapshot.gangs if not gang.deleting and not _is_known(snapshot, gang.ref.name)}
     if not unknown:
         return frozenset()
-    named = {clique.labels.get(POD_GANG) for clique in snapshot.cliques if not clique.deleting}
+    named = {clique.gang for clique in snapshot.cliques if not clique.deleting}
     named |= {pod.gang for _, pod in snapshot.pods() if not pod.deleting}
     return frozenset(unknown & named)
 

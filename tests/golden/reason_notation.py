@@ -43,11 +43,18 @@ def _in_short(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "round": round_["round"],
             "at": round_["at"],
-            "steps": [{"action": step["action"], "target": step["target"]} for step in round_["steps"]],
+            "steps": [
+                {"action": step["action"], "target": _without_suffix(step["target"])} for step in round_["steps"]
+            ],
         }
         for round_ in rounds[1:]
     ]
     return [*rounds[:1], *later]
+
+
+def _without_suffix(target: dict[str, Any]) -> dict[str, Any]:
+    """Return the reference to a pod without the end of its name, which depends on the template hash."""
+    return {**target, "name": f"{target['name'][:-5]}*"} if target["kind"] == "Pod" else target
 
 
 def abridged(part: Any, about: Any = None, *, manifests: bool = True) -> Any:

@@ -84,7 +84,7 @@ def due_breaches_or_all(breaches: Sequence[MinAvailableBreach], now: datetime) -
     return [breach for breach in breaches if _is_over(breach_delay_end(breach.since, breach.delay), now)] or breaches
 
 
-def breaches_behind_fates(fate: GroupFate, breaches: Sequence[MinAvailableBreach], now: datetime) -> tuple[Ref, ...]:
+def constituents_behind_fate(fate: GroupFate, breaches: Sequence[MinAvailableBreach], now: datetime) -> tuple[Ref, ...]:
     """Return the constituents whose breaches lead to a termination or to waiting for one; nothing for another fate."""
     if not ends_with_a_delay(fate):
         return ()

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from enum import Enum, unique
 
-from grove_core.areas.gang_termination.breach_delays import breaches_behind_fates, termination_time_of_fate
+from grove_core.areas.gang_termination.breach_delays import constituents_behind_fate, termination_time_of_fate
 from grove_core.areas.gang_termination.verdicts import (
     TERMINATES,
     WAITS,
@@ -28,7 +28,7 @@ def termination_finding(
     Args:
         breaches: those of its constituents that may be acted on; at least one if the fate is to wait or to terminate.
     """
-    causes = breaches_behind_fates(fate, breaches, now)
+    causes = constituents_behind_fate(fate, breaches, now)
     return Finding(
         subject,
         TERMINATION,

@@ -24,7 +24,7 @@ from grove_core.areas.mnnvl_scopes.verdicts import (
 )
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import BASE_GANG, CLAIM_KIND, DOMAIN_KIND, POD_GANG
+from grove_core.resources.api_names import BASE_GANG, CLAIM_KIND, DOMAIN_KIND
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import (
@@ -113,8 +113,7 @@ def _use_of(set_name: str, clique: PodClique, one: ExpectedClique | None) -> _Sh
 
 
 def _gangs_in_labels(clique: PodClique) -> tuple[str, str]:
-    gang = str(clique.labels.get(POD_GANG, ""))
-    return gang, str(clique.labels.get(BASE_GANG, gang))
+    return clique.gang, str(clique.labels.get(BASE_GANG, clique.gang))
 
 
 def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedObjectVerdict:

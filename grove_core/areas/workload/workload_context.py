@@ -8,7 +8,7 @@ from grove_core.areas.workload.startup_order import StartupOrder
 from grove_core.areas.workload.template_revision import TemplateRevision
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.kernel.steps import Create
-from grove_core.resources.api_names import GROUP_KIND, POD_GANG
+from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
@@ -64,7 +64,7 @@ class WorkloadContext:
     def foreign_gang_of_clique(self, expected: ExpectedClique) -> str:
         """Return the name of the foreign PodGang that a clique's label names; empty where it names none (WL-207)."""
         clique = self.existing_clique(expected) if self.foreign_gangs else None
-        named = str(clique.labels.get(POD_GANG, "")) if clique is not None else ""
+        named = clique.gang if clique is not None else ""
         return named if named in self.foreign_gangs else ""
 
     def has_all_objects_of_kinds(self, *kinds: str) -> bool:

@@ -4,7 +4,7 @@ A constituent of a replica is a standalone clique or a scaling group. The clique
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, assert_never
 
@@ -26,8 +26,10 @@ from grove_core.areas.gang_termination.verdicts import (
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.naming_rules import scaling_group_name, standalone_clique_name
+from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.snapshot.expected_replicas import is_set_too_large
 from grove_core.snapshot.snapshot import Snapshot
@@ -89,7 +91,7 @@ def replica_fate_reasons(
 
     Args:
         root: the set.
-        missing: names of the PodCliques and scaling groups that the replica lacks.
+        missing: ``Kind/name`` of each PodClique and scaling group that the replica lacks.
         now: of the snapshot.
         guard: why nothing of the set may be terminated; None if it may.
     """
@@ -137,17 +139,12 @@ def judge_breached_cliques_by_design(snapshot: Snapshot) -> TerminationJudgement
             leaving.append(clique)
             continue
         pods = pods_of.get(clique.uid, ())
-        spare = len(pods) - clique.min_available
-        for pod in pods:
-            if not pod.ready:
-                spare -= 1
-        if spare < 0:
+        if _has_too_few_ready_pods(clique, pods):
             judged = lacking[clique.uid] = judge_clique_breach(clique, pods, now)
             members[clique.owner_uid].append(judged)
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
-    is_needed = any(is_marked_breached(group.status) for group in snapshot.groups)
-    left = Counter(clique.replica_index for clique in standing) if is_needed else Counter[int]()
+    left = _cliques_left_by_replica(standing, snapshot.groups)
     groups = tuple(
         [
             judge_scaling_group_breach(root, group, members.get(group.uid, ()), now, guard, left[group.replica_index])
@@ -166,6 +163,20 @@ def judge_breached_cliques_by_design(snapshot: Snapshot) -> TerminationJudgement
         replicas=judge_set_replicas(root, wanted, lacking.values(), groups, now, guard),
         guard=guard,
     )
+
+
+def _has_too_few_ready_pods(clique: PodClique, pods: Sequence[Pod]) -> bool:
+    spare = len(pods) - clique.min_available
+    for pod in pods:  # a loop, since every decision comes here
+        if not pod.ready:
+            spare -= 1
+    return spare < 0
+
+
+def _cliques_left_by_replica(standing: Iterable[PodClique], groups: Iterable[ScalingGroup]) -> Counter[int]:
+    """Return the number of PodCliques of each replica of the set; empty where no group may be partly terminated."""
+    is_needed = any(is_marked_breached(group.status) for group in groups)
+    return Counter(clique.replica_index for clique in standing) if is_needed else Counter()
 
 
 def reason_against_any_termination(snapshot: Snapshot) -> TerminationReason | None:

@@ -12,7 +12,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, StepObstacle, Withheld
-from grove_core.resources.api_names import GATE, GROVE, POD_GANG
+from grove_core.resources.api_names import GATE, GROVE
 from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.pod import Pod, active_pods
 from grove_core.resources.podclique import PodClique
@@ -57,7 +57,7 @@ def _unplaced_grouped_gangs(snapshot: Snapshot, backends: GangBackends) -> dict[
     """Return the gangs that groups of the Workload API place, each with a reason for each clique that is not placed."""
     found: dict[str, tuple[Reason, ...]] = {}
     for clique in snapshot.cliques:
-        gang = str(clique.labels.get(POD_GANG, ""))
+        gang = clique.gang
         if clique.deleting or not gang or not backends.has_groups(gang):
             continue
         placed, needed = (
