@@ -18,7 +18,6 @@ ALLOWED: Final = {
     "grove_core/areas/mnnvl_scopes/admission_warnings.py": "the name of a fact, which plans show",
     "grove_core/areas/mnnvl_scopes/rules.py": "the name of a fact, which plans show",
     "grove_core/kernel/reasons.py": "earlier names of reason codes, which readers accept",
-    "specs/mutants.md": "files and functions of the time when the mutants were made",
     "specs/gang_termination.md": "the name of a golden case",
     "specs/gang_termination_field.md": "names of golden cases",
     "specs/planning.md": "the name of a golden case",

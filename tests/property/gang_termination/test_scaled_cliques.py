@@ -52,6 +52,9 @@ def test_gt110_scaling_below_the_minimum_has_a_verdict_of_its_own() -> None:
         ("llm-0-a", "llm-0-pool-0-b"), "ScaledBelowMinAvailable"
     )
     assert all(dict(one.because[0].facts) == {"replicas": 1, "needed": 2} for one in seen.values())
+    snapshot = running()
+    within = {clique.ref.name: clique.enclosing_replicas(snapshot.root.ref) for clique in snapshot.cliques}
+    assert {name: one.within for name, one in seen.items()} == within
     breaches = {one.subject.name: one for one in reconcile(running()).findings if one.question == BREACH}
     assert rules(breaches["llm-0-a"]) == ["GT-014"], "the breach is judged as any other"
     assert {one.verdict for one in found(running(scaled_to=2)).values()} == {"ScaledBack"}

@@ -94,6 +94,28 @@ def test_gt101_gt098_an_objection_shows_the_names_that_it_is_about(
     assert [(one.path, one.reason.rule, one.got) for one in verdict.objections] == [(path, rule, got)]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "got", "was"),
+    [
+        (["pool", "spare"], ["pool"], '"pool"', "pool, spare"),
+        (["pool"], [], '"none"', "pool"),
+        ([], ["spare", "pool"], '"pool, spare"', "none"),
+    ],
+)
+def test_gt101_an_objection_names_the_groups_of_before_and_after(
+    before: list[str], after: list[str], got: str, was: str
+) -> None:
+    def set_with(names: list[str]) -> dict[str, object]:
+        groups = [group_template(name) for name in names]
+        return clique_set(cliques=[clique_template("leader")], podCliqueScalingGroups=groups)
+
+    verdict = admit(set_with(after), set_with(before)).verdict
+    assert isinstance(verdict, Deny)
+    (found,) = (one for one in verdict.objections if one.path == GROUPS)
+    assert (found.got, dict(found.reason.facts)["before"]) == (got, was)
+    assert found.reason.subject.kind == "PodCliqueSet"
+
+
 @pytest.mark.parametrize("early", [timedelta(), timedelta(seconds=1)])
 def test_gt032_a_deadline_beyond_the_calendar_is_never_due(early: timedelta) -> None:
     """Nor is one at the last date, or every breach would be due at once, again and again."""

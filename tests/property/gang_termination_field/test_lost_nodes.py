@@ -167,6 +167,8 @@ def test_gf018_an_evicted_pod_is_being_deleted_until_the_end(generated: RandomCl
     lost = [one for _, one in snapshot.pods() if one.node_signs and not one.deleting and one.phase == "Running"]
     assert sorted(one.name for _, one in result.evictions) == sorted(one.name for one in lost if seconds is not None)
     assert {one.question for one in result.findings} <= {LOST_NODE}
+    within = {clique.ref: clique.enclosing_replicas(snapshot.root.ref) for clique in snapshot.cliques}
+    assert all(one.within == within[one.subject] for one in result.findings)
     coming = [at for at, _ in result.evictions if begun < at <= until]
     cluster = InMemoryCluster((snapshot,))
     (whole,) = forecasts_of_snapshots((snapshot,), FIELD, limit=None, until=until)
