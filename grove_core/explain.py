@@ -34,7 +34,7 @@ from grove_core.plan.termination_hints import hints_by_replica
 
 _LACKING: Final = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
 _NO_SHARE: Final = ExistingAndWanted(0, 0)
-_TERMINATED: Final = frozenset({ReplicaUrgency.ENDS, ReplicaUrgency.WAITS})
+_TERMINATED: Final = frozenset({ReplicaUrgency.TERMINATES, ReplicaUrgency.WAITS})
 
 
 def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
@@ -114,7 +114,7 @@ def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSe
     """The urgency of a replica; one that is terminated without a deletion is withheld, or is being deleted already."""
     # A saved plan may come from rules with other verdicts.
     urgency = URGENCY_BY_VERDICT.get(fate.verdict, ReplicaUrgency.UNKNOWN)
-    is_withheld = urgency is ReplicaUrgency.ENDS and not steps.get(fate.subject) and fate.subject in blocked
+    is_withheld = urgency is ReplicaUrgency.TERMINATES and not steps.get(fate.subject) and fate.subject in blocked
     return ReplicaUrgency.HELD if is_withheld else urgency
 
 

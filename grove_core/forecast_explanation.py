@@ -36,7 +36,7 @@ _GATES: Final = frozenset({StepObstacle.GATE, StepObstacle.GANGS_NOT_COLLECTED})
 class ReplicaUrgency(Enum):
     """How urgent an entry is, the most urgent first."""
 
-    ENDS = "TERMINATE"
+    TERMINATES = "TERMINATE"
     WAITS = "WAIT"
     HELD = "HELD BACK"
     UNKNOWN = "UNKNOWN"
@@ -46,7 +46,7 @@ class ReplicaUrgency(Enum):
 
 URGENCY_BY_VERDICT: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
     {
-        TERMINATES: ReplicaUrgency.ENDS,
+        TERMINATES: ReplicaUrgency.TERMINATES,
         WAITS: ReplicaUrgency.WAITS,
         ConditionStatus.UNKNOWN.value: ReplicaUrgency.UNKNOWN,
         KEEPS: ReplicaUrgency.KEEPS,

@@ -67,13 +67,13 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     backends = rules.gang_backends(seen)  # SC
     inputs = WorkloadInputs(termination.terminating, mnnvl.clique_domains, mnnvl.annotations, new_gangs, backends)
     workload = rules.workload(seen, inputs)  # WL
-    groups = result_of_scheduling(seen, backends, new_gangs, workload)
-    of_topology = result_of_topology(seen, topology, groups.misplaced)
+    scheduling = result_of_scheduling(seen, backends, new_gangs, workload)
+    of_topology = result_of_topology(seen, topology, scheduling.misplaced)
     workload_with_domains = mnnvl.parts_with_domains(seen, workload.of_area)  # in place of workload.of_area
-    others = union_of_area_results((mnnvl.of_area, workload_with_domains, of_topology, groups.of_area))
+    others = union_of_area_results((mnnvl.of_area, workload_with_domains, of_topology, scheduling.of_area))
     others = withhold_if_set_too_large(seen, others)  # of such a set nothing is terminated either (GT-064)
     result = union_of_area_results((termination.as_area_result, others))
-    return make_plan(rules.withholds(seen, result), seen, rules=rules.name)
+    return make_plan(rules.without_later_writes(seen, result), seen, rules=rules.name)
 
 
 def finalizer_steps_for_orphans(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:

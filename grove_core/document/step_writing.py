@@ -1,6 +1,7 @@
 """Writes the steps and findings of a plan as JSON: reasons, addresses, guards, writes and withheld writes (CL-011)."""
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from grove_core.document.plan_document import FOREGROUND, Json, step_action_name
 from grove_core.kernel.decisions import Finding, SubjectHealth
@@ -8,12 +9,13 @@ from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
+    Action,
     Apply,
     Create,
     Delete,
     DropFinalizer,
+    Ensure,
     GangTermination,
-    Make,
     SetStatus,
     Step,
     StepStage,
@@ -24,19 +26,12 @@ from grove_core.kernel.wants import StepObstacle, Withheld
 
 def step_as_json(step: Step) -> Json:
     """Return a step as JSON: its guard, what it writes, and its reasons."""
-    body = None
-    if isinstance(step.action, Make):
-        body = thaw_json(step.action.manifest)
-    elif isinstance(step.action, Apply | SetStatus):
-        body = thaw_json(step.action.fields)
-    elif isinstance(step.action, DropFinalizer):
-        body = {"finalizer": step.action.finalizer}
     guard = step.action.guard
     shown: Json = {
         "action": step_action_name(step.action),
         "target": ref_as_json(step.target),
         "guard": None if guard is None else _guard_as_json(guard),
-        "object": body,
+        "object": _what_is_written(step.action),
         "because": reasons_as_json(step.because),
     }
     if isinstance(step.action, Create) or (isinstance(step.action, SetStatus) and step.stage is StepStage.FOUNDATION):
@@ -55,6 +50,21 @@ def step_as_json(step: Step) -> Json:
         if step.action.foreground:
             shown["propagationPolicy"] = FOREGROUND
     return shown
+
+
+def _what_is_written(action: Action) -> object:
+    """Return the manifest or the fields that an action writes; None for a deletion."""
+    match action:
+        case Create(manifest) | Ensure(manifest):
+            return thaw_json(manifest)
+        case Apply(fields) | SetStatus(fields):
+            return thaw_json(fields)
+        case DropFinalizer(finalizer):
+            return {"finalizer": finalizer}
+        case Delete():
+            return None
+        case _:
+            assert_never(action)
 
 
 def withheld_step_as_json(held: Withheld) -> Json:

@@ -33,7 +33,7 @@ class PlanChange(Struct, frozen=True):
 def changes_since_reviewed_plan(reviewed: Iterable[Step], fresh: Iterable[Step]) -> tuple[PlanChange, ...]:
     """Return the differences between reviewed steps and the steps of a plan made now.
 
-    Resource versions and times are not compared.
+    Resource versions, times, ``observedGeneration`` and the reasons of status writes are not compared (PL-020).
     """
     before, now = ({step.target: step for step in steps} for steps in (reviewed, fresh))
     found: list[PlanChange] = []
@@ -76,12 +76,12 @@ def _facts_of(reason: Reason) -> Iterator[tuple[str, object]]:
 
 
 def _content(action: Action) -> Json:
-    """What a step writes, without the resource version it targets and without times."""
+    """What a step writes, without the resource version it targets and the fields that move by themselves."""
     match action:
         case Create(manifest) | Ensure(manifest):
             return manifest
         case Apply(fields) | SetStatus(fields):
-            return _without_times(fields)
+            return _without_moving_fields(fields)
         case Delete(rests_on=rests_on, foreground=foreground, takes=takes):
             impact = () if takes is None else (takes.pods, takes.ready, takes.gpus)
             return (tuple(sorted(ref.short for ref, _ in rests_on)), foreground, impact)
@@ -91,10 +91,10 @@ def _content(action: Action) -> Json:
             assert_never(action)
 
 
-def _without_times(value: Json) -> Json:
+def _without_moving_fields(value: Json) -> Json:
     if isinstance(value, FrozenMap):
-        return FrozenMap({key: _without_times(item) for key, item in value.items() if key not in _MOVING})
-    return tuple(_without_times(item) for item in value) if isinstance(value, tuple) else value
+        return FrozenMap({key: _without_moving_fields(item) for key, item in value.items() if key not in _MOVING})
+    return tuple(_without_moving_fields(item) for item in value) if isinstance(value, tuple) else value
 
 
 def _short(value: Json) -> str:

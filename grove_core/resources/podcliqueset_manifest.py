@@ -151,12 +151,17 @@ def annotated_elements(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedElem
 
 
 class BadField(NamedTuple):
-    """A field, its value, the violated rule and the facts that the rule quotes."""
+    """A field, its value, the violated rule and the facts that the rule quotes.
+
+    Attributes:
+        excess: by how many characters a name that is derived from the field is too long; 0 for any other fault.
+    """
 
     path: str
     got: object
     rule: Rule
     facts: Mapping[str, Fact]
+    excess: int = 0
 
     @property
     def rule_and_value(self) -> tuple[Rule, object]:

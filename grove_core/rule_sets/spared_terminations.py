@@ -101,11 +101,11 @@ def _due_replicas(terminating: ReplicasToTerminate, root: Ref, fates: SetReplica
 
     A replica that counts as terminating because of deletions of an earlier round alone (GF-090) is none of them.
     """
-    ends = fates.replicas_to_terminate
+    terminated = fates.replicas_to_terminate
     groups = {one.group.ref.name: one.group.ref for one in fates.groups}
     return {
-        *(root.at_replica(index) for index in ends.replicas & terminating.replicas),
-        *(groups[name].at_replica(index) for name, index in ends.parts & terminating.parts),
+        *(root.at_replica(index) for index in terminated.replicas & terminating.replicas),
+        *(groups[name].at_replica(index) for name, index in terminated.parts & terminating.parts),
     }
 
 

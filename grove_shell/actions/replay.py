@@ -53,7 +53,7 @@ def replay_decision_log(
     try:
         read = _reader(log)
         count = sum(1 for _ in recorded_decisions(read()))
-        with progress_bar(count, "looks") as advance:
+        with progress_bar(count, "decisions") as advance:
             replayed = _replayed(recorded_decisions(read()), rules, advance)
     except OSError as fault:
         raise CommandFailed(f"{name}: {fault.strerror}") from fault
@@ -87,30 +87,34 @@ def _lines_of(opened: Callable[[], BufferedReader]) -> Iterator[bytes]:
             raise DamagedDecisionLog(number + 1, "a log that can be read", str(error.strerror)) from error
 
 
-def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advance: Callable[[], None]) -> ReplayReport:
-    """Decide every look again, by the rules of the log, and by others where they are asked for (RP-001, RP-005)."""
+def _replayed(
+    decisions: Iterable[RecordedDecision], other_rules: str | None, advance: Callable[[], None]
+) -> ReplayReport:
+    """Make every decision again by the rules of the log, and by others where they are given (RP-001, RP-005)."""
     compared = rule_set_by_name(other_rules) if other_rules is not None else None
     count, roots, moments = 0, set[Ref](), list[datetime]()
-    others: list[DecisionDifferingFromLog] = []
-    parted: list[RuleSetTerminationDifference] = []
+    differing: list[DecisionDifferingFromLog] = []
+    with_other_terminations: list[RuleSetTerminationDifference] = []
     versions: dict[str, None] = {}
     rules: dict[str, None] = {}
-    for look in looks:
-        now, own = look.snapshot.now, rule_set(look.rules)
-        plan = reconcile(look.snapshot, own)
-        if not equals_recorded_plan(look.plan, plan, now):
-            differences = tuple(_where(look.plan, plan_as_decision_log_json(plan, now)))
-            others.append(DecisionDifferingFromLog(look.line, look.name, now, differences))
+    for decision in decisions:
+        now, own = decision.snapshot.now, rule_set(decision.rules)
+        plan = reconcile(decision.snapshot, own)
+        if not equals_recorded_plan(decision.plan, plan, now):
+            differences = tuple(_where(decision.plan, plan_as_decision_log_json(plan, now)))
+            differing.append(DecisionDifferingFromLog(decision.line, decision.name, now, differences))
         if compared is not None:
-            forecast = one_round_forecast(reconcile(look.snapshot, compared), now)
+            forecast = one_round_forecast(reconcile(decision.snapshot, compared), now)
             found = compare_forecasts(one_round_forecast(plan, now), forecast)
             if not found.has_same_terminations:
-                parted.append(RuleSetTerminationDifference(look.line, look.name, look.rules, now, found))
+                with_other_terminations.append(
+                    RuleSetTerminationDifference(decision.line, decision.name, decision.rules, now, found)
+                )
         count += 1
-        roots.add(look.snapshot.root.ref)
+        roots.add(decision.snapshot.root.ref)
         moments = [min((now, *moments)), max((now, *moments))]
-        versions[look.head.core_version] = None
-        rules[look.rules] = None
+        versions[decision.head.core_version] = None
+        rules[decision.rules] = None
         advance()
     return ReplayReport(
         decisions=count,
@@ -120,13 +124,13 @@ def _replayed(looks: Iterable[RecordedDecision], other_rules: str | None, advanc
         versions=tuple(versions),
         rules=tuple(rules),
         other_rules=other_rules,
-        changed=tuple(others),
-        rule_differences=tuple(parted),
+        changed=tuple(differing),
+        rule_differences=tuple(with_other_terminations),
     )
 
 
 def _where(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[str]:
-    """In which words two plans of one look differ: steps by their targets, else the field."""
+    """Yield in words how two plans of one decision differ: steps by their targets, else the field."""
     for name in ("steps", "withheld"):
         first, second = ({canonical_json(one): one for one in plan[name]} for plan in (recorded, again))
         for said, found in (("the log has", first), ("now there is", second)):
@@ -154,7 +158,7 @@ def _as_json(report: ReplayReport) -> dict[str, Any]:
             for one in report.changed
         ],
         "otherRules": report.other_rules,
-        "parted": [
+        "with_other_terminations": [
             {
                 "line": one.line,
                 "look": one.name,

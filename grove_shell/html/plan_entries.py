@@ -95,7 +95,7 @@ def _entry_view(
     cited: CitedRules,
     now: datetime,
 ) -> EntryView:
-    is_due = entry.urgency is ReplicaUrgency.ENDS
+    is_due = entry.urgency is ReplicaUrgency.TERMINATES
     hints = () if entry.hints is None else termination_hint_lines(entry.hints, now, is_due=is_due, most=None)
     causes = (*entry.causes, *entry.degraded)
     return EntryView(
@@ -114,7 +114,7 @@ def _entry_view(
 
 def _when(entry: ExplainedReplica, now: datetime) -> str:
     until, averted = entry.until, entry.averted
-    if entry.urgency is ReplicaUrgency.ENDS:
+    if entry.urgency is ReplicaUrgency.TERMINATES:
         if not entry.deletes:
             return "now: its PodCliques are being deleted"
         goes = (count_with_noun(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact))

@@ -69,7 +69,7 @@ def fail_on_classes_in_forecasts(planned: Iterable[Forecast], until: datetime | 
         waits = (entry.until for entry in story.entries_of_urgency(ReplicaUrgency.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
-            "terminate": ReplicaUrgency.ENDS in urgencies
+            "terminate": ReplicaUrgency.TERMINATES in urgencies
             or any(map(is_gang_termination_deletion, steps))
             or any(pod.fate is DeletedPodFate.TERMINATED for pod in gone)
             or (due and (bool(story.unpredicted) or not forecast.complete)),

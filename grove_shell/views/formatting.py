@@ -23,7 +23,7 @@ def admission_remark_as_json(found: FieldRemark) -> dict[str, Any]:
 
 STYLES: Final[Mapping[ReplicaUrgency, str]] = MappingProxyType(
     {
-        ReplicaUrgency.ENDS: "bold red",
+        ReplicaUrgency.TERMINATES: "bold red",
         ReplicaUrgency.WAITS: "bold yellow",
         ReplicaUrgency.HELD: "bold magenta",
         ReplicaUrgency.UNKNOWN: "bold magenta",

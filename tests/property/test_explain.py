@@ -30,11 +30,11 @@ def due() -> Snapshot:
 
 def test_gf029_an_end_of_cliques_that_are_all_leaving_is_not_held_back() -> None:
     seen = due()
-    assert tones_of_replica_0(seen) == [ReplicaUrgency.ENDS]
+    assert tones_of_replica_0(seen) == [ReplicaUrgency.TERMINATES]
     leaving = tuple(replace(one, deleting=True) if one.replica_index == 0 else one for one in seen.cliques)
     seen = replace(seen, cliques=leaving)
     assert not reconcile(seen, FIELD).withheld
-    assert tones_of_replica_0(seen) == [ReplicaUrgency.ENDS]
+    assert tones_of_replica_0(seen) == [ReplicaUrgency.TERMINATES]
 
 
 def test_pl012_an_end_that_was_refused_is_held_back() -> None:

@@ -91,12 +91,8 @@ def workload_warnings(
 def _newly_derived(new: PodCliqueSetManifest, old: PodCliqueSetManifest | None) -> Iterator[BadField]:
     """Return invalid derived names, except those that were as invalid before: names cannot be changed (WL-116)."""
     before = () if old is None else derived_name_violations(old)
-    known = {fault.rule_and_value: _excess(fault) for fault in before}
-    return (fault for fault in derived_name_violations(new) if _excess(fault) > known.get(fault.rule_and_value, -1))
-
-
-def _excess(fault: BadField) -> int:
-    return int(fault.facts.get("excess", 0))
+    known = {fault.rule_and_value: fault.excess for fault in before}
+    return (fault for fault in derived_name_violations(new) if fault.excess > known.get(fault.rule_and_value, -1))
 
 
 def _change_violations(old: PodCliqueSetManifest, new: PodCliqueSetManifest) -> Iterator[BadField]:

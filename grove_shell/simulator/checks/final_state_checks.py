@@ -143,11 +143,8 @@ class RequiredObjectsCheck(SimulationCheck):
 
     def _check_images(self, clique: PodClique, root: PodCliqueSet) -> None:
         """Check that every pod runs the image of the template."""
-        name = max(
-            (found for found in root.spec.template.cliques if clique.ref.name.endswith(f"-{found.name}")),
-            key=lambda found: len(found.name),
-        )
-        containers = name.spec.pod_spec.get("containers")
+        template = next(found for found in root.spec.template.cliques if found.name == clique.template_name)
+        containers = template.spec.pod_spec.get("containers")
         first = containers[0] if isinstance(containers, tuple) and containers else None
         wanted = str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
         for pod in self.state.live_pods_of_clique(clique.uid):

@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus
-from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -169,7 +169,14 @@ class GangTerminationCheck(SimulationCheck):
 def _delay_of(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:
     """Return the termination delay of a cause in milliseconds: of its scaling group, else of the set."""
     template = root.spec.template
-    name = cause.ref.name if isinstance(cause, ScalingGroup) else cause.owner_name
-    own = next((group.delay for group in template.pod_clique_scaling_groups if name.endswith(f"-{group.name}")), None)
+    name = cause.template_name if isinstance(cause, ScalingGroup) else _group_of_clique(root, cause)
+    own = next((group.delay for group in template.pod_clique_scaling_groups if group.name == name), None)
     delay = template.delay and (own or template.delay)
     return None if delay is None else delay // _MILLISECOND
+
+
+def _group_of_clique(root: PodCliqueSet, clique: PodClique) -> str:
+    """Return the name in the template of the scaling group of a PodClique; empty for a standalone one."""
+    if clique.owner_kind != GROUP_KIND:
+        return ""
+    return clique.owner_name.removeprefix(f"{root.ref.name}-{clique.replica_index}-")

@@ -45,7 +45,7 @@ def add_plan_entry(page: StyledTextPage, entry: ExplainedReplica, now: datetime,
             for sentence in more[:most]:
                 page.add_line(INDENT, "  ", sentence)
             return
-        case ReplicaUrgency.ENDS:
+        case ReplicaUrgency.TERMINATES:
             goes = filter(None, (count_with_noun(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact)))
             when = f" now, with {', '.join(goes)}" if entry.deletes else " now: its PodCliques are being deleted"
         case ReplicaUrgency.WAITS:
@@ -65,7 +65,7 @@ def _details(page: StyledTextPage, entry: ExplainedReplica, now: datetime, *, fu
     for cause in entry.causes:
         _cause(page, cause, most)
     if entry.hints is not None:
-        is_due = entry.urgency is ReplicaUrgency.ENDS
+        is_due = entry.urgency is ReplicaUrgency.TERMINATES
         for line in termination_hint_lines(entry.hints, now, is_due=is_due, most=None if full else FEW_HINTS):
             page.add_line(INDENT, line)
     if entry.deletes:

@@ -107,7 +107,7 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
     now = document.as_of
     entries = [entry for story in stories for entry in story.entries]
     found: list[Span] = []
-    ends = sum(entry.urgency is ReplicaUrgency.ENDS for entry in entries)
+    ends = sum(entry.urgency is ReplicaUrgency.TERMINATES for entry in entries)
     if ends:
         goes = deletion_impact_text(
             total_deletion_impact(
@@ -115,7 +115,7 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
             )
         )
         text = f"{count_with_noun(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
-        found.append((text, STYLES[ReplicaUrgency.ENDS]))
+        found.append((text, STYLES[ReplicaUrgency.TERMINATES]))
     soon = [
         len(one.steps)
         for forecast in document.forecasts
@@ -124,7 +124,10 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
     ]
     if soon:
         found.append(
-            (f"{count_with_noun(sum(soon), 'PodClique')} to terminate in a later round", STYLES[ReplicaUrgency.ENDS])
+            (
+                f"{count_with_noun(sum(soon), 'PodClique')} to terminate in a later round",
+                STYLES[ReplicaUrgency.TERMINATES],
+            )
         )
     untils = [entry.until for entry in entries if entry.urgency is ReplicaUrgency.WAITS and entry.until is not None]
     if untils:

@@ -179,7 +179,7 @@ def _clock(
         lag = short_duration_text(newest - now)
         words = f"{clock} is {lag} before the newest time in the input ({format_time(newest)})"
         page.add_line(("note: ", "bold"), words)
-    ends = any(story.entries_of_urgency(ReplicaUrgency.ENDS) for story in stories)
+    ends = any(story.entries_of_urgency(ReplicaUrgency.TERMINATES) for story in stories)
     if ends and not context.is_now_given and now - newest > _OLD:
         age = relative_time(newest, now)
         advice = "give its time with --now, or --now dump; otherwise delays that were still running look expired."

@@ -90,13 +90,14 @@ def _of_one_set(forecast: Forecast, story: ForecastExplanation) -> Iterator[Pend
     pending = {
         entry.subject: entry
         for entry in story.entries
-        if entry.urgency is ReplicaUrgency.ENDS or (entry.urgency is ReplicaUrgency.WAITS and entry.until is not None)
+        if entry.urgency is ReplicaUrgency.TERMINATES
+        or (entry.urgency is ReplicaUrgency.WAITS and entry.until is not None)
     }
     planned = _terminations_by_replica(forecast)
     for replica in dict.fromkeys((*pending, *planned)):
         entry = pending.get(replica)
         ends = planned.get(replica, Terminations())
-        if entry is not None and entry.urgency is ReplicaUrgency.ENDS and not ends.all:
+        if entry is not None and entry.urgency is ReplicaUrgency.TERMINATES and not ends.all:
             ends = Terminations((TerminationAt(forecast.rounds[0].at, None),), 1)  # its PodCliques are being deleted
         waits = entry is not None and entry.urgency is ReplicaUrgency.WAITS
         yield PendingReplica(

@@ -68,7 +68,7 @@ STATE_STYLES: Final[Mapping[ObjectState, str]] = {
 """State -> its style on a terminal, beside the word (CL-049)."""
 _RANK: Final = {state: place for place, state in enumerate(ObjectState)}
 STATE_OF_URGENCY: Final = {
-    ReplicaUrgency.ENDS: ObjectState.ENDS,
+    ReplicaUrgency.TERMINATES: ObjectState.ENDS,
     ReplicaUrgency.WAITS: ObjectState.WAITS,
     ReplicaUrgency.HELD: ObjectState.WITHHELD,
     ReplicaUrgency.UNKNOWN: ObjectState.UNKNOWN,

@@ -225,13 +225,9 @@ def _collisions(
 
 
 def _too_long(path: str, got: str, derived: str, name: str) -> BadField:
-    facts: dict[str, Fact] = {
-        "excess": len(name) - LONGEST_LABEL,
-        "derived": derived,
-        "name": _quoted(name),
-        "most": LONGEST_LABEL,
-    }
-    return BadField(path, got, WorkloadDenial.DERIVED_NAME_TOO_LONG, facts)
+    excess = len(name) - LONGEST_LABEL
+    facts: dict[str, Fact] = {"excess": excess, "derived": derived, "name": _quoted(name), "most": LONGEST_LABEL}
+    return BadField(path, got, WorkloadDenial.DERIVED_NAME_TOO_LONG, facts, excess)
 
 
 def _quoted(name: str) -> str:
