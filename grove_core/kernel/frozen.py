@@ -154,6 +154,12 @@ def mapping_at(raw: Mapping[str, object], key: str) -> Mapping[str, object]:
     return part if part.__class__ is dict or isinstance(part, Mapping) else EMPTY
 
 
+def text_at(whole: FrozenMap, key: str) -> str:
+    """Return the text under a key; empty where there is none."""
+    found = whole.get(key)
+    return found if isinstance(found, str) else ""
+
+
 def list_at(whole: FrozenMap, key: str) -> tuple[Json, ...]:
     """Return the list under a key; an empty one where there is none."""
     found = whole.get(key)

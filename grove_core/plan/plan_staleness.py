@@ -8,8 +8,9 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus, Step
 from grove_core.kernel.structs import Struct
+from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_STARTED
 
-_MOVING: Final = frozenset({"lastTransitionTime", "observedGeneration", "updateStartedAt", "updateEndedAt"})
+_MOVING: Final = frozenset({"lastTransitionTime", "observedGeneration", UPDATE_STARTED, UPDATE_ENDED})
 _SHOWN: Final = 80
 
 

@@ -11,7 +11,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import parse_time
-from grove_core.resources.api_names import CONDITIONS
+from grove_core.resources.api_names import CONDITIONS, UPDATE_ENDED
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import LabelKeys, first_label_value
 from grove_core.resources.naming_rules import parse_replica_index
@@ -243,4 +243,4 @@ def read_update_progress(status: JsonFieldReader) -> tuple[bool, JsonFieldReader
     """Return whether an update runs, and its progress (GT-018); ``updateProgress`` wins over its old key."""
     key = "updateProgress" if "updateProgress" in status else "rollingUpdateProgress"
     progress = status.inner_object(key)
-    return key in status and progress.time("updateEndedAt") is None, progress
+    return key in status and progress.time(UPDATE_ENDED) is None, progress

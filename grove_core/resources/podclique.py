@@ -9,7 +9,7 @@ from grove_core.kernel.conditions import Condition
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
-from grove_core.resources.api_names import BASE_GANG, GROUP_KIND, GROVE, POD_GANG, TEMPLATE_HASH
+from grove_core.resources.api_names import BASE_GANG, GROUP_KIND, GROVE, POD_GANG, TEMPLATE_HASH, UPDATE_POD_HASH
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.metadata_readers import (
@@ -193,7 +193,7 @@ def podclique_from_json(raw: Mapping[str, object], shared: MutableMapping[str, s
                 recorded=bool(status.raw),
                 updating=updating,
                 old_spelling=has_old_update_progress_key(status),
-                update_hash=progress.text("podTemplateHash"),
+                update_hash=progress.text(UPDATE_POD_HASH),
                 progress=stored_inner_object(progress),
                 current_hash=status.text("currentPodTemplateHash"),
                 set_hash=status.text("currentPodCliqueSetGenerationHash"),

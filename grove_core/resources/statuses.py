@@ -9,7 +9,14 @@ from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_co
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw_json
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
-from grove_core.resources.api_names import CONDITIONS, MIN_AVAILABLE_BREACHED, UPDATE_PROGRESS
+from grove_core.resources.api_names import (
+    CONDITIONS,
+    MIN_AVAILABLE_BREACHED,
+    UPDATE_POD_HASH,
+    UPDATE_PROGRESS,
+    UPDATE_SET_HASH,
+    UPDATE_STARTED,
+)
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import read_conditions, read_update_progress
 from grove_core.resources.podclique import CliqueStatus, PodClique
@@ -36,8 +43,20 @@ def is_marked_breached(status: StoredStatus) -> bool:
 
 def update_start_time_in_status(progress: FrozenMap) -> datetime | None:
     """Return ``updateStartedAt``; None where it is absent or invalid."""
-    text = progress.get("updateStartedAt")
+    text = progress.get(UPDATE_STARTED)
     return parse_time(text) if isinstance(text, str) else None
+
+
+def set_hash_of_update(progress: FrozenMap) -> str | None:
+    """Return the generation hash of the set that an update leads to; None where there is none."""
+    found = progress.get(UPDATE_SET_HASH)
+    return found if isinstance(found, str) else None
+
+
+def pod_hash_of_update(progress: FrozenMap) -> str | None:
+    """Return the template hash of the pods that an update leads to; None where there is none."""
+    found = progress.get(UPDATE_POD_HASH)
+    return found if isinstance(found, str) else None
 
 
 def changed_status_fields(
@@ -73,7 +92,7 @@ def object_after_status_write(resource: HasStatus, fields: FrozenMap) -> HasStat
         if isinstance(stored, CliqueStatus | GroupStatus):
             changes["old_spelling"] = False
         if isinstance(stored, CliqueStatus):
-            changes["update_hash"] = progress.text("podTemplateHash")
+            changes["update_hash"] = progress.text(UPDATE_POD_HASH)
     if isinstance(stored, CliqueStatus):
         changes["recorded"] = True
     return replace(resource, status=replace(stored, **changes))  # type: ignore[arg-type]  # each kind is given back its own kind of status

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.resources.api_names import SET_KIND
+from grove_core.kernel.frozen import text_at
+from grove_core.resources.api_names import SCHEDULER_FIELD, SET_KIND
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.labels import podcliqueset_name_from_labels
 from grove_core.resources.pod import Pod
@@ -106,7 +107,7 @@ def domains_text(domains: tuple[str, str] | None) -> str:
 
 def has_ineffective_constraints(template: SetTemplate) -> bool:
     """Return whether there are constraints that have no effect, because all pods are placed one by one."""
-    named = {clique.spec.pod_spec.get("schedulerName", "") for clique in template.cliques if clique.spec.pod_spec}
+    named = {text_at(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in template.cliques if clique.spec.pod_spec}
     return bool(named) and named <= PODS_ONE_BY_ONE and topology_in_template(template).constraints > 0
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.areas.scheduling.set_shape import reasons_against_one_workload
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, text_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import SCHEDULER_FIELD
 from grove_core.resources.configuration import DEFAULT_SCHEDULER, Configuration
 from grove_core.resources.naming_rules import name_list_text, scaling_group_name
 from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
@@ -25,8 +26,8 @@ def reasons_against_groups(
         annotations, spec: of the set.
         configuration: of the operator; which claims the pods share depends on it.
     """
-    named = (clique.spec.pod_spec.get("schedulerName") for clique in spec.template.cliques)
-    others = sorted({name for name in named if isinstance(name, str)} - {"", DEFAULT_SCHEDULER})
+    named = {text_at(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in spec.template.cliques}
+    others = sorted(named - {"", DEFAULT_SCHEDULER})
     if others:
         yield SchedulingReason.OTHER_SCHEDULER.because(subject, scheduler=", ".join(others))
     claims = shared_claims_of_set(subject.name, annotations, spec, configuration)

@@ -11,12 +11,13 @@ from typing import Final
 
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import text_at
 from grove_core.kernel.questions import FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import SetStatus, Step
 from grove_core.kernel.time_formats import format_time
-from grove_core.resources.api_names import POD_KIND
+from grove_core.resources.api_names import POD_KIND, SCHEDULER_FIELD
 from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod import active_pods
@@ -98,7 +99,7 @@ def foreign_gate_findings(snapshot: Snapshot) -> Iterator[Finding]:
 def stale_gang_findings(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield a finding on each PodClique with scheduled pods that kai-scheduler evicts, below its minimum. Linear."""
     for clique in snapshot.cliques:
-        if clique.pod_spec.get("schedulerName") != _KAI_SCHEDULER or clique.deleting:
+        if text_at(clique.pod_spec, SCHEDULER_FIELD) != _KAI_SCHEDULER or clique.deleting:
             continue
         scheduled = sum(pod.scheduled for pod in active_pods(snapshot.pods_of.get(clique.uid, ())))
         if 0 < scheduled < clique.min_available:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES
-from grove_core.areas.workload.field.clique_update import POD_HASH, SET_HASH
 from grove_core.areas.workload.field.upgrade_restart import (
     HASH_FORMS,
     UpgradeRestart,
@@ -19,6 +18,7 @@ from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import UPDATE_POD_HASH, UPDATE_SET_HASH
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
 from grove_core.rule_sets.rule_set import DESIGN
@@ -33,7 +33,7 @@ SPEC = Path(__file__).parents[3] / "specs" / "workload_field.md"
 
 def ended_update(progress: FrozenMap, generation: str, template_hash: str) -> FrozenMap:
     """Return the progress of an ended update with the hashes of the Go operator; empty where there was none."""
-    hashes = {SET_HASH: generation, POD_HASH: template_hash}
+    hashes = {UPDATE_SET_HASH: generation, UPDATE_POD_HASH: template_hash}
     return FrozenMap({key: hashes.get(key, value) for key, value in progress.items()})
 
 

@@ -16,7 +16,7 @@ from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of, update_start_time_in_status
+from grove_core.resources.statuses import breach_condition_of, set_hash_of_update, update_start_time_in_status
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
 Undeletable: TypeAlias = AbstractSet[tuple[Ref, str]]
@@ -119,7 +119,7 @@ def group_rollout_step(
     """
     progress = _progress_of(group, replicas, extra)
     outdated, available = progress.outdated, progress.available
-    is_shown = group.status.updating and group.status.progress.get("podCliqueSetGenerationHash") == generation
+    is_shown = group.status.updating and set_hash_of_update(group.status.progress) == generation
     if not is_shown:
         runs = bool(outdated) or progress.extra_serves
         return RolloutStep(runs=runs, surge=progress.extra_serves, held=tuple(_reported(group, outdated, undeletable)))

@@ -20,6 +20,7 @@ from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, list_at
 from grove_core.kernel.structs import Struct, replace
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StepObstacle, Want, Withheld
+from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.naming_rules import member_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -231,7 +232,7 @@ def _current(context: WorkloadContext, states: Sequence[ReplicaUpdateState]) -> 
 def replica_in_update_progress(progress: FrozenMap) -> int:
     """Return the replica in ``currentlyUpdating`` of a set's progress; -1 where it names none."""
     first = next(iter(list_at(progress, "currentlyUpdating")), None)
-    index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
+    index = first.get("replicaIndex") if isinstance(first, FrozenMap) and UPDATE_ENDED not in first else None
     return index if isinstance(index, int) else _NO_REPLICA
 
 

@@ -4,7 +4,6 @@ Only fields that differ are written (PL-011), in one step with those that gang t
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from grove_core.areas.workload.design.clique_update import outdated_pods
 from grove_core.areas.workload.design.set_update import ReplicaUpdateState, SetRolloutStep, replica_in_update_progress
@@ -20,7 +19,11 @@ from grove_core.resources.api_names import (
     GANG_SCHEDULED,
     MANAGED_BY,
     OPERATOR,
+    UPDATE_ENDED,
+    UPDATE_POD_HASH,
     UPDATE_PROGRESS,
+    UPDATE_SET_HASH,
+    UPDATE_STARTED,
 )
 from grove_core.resources.labels import CLIQUE, GROUP, SET
 from grove_core.resources.pod import active_pods
@@ -28,12 +31,8 @@ from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
-from grove_core.resources.statuses import changed_status_fields
+from grove_core.resources.statuses import changed_status_fields, pod_hash_of_update, set_hash_of_update
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
-
-_STARTED: Final = "updateStartedAt"
-_ENDED: Final = "updateEndedAt"
-_SET_HASH: Final = "podCliqueSetGenerationHash"
 
 
 def statuses_to_write(context: WorkloadContext, rollout: SetRolloutStep) -> Iterator[StatusToWrite]:
@@ -74,11 +73,11 @@ class _StatusWriter:
         if not part.group:
             wanted["hpaPodSelector"] = self._selector({CLIQUE.primary: part.name})
         roll = self._rollout.cliques.get(part.name)
-        hashes = {_SET_HASH: self._rollout.generation, "podTemplateHash": clique.template_hash}
+        hashes = {UPDATE_SET_HASH: self._rollout.generation, UPDATE_POD_HASH: clique.template_hash}
         runs = roll is not None and roll.runs
-        aims_here = clique.status.progress.get("podTemplateHash") == clique.template_hash
+        aims_here = pod_hash_of_update(clique.status.progress) == clique.template_hash
         if self._on_delete and outdated and not aims_here:
-            wanted[UPDATE_PROGRESS] = FrozenMap({_STARTED: self._now, _ENDED: self._now, **hashes})
+            wanted[UPDATE_PROGRESS] = FrozenMap({UPDATE_STARTED: self._now, UPDATE_ENDED: self._now, **hashes})
         else:
             lags = part.name not in self._rollout.updated or bool(outdated) or not self._serves(part.name)
             wanted |= self._progress(
@@ -111,14 +110,14 @@ class _StatusWriter:
             wanted["currentPodCliqueSetGenerationHash"] = self._rollout.generation
         roll = self._rollout.groups.get(group.ref.name)
         fields: dict[str, Json] = {
-            _SET_HASH: self._rollout.generation,
+            UPDATE_SET_HASH: self._rollout.generation,
             "updatedPodCliquesCount": sum(map(len, updated)),
             "totalPodCliquesCount": len(part.cliques),
         }
         wanted |= self._progress(
             group.status,
             runs=roll is not None and roll.runs,
-            same=group.status.updating and group.status.progress.get(_SET_HASH) == self._rollout.generation,
+            same=group.status.updating and set_hash_of_update(group.status.progress) == self._rollout.generation,
             waits=not self._on_delete and (len(updated) < len(by_replica) or serving_now < group.needed_replicas),
             fields=fields,
         )
@@ -190,16 +189,18 @@ class _StatusWriter:
         stored, is_new = root.status.progress, root.status.current_hash != rollout.generation
         if not rollout.runs:
             if self._on_delete and is_new and root.status.current_hash:
-                return {UPDATE_PROGRESS: FrozenMap({_STARTED: self._now, **self._counts(), _ENDED: self._now})}
+                return {
+                    UPDATE_PROGRESS: FrozenMap({UPDATE_STARTED: self._now, **self._counts(), UPDATE_ENDED: self._now})
+                }
             if root.status.updating:
-                ended = {**stored, **self._counts(), "currentlyUpdating": (), _ENDED: self._now}
+                ended = {**stored, **self._counts(), "currentlyUpdating": (), UPDATE_ENDED: self._now}
                 return {UPDATE_PROGRESS: FrozenMap(ended)}
             return {}
-        since = stored.get(_STARTED, self._now) if root.status.updating and not is_new else self._now
-        entry: Json = FrozenMap({"replicaIndex": rollout.current, _STARTED: self._now})
+        since = stored.get(UPDATE_STARTED, self._now) if root.status.updating and not is_new else self._now
+        entry: Json = FrozenMap({"replicaIndex": rollout.current, UPDATE_STARTED: self._now})
         if not is_new and root.status.updating and replica_in_update_progress(stored) == rollout.current:
             entry = stored["currentlyUpdating"][0]  # type: ignore[index]  # it names the replica
-        return {UPDATE_PROGRESS: FrozenMap({_STARTED: since, **self._counts(), "currentlyUpdating": (entry,)})}
+        return {UPDATE_PROGRESS: FrozenMap({UPDATE_STARTED: since, **self._counts(), "currentlyUpdating": (entry,)})}
 
     def _counts(self) -> dict[str, Json]:
         """Return the numbers of standalone cliques and scaling groups, and of those that are updated."""
@@ -218,11 +219,11 @@ class _StatusWriter:
     ) -> dict[str, Json]:
         """Return the changed progress of a clique or group; empty where it stays (WL-224)."""
         if runs:
-            since = status.progress.get(_STARTED, self._now) if same else self._now
-            return {UPDATE_PROGRESS: FrozenMap({_STARTED: since, **fields})}
+            since = status.progress.get(UPDATE_STARTED, self._now) if same else self._now
+            return {UPDATE_PROGRESS: FrozenMap({UPDATE_STARTED: since, **fields})}
         if status.updating and not waits:
             counts = {key: value for key, value in fields.items() if key.endswith("Count")}
-            return {UPDATE_PROGRESS: FrozenMap({**status.progress, **counts, _ENDED: self._now})}
+            return {UPDATE_PROGRESS: FrozenMap({**status.progress, **counts, UPDATE_ENDED: self._now})}
         return {}
 
     def _is_updated(self, state: ReplicaUpdateState) -> bool:

@@ -12,13 +12,11 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
-from grove_core.resources.api_names import UPDATE_ENDED
+from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_POD_HASH, UPDATE_SET_HASH, UPDATE_STARTED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.statuses import set_hash_of_update
 
-STARTED: Final = "updateStartedAt"
-SET_HASH: Final = "podCliqueSetGenerationHash"
-POD_HASH: Final = "podTemplateHash"
 _SELECTED: Final = "readyPodsSelectedToUpdate"
 _CURRENT: Final = "current"
 _COMPLETED: Final = "completed"
@@ -50,12 +48,12 @@ def update_begins_for(clique: PodClique, generation: str) -> bool:
     status = clique.status
     if not status.progress:
         return status.set_hash != generation
-    return status.progress.get(SET_HASH) != generation
+    return set_hash_of_update(status.progress) != generation
 
 
 def begun_progress(generation: str, template_hash: str, now: str) -> FrozenMap:
     """Return the progress of an update that begins ``now``."""
-    return FrozenMap({STARTED: now, SET_HASH: generation, POD_HASH: template_hash})
+    return FrozenMap({UPDATE_STARTED: now, UPDATE_SET_HASH: generation, UPDATE_POD_HASH: template_hash})
 
 
 def clique_update_step(

@@ -35,6 +35,7 @@ from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import set_hash_of_update
 from grove_core.snapshot.expected_replicas import (
     ExpectedClique,
     ExpectedGroup,
@@ -206,7 +207,7 @@ class _Updates:
     def _of_group(self, group: ScalingGroup, part: ExpectedGroup) -> GroupUpdateStep | None:
         progress = group.status.progress
         is_turn = self._on_delete or part.replica == self._current
-        if is_turn and progress.get("podCliqueSetGenerationHash") != self._generation:
+        if is_turn and set_hash_of_update(progress) != self._generation:
             progress = begun_group_progress(self._generation, self._now)
             if self._on_delete:
                 because = (GoOperatorWorkloadReason.MEMBER_TAKES_TEMPLATE.because(group.ref),)

@@ -13,6 +13,7 @@ from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod import Pod, active_pods
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.statuses import pod_hash_of_update, set_hash_of_update
 
 _PHASES: Final = ("Pending", "Unknown", "Running")
 
@@ -84,6 +85,6 @@ def _usefulness(pod: Pod, template_hash: str) -> tuple[bool, int, bool, bool]:
 def hash_of_wanted_pods(clique: PodClique, generation: str) -> str:
     """Return the template hash that the clique's pods should have by its stored status, else by its label (WF-032)."""
     progress = clique.status.progress
-    if progress and generation and progress.get("podCliqueSetGenerationHash") == generation:
-        return str(progress.get("podTemplateHash") or "")
+    if progress and generation and set_hash_of_update(progress) == generation:
+        return pod_hash_of_update(progress) or ""
     return clique.template_hash

@@ -7,13 +7,12 @@ time is deleted, the lowest index first. Their PodCliques are created again from
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from grove_core.areas.workload.field.clique_update import SET_HASH, STARTED
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
-from grove_core.resources.api_names import UPDATE_ENDED
+from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_SET_HASH, UPDATE_STARTED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -96,7 +95,7 @@ class GroupUpdateStep(Struct, frozen=True):
 
 def begun_group_progress(generation: str, now: str) -> FrozenMap:
     """Return the progress of an update that begins ``now``."""
-    return FrozenMap({STARTED: now, SET_HASH: generation})
+    return FrozenMap({UPDATE_STARTED: now, UPDATE_SET_HASH: generation})
 
 
 def group_update_step(

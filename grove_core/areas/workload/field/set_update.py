@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
-from grove_core.areas.workload.field.clique_update import STARTED
 from grove_core.areas.workload.field.present_templates import PresentTemplates
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import is_clique_updated
@@ -12,7 +11,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import StepObstacle, Withheld
-from grove_core.resources.api_names import UPDATE_ENDED
+from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_STARTED
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.snapshot.expected_replicas import ExpectedReplica
@@ -61,7 +60,7 @@ def set_update_step(
     progress, because = root.status.progress, tuple[Reason, ...]()
     if templates.has_changed:
         because = (GoOperatorWorkloadReason.SET_UPDATE_BEGINS.because(root.ref, replicas=len(replicas)),)
-        progress = FrozenMap({STARTED: now})
+        progress = FrozenMap({UPDATE_STARTED: now})
         if root.spec.update_strategy.type == ON_DELETE:
             return SetUpdateStep(FrozenMap({**progress, UPDATE_ENDED: now}), because)
     if not progress or UPDATE_ENDED in progress or root.spec.update_strategy.type == ON_DELETE:
@@ -85,7 +84,7 @@ def set_update_step(
         ends = GoOperatorWorkloadReason.SET_UPDATE_ENDS.because(root.ref, replicas=len(replicas))
         return SetUpdateStep(FrozenMap({**rest, UPDATE_ENDED: now}), (*because, ends))
     following = min(pending, key=lambda one: _order(context, one))
-    entry = FrozenMap({_INDEX: following.index, STARTED: now})
+    entry = FrozenMap({_INDEX: following.index, UPDATE_STARTED: now})
     begins = GoOperatorWorkloadReason.REPLICA_UPDATE_BEGINS.because(
         root.ref, replica=following.index, left=len(pending) - 1
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.field.clique_update import POD_HASH, SET_HASH, CliqueUpdateStep
+from grove_core.areas.workload.field.clique_update import CliqueUpdateStep
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import GroupUpdateStep, is_clique_updated
@@ -14,7 +14,7 @@ from grove_core.resources.api_names import MANAGED_BY, OPERATOR, UPDATE_ENDED, U
 from grove_core.resources.labels import CLIQUE, GROUP, SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import changed_status_fields
+from grove_core.resources.statuses import changed_status_fields, pod_hash_of_update, set_hash_of_update
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
 _UPDATED_CLIQUES: Final = "updatedPodCliquesCount"
@@ -64,7 +64,10 @@ def _current_hashes(
     if is_running or status.updated != status.replicas or not parts.generation_in_status:
         return {}
     if progress:
-        return {"currentPodTemplateHash": progress.get(POD_HASH), _SET_HASH_OF_CLIQUE: progress.get(SET_HASH)}
+        return {
+            "currentPodTemplateHash": pod_hash_of_update(progress),
+            _SET_HASH_OF_CLIQUE: set_hash_of_update(progress),
+        }
     pods = parts.context.pods_of_clique(clique)
     is_old = any(pod.template_hash not in {"", clique.template_hash} and not pod.deleting for pod in pods)
     if is_old or clique.template_hash != parts.templates.hash_of(part):  # stored counts are of the label before

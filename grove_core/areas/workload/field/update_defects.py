@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from grove_core.areas.workload.field.clique_update import SET_HASH, state_if_not_serving
+from grove_core.areas.workload.field.clique_update import state_if_not_serving
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import state_if_clique_not_serving
@@ -12,6 +12,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.questions import DEFECT
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.statuses import set_hash_of_update
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
 
 
@@ -90,7 +91,7 @@ def _awaits_replica(
 
 def _is_to_present(parts: GoOperatorSetParts, progress: FrozenMap) -> bool:
     """Return whether an update is to the present templates, so that it keeps its selection (WF-010, WF-020)."""
-    return progress.get(SET_HASH) == parts.generation_in_status
+    return set_hash_of_update(progress) == parts.generation_in_status
 
 
 def _is_outdated(parts: GoOperatorSetParts, members: Sequence[ExpectedClique], there: Mapping[str, PodClique]) -> bool:

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 from grove_core.areas.topology.verdicts import PlacedGangs
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze, text_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate, Withheld
-from grove_core.resources.api_names import COMPONENT, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
+from grove_core.resources.api_names import COMPONENT, SCHEDULER, SCHEDULER_FIELD, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import is_grove_key, labels_of_set
 from grove_core.resources.merge_patch import changed_labels_or_annotations, replacement_patch
 from grove_core.resources.owned_object import NewObjectMetadata
@@ -186,5 +186,5 @@ def _without_groves(texts: FrozenMap) -> FrozenMap:
 
 def _scheduler_of(part: ExpectedGang) -> str:
     """Return the scheduler of the gang; admission ensures that all cliques name the same one."""
-    named = (clique.template.spec.pod_spec.get("schedulerName") for clique in part.cliques)
-    return next((name for name in named if isinstance(name, str) and name), _DEFAULT_SCHEDULER)
+    named = (text_at(clique.template.spec.pod_spec, SCHEDULER_FIELD) for clique in part.cliques)
+    return next(filter(None, named), _DEFAULT_SCHEDULER)

@@ -7,10 +7,10 @@ from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.objects.podgangs import pods_needed, reason_of_new_gang
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze, text_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
-from grove_core.resources.api_names import COMPONENT, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
+from grove_core.resources.api_names import COMPONENT, SCHEDULER, SCHEDULER_FIELD, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import is_grove_key
 from grove_core.resources.merge_patch import replacement_patch
 from grove_core.resources.owned_object import NewObjectMetadata
@@ -140,5 +140,5 @@ def _mirrored(texts: FrozenMap) -> FrozenMap:
 
 def _scheduler(root: PodCliqueSet) -> str:
     """Return the scheduler that the first clique with one names; empty where none does."""
-    named = (clique.spec.pod_spec.get("schedulerName") for clique in root.spec.template.cliques)
-    return next((name for name in named if isinstance(name, str) and name), "")
+    named = (text_at(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in root.spec.template.cliques)
+    return next(filter(None, named), "")

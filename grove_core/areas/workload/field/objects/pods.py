@@ -12,9 +12,9 @@ from grove_core.areas.workload.objects.services_rbac_and_claims import pod_spec_
 from grove_core.areas.workload.pods.pod_manifest import init_container_waiting_for, pod_spec_with_init_container
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, text_at
 from grove_core.kernel.wants import ObjectToCreate
-from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX
+from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, SCHEDULER_FIELD
 from grove_core.resources.labels import CLIQUE, SET_REPLICA
 from grove_core.resources.naming_rules import pod_hostname, pod_name, set_replica_name
 from grove_core.resources.owned_object import NewObjectMetadata
@@ -51,8 +51,7 @@ def pod_manifest_by_go_operator(
         release: of the operator.
     """
     root, configuration = context.root, context.snapshot.configuration
-    named = clique.pod_spec.get("schedulerName")
-    scheduler = named if isinstance(named, str) and named else configuration.default_scheduler
+    scheduler = text_at(clique.pod_spec, SCHEDULER_FIELD) or configuration.default_scheduler
     more_labels, more_annotations = _texts_for(scheduler, release, _gang(clique, part), part)
     blank = NewObjectMetadata(
         api_version=CORE,
@@ -63,7 +62,7 @@ def pod_manifest_by_go_operator(
         annotations=FrozenMap({**clique.annotations, **more_annotations}),
         generate_name=pod_name(part.name, ""),
     )
-    spec = FrozenMap({**clique.pod_spec, "schedulingGates": (FrozenMap({"name": GATE}),), "schedulerName": scheduler})
+    spec = FrozenMap({**clique.pod_spec, "schedulingGates": (FrozenMap({"name": GATE}),), SCHEDULER_FIELD: scheduler})
     spec = pod_spec_with_variables(spec, pod_variables(root.ref.name, root.ref.namespace, part), release)
     hostname, subdomain = pod_hostname(part.name, index), set_replica_name(root.ref.name, part.replica)
     spec = FrozenMap({**spec, "hostname": hostname, "subdomain": subdomain})
