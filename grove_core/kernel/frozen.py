@@ -138,7 +138,7 @@ def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON
 
 
 def frozen(value: Mapping[str, Any]) -> FrozenMap:
-    """Turn a JSON object into its immutable form. Raises TypeError for what is not JSON."""
+    """Turn a JSON object of dicts and lists into its immutable form. Raises TypeError for what is not JSON."""
     return FrozenMap.view_of({key: freeze(item) for key, item in value.items()})
 
 

@@ -15,7 +15,7 @@ from grove_core.kernel.refs import Ref
 from grove_shell.cli.main import run_command_line
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.tree.object_states import ObjectState
-from grove_shell.views.tree.tree_nodes import PodRow, TreeNode
+from grove_shell.views.tree.tree_nodes import PodRow, TreeLevel, TreeNode
 from grove_shell.views.tree.tree_page import ASCII_SIGNS, BOX_SIGNS, add_tree, signs_for_encoding
 from tests.command_line.process import ROOT, on_a_terminal
 from tests.html.reading import HOSTILE, parsed, run
@@ -54,7 +54,7 @@ def test_cl096_the_example_for_json_shows_every_deadline(capsys: pytest.CaptureF
 def node(level: str, name: str, *children: TreeNode, **more: Any) -> TreeNode:
     subject = Ref("grove.io", level, "ml", name)
     state = more.pop("state", ObjectState.READY)
-    return TreeNode(subject=subject, level=level, name=name, state=state, children=children, **more)
+    return TreeNode(subject=subject, level=TreeLevel(level), name=name, state=state, children=children, **more)
 
 
 def pods(count: int, state: ObjectState = ObjectState.READY, trouble: str = "") -> tuple[PodRow, ...]:

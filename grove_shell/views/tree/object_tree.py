@@ -23,7 +23,7 @@ from grove_core.snapshot.snapshot import Snapshot, uncollected_part_kinds
 from grove_shell.views.formatting import count_with_noun
 from grove_shell.views.tree.created_parts import CreatedParts, created_parts
 from grove_shell.views.tree.object_states import STATE_OF_URGENCY, ObjectState, most_urgent_state, state_of_pod
-from grove_shell.views.tree.tree_nodes import PodRow, TreeNode
+from grove_shell.views.tree.tree_nodes import PodRow, TreeLevel, TreeNode
 
 _NOT_WELL = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
 
@@ -72,7 +72,7 @@ class _TreeBuilder:
         counted = bool(self._story.replicas)
         return TreeNode(
             subject=self._root,
-            level="set",
+            level=TreeLevel.SET,
             name=self._root.name,
             state=state,
             counts=share if counted else "",
@@ -93,7 +93,7 @@ class _TreeBuilder:
         children = [self._clique(clique, (ref,)) for clique in standalone]
         children += [self._group(group, members.pop(group.ref.name, []), ref) for group in groups]
         children += [self._clique(clique, (ref,)) for left in members.values() for clique in left]
-        return self._inner_node("replica", f"replica {index}", ref, tuple(children))
+        return self._inner_node(TreeLevel.REPLICA, f"replica {index}", ref, tuple(children))
 
     def _group(self, group: ScalingGroup, members: Iterable[PodClique], within: Ref) -> TreeNode:
         by_replica = defaultdict[int, list[PodClique]](list)
@@ -103,12 +103,12 @@ class _TreeBuilder:
         for index in sorted(by_replica):
             ref = group.ref.at_replica(index)
             children = tuple(self._clique(clique, (ref, within)) for clique in by_replica[index])
-            replicas.append(self._inner_node("group replica", f"replica {index}", ref, children))
+            replicas.append(self._inner_node(TreeLevel.GROUP_REPLICA, f"replica {index}", ref, children))
         available = self._available_replicas.get(group.ref, 0)  # a group that the plan creates has none yet
         is_counted = self._uncollected.isdisjoint({"Pod", "PodClique"})
         kinds = "PodCliques" if "PodClique" in self._uncollected else "pods"
         counts = f"{available:,} of {group.replicas:,} replicas available, at least {group.min_available:,} needed"
-        node = self._inner_node("group", group.ref.name, group.ref, tuple(replicas))
+        node = self._inner_node(TreeLevel.GROUP, group.ref.name, group.ref, tuple(replicas))
         return replace(
             node,
             counts=counts if is_counted else _wanted(group.replicas, "replica", kinds),
@@ -117,7 +117,7 @@ class _TreeBuilder:
             needed=group.min_available,
         )
 
-    def _inner_node(self, level: str, name: str, ref: Ref, children: tuple[TreeNode, ...]) -> TreeNode:
+    def _inner_node(self, level: TreeLevel, name: str, ref: Ref, children: tuple[TreeNode, ...]) -> TreeNode:
         breach = self._breaches.get(ref)
         own = self._urgencies.get(ref, self._undecided)
         if breach is not None and breach.verdict == ConditionStatus.TRUE.value:
@@ -147,7 +147,7 @@ class _TreeBuilder:
         is_counted = "Pod" not in self._uncollected
         return TreeNode(
             subject=clique.ref,
-            level="clique",
+            level=TreeLevel.CLIQUE,
             name=clique.ref.name,
             state=self._state_of_clique(clique, pods, breach),
             counts=self._counts(clique, pods),

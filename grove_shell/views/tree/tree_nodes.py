@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum, unique
 from typing import Any
 
 from grove_core.document.document_writing import rule_set_source_as_json
@@ -12,6 +13,17 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_shell.views.tree.object_states import ObjectState
+
+
+@unique
+class TreeLevel(StrEnum):
+    """What a node of the tree stands for."""
+
+    SET = "set"
+    REPLICA = "replica"
+    GROUP = "group"
+    GROUP_REPLICA = "group replica"
+    CLIQUE = "clique"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,7 @@ class TreeNode:
 
     Attributes:
         subject: the object, or one replica of it.
-        level: ``set``, ``replica``, ``group``, ``group replica`` or ``clique``.
+        level: what it stands for; a PodClique has pods, every other node has children.
         ends_at: when it is terminated if nothing changes; None where no termination is planned.
         counts: such as ``2 of 3 pods ready, at least 2 needed``.
         present, wanted, needed: ready pods of a PodClique, available replicas of a group or of a set;
@@ -42,7 +54,7 @@ class TreeNode:
     """
 
     subject: Ref
-    level: str
+    level: TreeLevel
     name: str
     state: ObjectState
     counts: str = ""
@@ -63,7 +75,7 @@ class TreeNode:
     @property
     def has_state_of_its_own(self) -> bool:
         """Whether the state is that of a PodClique, or of a replica or scaling group that is not well itself."""
-        return self.level == "clique" or not (self.state_is_from_below or self.state is ObjectState.READY)
+        return self.level is TreeLevel.CLIQUE or not (self.state_is_from_below or self.state is ObjectState.READY)
 
     @property
     def every_state(self) -> Iterator[ObjectState]:
@@ -88,8 +100,13 @@ def trees_as_json(document: PlanDocument, trees: list[TreeNode]) -> dict[str, An
 
 
 def _node_as_json(node: TreeNode) -> dict[str, Any]:
+    parts = (
+        {"pods": [_pod_as_json(pod) for pod in node.pods]}
+        if node.level is TreeLevel.CLIQUE
+        else {"children": [_node_as_json(child) for child in node.children]}
+    )
     return {
-        "level": node.level,
+        "level": node.level.value,
         "subject": ref_as_json(node.subject),
         "state": node.state.value,
         "stateIsFromBelow": node.state_is_from_below,
@@ -98,8 +115,7 @@ def _node_as_json(node: TreeNode) -> dict[str, Any]:
         "wanted": node.wanted,
         "needed": node.needed,
         "because": [reason_as_json(why) for why in node.because],
-        **({"pods": [_pod_as_json(pod) for pod in node.pods]} if node.level == "clique" else {}),
-        **({"children": [_node_as_json(child) for child in node.children]} if node.level != "clique" else {}),
+        **parts,
     }
 
 
