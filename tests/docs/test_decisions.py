@@ -33,9 +33,12 @@ def names_in_project() -> str:
     return "\n".join((*map(str, paths), *sources))
 
 
-@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name[:4])
-def test_names_of_code_in_a_decision_exist(path: Path) -> None:
-    names = [name for name in IN_BACKTICKS.findall(path.read_text(encoding="utf-8")) if "_" in name]
+@pytest.mark.parametrize("path", [*DECISIONS, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.stem[:12])
+def test_names_of_code_exist(path: Path) -> None:
+    """In a decision, and in CONTRIBUTING but for examples of what not to do."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("- Bad:"))
+    names = [name for name in IN_BACKTICKS.findall(text) if "_" in name]
     parts = {part for name in names for part in name.split(".") if part not in {"", "py"}}
     assert [part for part in sorted(parts) if part not in names_in_project()] == []
 

@@ -75,7 +75,7 @@ class GangTerminationCheck(SimulationCheck):
             root = self.state.roots.get(self.state.root_of.get(uid, ""))
             if root is None or root.deleting or item.deleting or root.status.updating or item.status.updating:
                 continue
-            delay = _delay_of(root, item)
+            delay = termination_delay_of_cause(root, item)
             group = self.state.groups.get(item.owner_uid)
             if group is not None and (group.status.updating or group.uid in self._breached_since):
                 continue
@@ -117,7 +117,7 @@ class GangTerminationCheck(SimulationCheck):
         """Check that the stored breach of the cause lasted for its delay (GT5)."""
         ref, guard = action.rests_on[0] if action.rests_on else (clique.ref, action.guard)
         cause = self.state.cliques.get(guard.uid) or self.state.groups.get(guard.uid)
-        delay = _delay_of(root, cause) if cause is not None else None
+        delay = termination_delay_of_cause(root, cause) if cause is not None else None
         since = self._breached_since.get(guard.uid)
         if delay is None or since is None:
             why = "gang termination is off" if delay is None else f"{ref.short} is not stored as breached"
@@ -166,7 +166,7 @@ class GangTerminationCheck(SimulationCheck):
             self.state.report_broken_promise("GT4", message, after.ref.short)
 
 
-def _delay_of(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:
+def termination_delay_of_cause(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:
     """Return the termination delay of a cause in milliseconds: of its scaling group, else of the set."""
     template = root.spec.template
     name = cause.template_name if isinstance(cause, ScalingGroup) else _group_of_clique(root, cause)
