@@ -122,11 +122,12 @@ def _deletion_without_spared(
         objects: the PodCliques and scaling groups of the set.
     """
     basis = deletion.basis
-    if basis is None:
+    gangs = () if basis is None else basis.gangs
+    left = tuple(one for one in gangs if one.replica not in due)
+    if left == gangs:
         return deletion
-    left = tuple(one for one in basis.gangs if one.replica not in due)
-    if not left or left == basis.gangs:
-        return deletion if left else None
+    if not left or basis is None:
+        return None
     because = tuple(chain.from_iterable(one.because or () for one in left))
     if left[0] == basis.gangs[0]:
         return replace(deletion, because=because, basis=replace(basis, gangs=left))

@@ -48,6 +48,13 @@ def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
     )
 
 
+def test_dc051_only_a_list_of_pods_shows_which_pods_have_an_address() -> None:
+    """Any other success of that request leaves the state as it is."""
+    state = RegistrationState()
+    request = ListPodsRequest("10.0.0.9")
+    assert registration_state_after_result(state, IDENTITY, SETTINGS, request, RequestSucceeded(), now=NOW) == state
+
+
 def test_dc034_success_resets_backoff() -> None:
     failed = RegistrationState(failures=7, failure="it did not work", not_before=NOW + SECOND)
     for request, answer in (

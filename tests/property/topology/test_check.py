@@ -7,7 +7,7 @@ import pytest
 from grove_core.areas.topology.rules import FitReason, TopologyDenial, TopologyReason
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.areas.workload.rules import WorkloadReason as Workload
-from grove_core.gang_fit import check_gang_fit
+from grove_core.gang_fit import check_gang_fit, check_replica_fit
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze
 from grove_core.kernel.structs import replace
@@ -240,6 +240,13 @@ def test_tp106_anti_affinity_of_other_pods_is_not_checked(
     assert check_gang_fit(applied_to(DEFAULT), GROUND, [own]).own.worst_verdict is FitVerdict.FITS
 
 
+@pytest.mark.req("PL-040")
+def test_tp111_a_replica_without_gangs_has_no_fit() -> None:
+    snapshot = applied_to(DEFAULT)
+    assert check_replica_fit(snapshot, snapshot.root.ref.at_replica(0), GROUND) is not None
+    assert check_replica_fit(snapshot, snapshot.root.ref.at_replica(9), GROUND) is None
+
+
 def test_tp106_a_runtime_class_may_ask_for_more() -> None:
     assert pod_demand_of({"runtimeClassName": "kata"}).unchecked == ("a class of runtimes",)
 
@@ -293,6 +300,14 @@ class TestTheImpactByPodGang:
         assert found == {GangTopologyChange.UNKNOWN}
         same = {one.change for one in impacts(without, gaps=gaps).gangs}
         assert same == {GangTopologyChange.SAME}
+
+    def test_without_topologies_nothing_follows(self) -> None:
+        off = unplaced_set(DEFAULT)
+        disabled = replace(off.configuration, topology=replace(off.configuration.topology, enabled=False))
+        off = replace(off, configuration=disabled)
+        assert self.changes(off, *self.OTHER) == {GangTopologyChange.SAME}
+        known: frozenset[Gap] = frozenset({("PodGang", EVERYWHERE)})
+        assert self.changes(replace(off, gangs=()), *self.OTHER, complete=known) == {GangTopologyChange.MADE}
 
     def test_gangs_that_do_not_exist(self) -> None:
         fresh = replace(unplaced_set(DEFAULT), gangs=())
