@@ -73,7 +73,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     others = union_of_area_results((mnnvl.of_area, workload_with_domains, of_topology, scheduling.of_area))
     others = withhold_if_set_too_large(seen, others)  # of such a set nothing is terminated either (GT-064)
     result = union_of_area_results((termination.as_area_result, others))
-    return make_plan(rules.without_later_writes(seen, result), seen, rules=rules.name)
+    return make_plan(rules.withholds(seen, result), seen, rules=rules.name)
 
 
 def finalizer_steps_for_orphans(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:

@@ -111,7 +111,7 @@ def _rule_set(release: str, generation: GoOperatorRuleGeneration, workload: Work
         delays_statuses=False,
         mnnvl=MNNVL_BY_GO_OPERATOR,
         admission=_admission(release),
-        without_later_writes=withhold_changes_of_unwatched_objects,
+        withholds=withhold_changes_of_unwatched_objects,
         computes_status_when_scheduled=False,
         keeps_topologies=False,
         hash_form=form,

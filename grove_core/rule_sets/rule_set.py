@@ -47,8 +47,7 @@ class RuleSet:
         workload: creates, updates, scales and deletes the parts of a set.
         mnnvl: creates and deletes ComputeDomains, and admits the annotations of sets that want one.
         admission: defaults of manifests, objections to them and warnings about them that not every operator has.
-        without_later_writes: returns the result of all areas for a set without what waits for a later reconcile
-            (WF-047).
+        withholds: returns the result of all areas for a set without what waits for a later reconcile of it (WF-047).
         computes_status_when_scheduled: whether a pod that is scheduled leads to new statuses (GF-084).
         delays_statuses: whether statuses wait while objects are written, as OP-024 has it.
         keeps_topologies: whether the operator writes to topologies (GF-137).
@@ -64,7 +63,7 @@ class RuleSet:
     workload: WorkloadBehaviour = workload_result_by_design
     mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
     admission: AdmissionBehaviour = ADMISSION_BY_DESIGN
-    without_later_writes: Callable[[Snapshot, AreaResult], AreaResult] = _nothing_withheld
+    withholds: Callable[[Snapshot, AreaResult], AreaResult] = _nothing_withheld
     computes_status_when_scheduled: bool = True
     delays_statuses: bool = True
     keeps_topologies: bool = True

@@ -158,7 +158,7 @@ def _as_json(report: ReplayReport) -> dict[str, Any]:
             for one in report.changed
         ],
         "otherRules": report.other_rules,
-        "with_other_terminations": [
+        "parted": [
             {
                 "line": one.line,
                 "look": one.name,

@@ -70,7 +70,7 @@ def _with_every_object(start: Snapshot, before: PodCliqueSet, rules: RuleSet, ki
     """Return the set before the edit with every object of these kinds that it should have then."""
     root = replace(before, edit=PlannedManifestChange.OF_MORE)
     seen = replace(start, root=root, complete=start.complete | kinds)
-    at_once, cluster = replace(rules, without_later_writes=_nothing_withheld), InMemoryCluster((seen,))
+    at_once, cluster = replace(rules, withholds=_nothing_withheld), InMemoryCluster((seen,))
     for step in _of_kinds(reconcile(seen, at_once).steps, kinds):
         if isinstance(step.action, Create):
             cluster.attempt_step(step)
