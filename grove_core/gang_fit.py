@@ -8,7 +8,7 @@ from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, ju
 from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission, broader_domain_facts, topology_objections
 from grove_core.areas.topology.fit_check import PodCliqueSetFit, check_gangs_fit_on_nodes
-from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangToPlace
+from grove_core.areas.topology.gang_constraint_tree import CliquePodsToPlace, GangToPlace
 from grove_core.areas.topology.judge import judge_topology, missing_topology_domains, topology_levels_of
 from grove_core.areas.topology.node_capacity import (
     NO_UNLABELLED_NODES,

@@ -156,10 +156,10 @@ def read_command_input(
     time = decision_time(source.now, loaded.taken_at if source.live is None else None, times)
     faults += (*_preflight_problems(source, loaded, configured), *loaded.faults, *problems)
     if source.old:
-        from grove_shell.actions.earlier_manifests import stored_set_faults  # noqa: PLC0415 - few commands have one (P11)
+        from grove_shell.actions.earlier_manifests import faults_of_unexpected_stored_sets  # noqa: PLC0415 - few commands have one (P11)
 
         expected = "manifests alone, as --old stands for the cluster"
-        faults += tuple(stored_set_faults(loaded, "-f", expected, earlier))
+        faults += tuple(faults_of_unexpected_stored_sets(loaded, "-f", expected, earlier))
     if loaded.topology_edits:
         from grove_shell.actions.topology_edits import topology_edit_faults  # noqa: PLC0415 - few inputs have one (P11)
 

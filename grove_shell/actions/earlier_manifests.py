@@ -44,7 +44,10 @@ def read_earlier_sets(
     )
     rules = choose_rules(loaded.cluster, loaded.newer)
     expected = "manifests of PodCliqueSets; what a cluster has is given with -f"
-    return tuple(_rolled_out(loaded, rules, now)), (*loaded.faults, *stored_set_faults(loaded, "--old", expected))
+    return tuple(_rolled_out(loaded, rules, now)), (
+        *loaded.faults,
+        *faults_of_unexpected_stored_sets(loaded, "--old", expected),
+    )
 
 
 def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[RunningSet]:
@@ -62,7 +65,7 @@ def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[
             )
 
 
-def stored_set_faults(
+def faults_of_unexpected_stored_sets(
     loaded: LoadedInput, option: str, expected: str, known: Iterable[RunningSet] = ()
 ) -> Iterator[InputFault]:
     """Yield a problem for each stored set among the manifests of an option, but for those of ``--old`` themselves.

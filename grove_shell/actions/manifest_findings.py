@@ -11,7 +11,7 @@ from grove_core.resources.manifest_changes import FieldDependence, ManifestChang
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.uncollected_objects import uncollected_objects_of_edit
+from grove_shell.in_memory.uncollected_objects import edit_effects_on_uncollected_objects
 from grove_shell.reading.collected_objects import LoadedInput
 
 
@@ -36,7 +36,7 @@ def with_manifest_findings(
         forecast = replace(forecast, edit=edit)
     if edit is None or edit.update is None or not any(_touches_other_kinds(one.dependence) for one in edit.changes):
         return forecast
-    found = uncollected_objects_of_edit(snapshot, before, rules)
+    found = edit_effects_on_uncollected_objects(snapshot, before, rules)
     return replace(forecast, edit=replace(edit, uncollected=found)) if found else forecast
 
 

@@ -21,7 +21,7 @@ from grove_shell.reading.kubernetes_events import ReportedEvent, read_events
 from grove_shell.reconstruction.causes import CauseClass
 from grove_shell.reconstruction.dumps import Dump, read_dumps
 from grove_shell.reconstruction.holes import holes_of_record, holes_outside_record, unlisted_kinds
-from grove_shell.reconstruction.record import Record, read_record
+from grove_shell.reconstruction.record import RebuiltRecord, rebuild_from_record
 from grove_shell.reconstruction.recorded_objects import SetKey
 from grove_shell.reconstruction.sets_in_question import SetsInQuestion
 from grove_shell.reconstruction.story import Story, Target, events_about, grouped_deletions, happenings_of
@@ -129,9 +129,9 @@ def _read(
     dumps: Sequence[Dump],
     configuration: Configuration,
     configured: str | None,
-) -> Record:
+) -> RebuiltRecord:
     with progress_counter("reading the audit log", "line") as count:
-        return read_record(
+        return rebuild_from_record(
             audited_writes(options.audit, question.may_concern, flaws, count),
             dumps,
             question,
@@ -143,7 +143,7 @@ def _read(
 def _story(
     options: WhyOptions,
     target: Target,
-    record: Record,
+    record: RebuiltRecord,
     flaws: AuditFlaws,
     dumps: Sequence[Dump],
     events: Sequence[ReportedEvent],
@@ -176,7 +176,7 @@ def _story(
     )
 
 
-def _roots_of(target: Target, record: Record, events: Sequence[ReportedEvent]) -> tuple[SetKey, ...]:
+def _roots_of(target: Target, record: RebuiltRecord, events: Sequence[ReportedEvent]) -> tuple[SetKey, ...]:
     """Return the sets that Events name and the rest of the record does not show."""
     known = set(record.objects.roots)
     named = (SetKey(one.namespace, one.name) for one in events if one.kind == "PodCliqueSet")
@@ -200,14 +200,14 @@ def _times_not_on_record(options: WhyOptions, story: Story) -> str:
     return f"times {asked[0]}; it is from {begin} to {end}" if asked else ""
 
 
-def _shows_target(story: Story, record: Record) -> bool:
+def _shows_target(story: Story, record: RebuiltRecord) -> bool:
     target = story.target
     return bool(story.groups or story.events) or any(
         target.concerns(key, root) for root in record.objects.roots for key in record.objects.keys_of(root)
     )
 
 
-def _hint(target: Target, record: Record, events: Sequence[ReportedEvent]) -> str:
+def _hint(target: Target, record: RebuiltRecord, events: Sequence[ReportedEvent]) -> str:
     keys = [key for root in record.objects.roots for key in record.objects.keys_of(root)]
     names = {key.name for key in keys if key.kind == target.kind}
     names |= {event.name for event in events if event.kind == target.kind}

@@ -211,9 +211,9 @@ class Reflector:
             if version != since or self._updated_at - begun > _LONGEST_BACKOFF:
                 has_news, self._backoff = True, _FIRST_BACKOFF
             if event_type == "DELETED":
-                self._cache.drop(self.kind.kind, self._whole(raw))
+                self._cache.drop(self.kind.kind, self._with_own_kind(raw))
             elif event_type in CHANGES:
-                self._cache.put(self.kind.kind, self._whole(raw))
+                self._cache.put(self.kind.kind, self._with_own_kind(raw))
             self._version = version
             self._newest = max(self._newest, resource_version_number(version))
             seen += 1
@@ -221,7 +221,7 @@ class Reflector:
                 await asyncio.sleep(0)
         return has_news
 
-    def _whole(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _with_own_kind(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return an item with its own kind: metadata alone is of kind PartialObjectMetadata."""
         return {**raw, "kind": self.kind.kind, "apiVersion": self.kind.api_version} if self.kind.metadata_only else raw
 

@@ -25,7 +25,7 @@ _FEW_ROUNDS: Final = 4
 """Rounds until the claims of the PodCliques of a new replica are created."""
 
 
-def uncollected_objects_of_edit(
+def edit_effects_on_uncollected_objects(
     given: Snapshot, before: PodCliqueSet, rules: RuleSet
 ) -> tuple[UncollectedObjects, ...]:
     """Return what an edit does to objects of kinds that were not collected, if the set had all of them before.

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.scaled_cliques import BELOW_MIN_AVAILABLE
+from grove_core.areas.gang_termination.run_time_scaling import BELOW_MIN_AVAILABLE
 from grove_core.areas.gang_termination.termination_findings import constituents_behind
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding

@@ -9,7 +9,7 @@ from grove_core.operator_recognition import unpredicted_set_finding
 from grove_core.resources.api_names import GROVE, SET_KIND
 from grove_shell.reading.audit_log import AuditFlaws
 from grove_shell.reconstruction.dumps import Dump
-from grove_shell.reconstruction.record import Record
+from grove_shell.reconstruction.record import RebuiltRecord
 from grove_shell.reconstruction.recorded_objects import SetKey
 from grove_shell.reconstruction.story import Hole
 
@@ -17,7 +17,7 @@ _UNWRITTEN = "parts that the record never writes are not known, nor breaches tha
 
 
 def holes_of_record(
-    record: Record, roots: Sequence[SetKey], flaws: AuditFlaws | None, dumps: Sequence[Dump]
+    record: RebuiltRecord, roots: Sequence[SetKey], flaws: AuditFlaws | None, dumps: Sequence[Dump]
 ) -> Iterator[Hole]:
     """Yield the holes of a record that the sets in question may depend on.
 
@@ -67,14 +67,16 @@ def holes_outside_record(
         yield Hole(f"the record ends at {_shown(last)}, before {format_time(until)}", "what went in between")
 
 
-def unlisted_kinds(record: Record, roots: Sequence[SetKey]) -> Iterator[tuple[str, str, Sequence[str]]]:
+def unlisted_kinds(record: RebuiltRecord, roots: Sequence[SetKey]) -> Iterator[tuple[str, str, Sequence[str]]]:
     """Yield the file of a dump, a namespace and the kinds there that it lacks: only an audit log shows what went."""
     for file, pairs in record.unlisted.items():
         for namespace in sorted({root.namespace for root, _ in pairs if root in roots}):
             yield file, namespace, sorted({kind for root, kind in pairs if root.namespace == namespace})
 
 
-def _of_logs(record: Record, roots: Sequence[SetKey], flaws: AuditFlaws, dumps: Sequence[Dump]) -> Iterator[Hole]:
+def _of_logs(
+    record: RebuiltRecord, roots: Sequence[SetKey], flaws: AuditFlaws, dumps: Sequence[Dump]
+) -> Iterator[Hole]:
     for file in flaws.cut:
         yield Hole(f"the last line of {file} is cut short", "what that request was")
     if flaws.first is None:

@@ -33,7 +33,7 @@ _NO_REQUEST: Final = (("request", "no request on record deletes it"),)
 
 
 @dataclass(slots=True)
-class Record:
+class RebuiltRecord:
     """What a record shows of the sets in question.
 
     Attributes:
@@ -56,13 +56,13 @@ class Record:
     missing: Mapping[SetKey, int] = field(default_factory=dict)
 
 
-def read_record(
+def rebuild_from_record(
     writes: Iterable[AuditedWrite],
     dumps: Iterable[Dump],
     question: SetsInQuestion,
     configuration: Configuration,
     choose: ChooseRules,
-) -> Record:
+) -> RebuiltRecord:
     """Return what a record shows.
 
     Args:
@@ -85,7 +85,7 @@ class _RecordReading:
 
     def __init__(self, question: SetsInQuestion, configuration: Configuration, choose: ChooseRules) -> None:
         objects = RecordedObjects(question.root_of)
-        self._record = Record(objects, RebuiltSets(objects, configuration, choose))
+        self._record = RebuiltRecord(objects, RebuiltSets(objects, configuration, choose))
         self._objects = objects
         self._search = CauseSearch(objects, self._record.sets)
         self._happenings = Happenings()
@@ -139,7 +139,7 @@ class _RecordReading:
                 self._happenings.note(key, item)
         self._dumped = dump.at
 
-    def finished(self) -> Record:
+    def finished(self) -> RebuiltRecord:
         """Return the record, with the causes of writers that are not the operator."""
         operators = self._record.operators
         for deletion in self._record.deletions:

@@ -99,7 +99,7 @@ class _Reader:
                 continue
             try:
                 if "fact" in words:
-                    self._facts[words["fact"]] = self._fact(words)
+                    self._facts[words["fact"]] = self._read_fact(words)
                 elif "look" in words:
                     yield self._look(number, words)
             except MalformedObject as fault:
@@ -152,7 +152,7 @@ class _Reader:
         self._head = DecisionLogHeader(number, str(words.get("coreVersion")), str(words.get("rules")))
         self._facts = {}
 
-    def _fact(self, words: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an object of the core, or a tuple of some
+    def _read_fact(self, words: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an object of the core, or a tuple of some
         if words["kind"] == "list":
             return tuple(self._facts[name] for name in words["is"])
         return core_value_from_json(_KINDS[words["kind"]], words["is"])

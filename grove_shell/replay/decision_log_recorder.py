@@ -85,16 +85,16 @@ class DecisionLogRecorder(ReconcileRoundListener):
     def _seen(self, seen: Snapshot, before: Known, known: Known) -> dict[str, Any]:
         return {
             "now": seen.now.isoformat(),
-            "root": self._fact(seen.root, before, known),
+            "root": self._reference_to(seen.root, before, known),
             **{name: self._list(getattr(seen, name), before, known) for name in OBJECT_LISTS if getattr(seen, name)},
             "pods": {uid: self._list(pods, before, known) for uid, pods in sorted(seen.pods_of.items()) if pods},
             **nondefault_fields_as_json(seen, without=SEPARATE_FIELDS),
         }
 
     def _list(self, items: Sequence[object], before: Known, known: Known) -> str:
-        return self._written_fact("list", [self._fact(item, before, known) for item in items])
+        return self._written_fact("list", [self._reference_to(item, before, known) for item in items])
 
-    def _fact(self, item: object, before: Known, known: Known) -> str:
+    def _reference_to(self, item: object, before: Known, known: Known) -> str:
         """The reference to an object; one that is the same as at the last look costs nothing."""
         found = before.get(id(item))
         if found is None or found[0] is not item:

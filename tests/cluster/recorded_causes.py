@@ -19,7 +19,7 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import standard_input_stream
 from grove_shell.reconstruction.causes import RecordedDeletion
 from grove_shell.reconstruction.dumps import read_dumps
-from grove_shell.reconstruction.record import Record, read_record
+from grove_shell.reconstruction.record import RebuiltRecord, rebuild_from_record
 from grove_shell.reconstruction.sets_in_question import SetsInQuestion
 from grove_shell.reconstruction.writers import WriterRole
 from grove_shell.replay.decision_log_reader import recorded_decisions
@@ -49,13 +49,13 @@ class Compared(NamedTuple):
         return self.shown is not None and self.shown == self.decided
 
 
-def read_folder(folder: Path, *, with_dump: bool = True) -> Record:
+def read_folder(folder: Path, *, with_dump: bool = True) -> RebuiltRecord:
     """Return what the audit log of a folder shows, by itself or with the dump from before."""
     flaws, faults = AuditFlaws(), list[InputFault]()
     dumps = [str(folder / "before.json")] if with_dump else []
     question = SetsInQuestion(None)
     logs = tuple(str(path) for path in sorted(folder.glob("audit*.log")))
-    record = read_record(
+    record = rebuild_from_record(
         audited_writes(logs, question.may_concern, flaws),
         read_dumps(dumps, standard_input_stream(), faults, DEFAULT_CONFIGURATION),
         question,
@@ -67,7 +67,7 @@ def read_folder(folder: Path, *, with_dump: bool = True) -> Record:
     return record
 
 
-def compared(record: Record, log: Path) -> Iterator[Compared]:
+def compared(record: RebuiltRecord, log: Path) -> Iterator[Compared]:
     """Yield every deletion of a PodClique by the operator beside the decision that led to it."""
     decided = _decided_deletions(log)
     for deletion in record.deletions:

@@ -19,7 +19,7 @@ from grove_shell.reading.audit_log import AuditFlaws, audited_writes
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import standard_input_stream
 from grove_shell.reconstruction.dumps import read_dumps
-from grove_shell.reconstruction.record import Record, read_record
+from grove_shell.reconstruction.record import RebuiltRecord, rebuild_from_record
 from grove_shell.reconstruction.sets_in_question import SetsInQuestion
 
 Json = dict[str, Any]
@@ -64,10 +64,10 @@ def without_content(event: Json) -> Json:
 
 def read(
     logs: Iterable[str], dumps: Iterable[str] = (), rules: str | None = None, flaws: AuditFlaws | None = None
-) -> Record:
+) -> RebuiltRecord:
     """What files show of all sets."""
     question, faults = SetsInQuestion(None), list[InputFault]()
-    record = read_record(
+    record = rebuild_from_record(
         audited_writes(tuple(logs), question.may_concern, flaws or AuditFlaws()),
         read_dumps(tuple(dumps), standard_input_stream(), faults, DEFAULT_CONFIGURATION),
         question,
@@ -78,7 +78,7 @@ def read(
     return record
 
 
-def causes_in(record: Record, kind: str = "PodClique") -> list[tuple[Any, ...]]:
+def causes_in(record: RebuiltRecord, kind: str = "PodClique") -> list[tuple[Any, ...]]:
     """Every deletion of a kind with its time, its client, and its cause."""
     return [
         (one.key, one.at, one.role, one.cause.kind, one.cause.reasons)

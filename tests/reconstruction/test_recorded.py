@@ -13,7 +13,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_shell.reading import audit_log
 from grove_shell.reading.audit_log import AuditFlaws
 from grove_shell.reconstruction.causes import CauseClass
-from grove_shell.reconstruction.record import Record
+from grove_shell.reconstruction.record import RebuiltRecord
 from grove_shell.reconstruction.recorded_objects import KEPT, RecordedObjects, SetKey
 from grove_shell.reconstruction.sets_in_question import SetsInQuestion
 from grove_shell.reconstruction.writers import WriterRole
@@ -33,7 +33,7 @@ from tests.reconstruction.recordings import (
 BY_RULES = {CauseClass.TERMINATION, CauseClass.RULES}
 
 
-def reasons_by_uid(record: Record) -> Json:
+def reasons_by_uid(record: RebuiltRecord) -> Json:
     """The causes of all PodCliques that went, in the form of the decision log."""
     found: Json = {}
     for one in record.deletions:

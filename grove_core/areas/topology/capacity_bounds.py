@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from grove_core.areas.topology.gang_tree import GangTree, TreeShape
+from grove_core.areas.topology.gang_constraint_tree import GangTree, TreeShape
 from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, CapacityByDomain, TopologyDomain
 from grove_core.areas.topology.rules import FitReason
 from grove_core.kernel.reasons import Fact, Reason

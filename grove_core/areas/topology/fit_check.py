@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from grove_core.areas.topology.capacity_bounds import DomainCapacityBounds
-from grove_core.areas.topology.gang_tree import (
+from grove_core.areas.topology.gang_constraint_tree import (
     ConstrainedPart,
     ConstraintOwner,
     GangToPlace,

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.capacity_bounds import DomainCapacityBounds
-from grove_core.areas.topology.gang_tree import GangTree, PodBatch, TreeShape
+from grove_core.areas.topology.gang_constraint_tree import GangTree, PodBatch, TreeShape
 from grove_core.areas.topology.node_capacity import TopologyDomain
 
 _DEMAND: Final = attrgetter("demand")

@@ -24,7 +24,7 @@ The rest:
   another release restarts), ``pods``, ``gates``, ``gangs``, ``deletions``, ``statuses``, ``start_of_a_set``,
   ``releases`` (what they do differently), ``admit`` and ``manifest_defaults`` (its admission). Its ``objects``:
   ``podcliques_and_groups``, ``podgangs``, ``services_rbac_and_claims``, ``pods``, and for several of them
-  ``metadata_texts``, ``variables`` and ``used_templates``.
+  ``labels_and_annotations``, ``variables`` and ``used_templates``.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
   ``template_warnings``, ``resource_sharing_validation``, ``autoscaler_minimum`` (autoscalers that may scale below the
   minimum), ``manifest_defaults`` (and what an applied manifest becomes).

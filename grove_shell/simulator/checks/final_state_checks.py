@@ -17,7 +17,7 @@ from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.actors.gang_of_groups import GroupTrees
 from grove_shell.simulator.checks.pod_checks import has_pods_of_two_templates
-from grove_shell.simulator.checks.required_parts import gang_parts, parts_without_gangs
+from grove_shell.simulator.checks.required_parts import gang_parts, parts_besides_gangs
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import first_container_image
@@ -49,10 +49,10 @@ class RequiredObjectsCheck(SimulationCheck):
             if ref.kind in _COUNTED and self.state.root_of.get(item.uid) == root.uid
         }
         ready = self._all_ready(root)
-        wanted = {*parts_without_gangs(root, self.state.groups), *gang_parts(root, self.state.groups, there)}
+        wanted = {*parts_besides_gangs(root, self.state.groups), *gang_parts(root, self.state.groups, there)}
         settled = ready and not self._is_blocked(root)  # an update that cannot create its spare replica does not go on
         spare = (
-            *parts_without_gangs(root, self.state.groups, spare=True),
+            *parts_besides_gangs(root, self.state.groups, spare=True),
             *gang_parts(root, self.state.groups, there, spare=True),
         )
         allowed = wanted if settled else wanted | set(spare)

@@ -16,7 +16,7 @@ from grove_core.resources.podcliqueset_spec import ScalingGroupTemplate
 from grove_core.resources.scaling_group import ScalingGroup
 
 
-def parts_without_gangs(
+def parts_besides_gangs(
     root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Yield kind and name of every part of a set but its gangs, with the replicas that the scaling group objects have.

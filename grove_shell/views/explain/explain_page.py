@@ -24,7 +24,7 @@ from grove_shell.views.explain.explained_steps import (
     add_later_steps,
     add_reasons,
     add_steps,
-    finding_place,
+    finding_scope_text,
 )
 from grove_shell.views.explain.pod_placement_lines import add_placements
 from grove_shell.views.formatting import (
@@ -119,7 +119,7 @@ def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractS
     shows_all = inquiry.kind in {"PodClique", "Pod"}  # of larger objects only what is not as it should be
     for finding in inquiry.findings():
         if finding.question not in left_out and (shows_all or finding.health is not SubjectHealth.HEALTHY):
-            where = finding_place(inquiry, finding)
+            where = finding_scope_text(inquiry, finding)
             page.add_line(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}{where}")
             add_averted_termination(page, inquiry, finding)
             _because(page, finding)
@@ -172,7 +172,7 @@ def _guards(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
         if finding.verdict == TERMINATES:
             page.add_line(f"  {finding.subject.short}: ", ("it is terminated now", "bold red"))
         else:
-            where = finding_place(inquiry, finding)
+            where = finding_scope_text(inquiry, finding)
             page.add_line(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"), where)
             add_averted_termination(page, inquiry, finding)
         _because(page, finding)

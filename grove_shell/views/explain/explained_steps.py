@@ -29,8 +29,8 @@ _MANY: Final = 20
 _STAGES: Final = 20
 
 
-def finding_place(inquiry: ObjectExplanation, finding: Finding) -> str:
-    """Return whether a finding is of another replica (CL-127), or holds after the steps of the plan (CL-125)."""
+def finding_scope_text(inquiry: ObjectExplanation, finding: Finding) -> str:
+    """Return in words that a finding is of another replica (CL-127), or holds after the steps of the plan (CL-125)."""
     if inquiry.is_of_other_replica(finding):
         return ", only for other replicas of it"
     return ", after the steps of the plan" if inquiry.is_after_steps(finding) else ""

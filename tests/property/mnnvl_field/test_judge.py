@@ -257,8 +257,8 @@ def test_nf021_a_domain_that_is_being_deleted_is_not_made_again() -> None:
 
 
 class TestNF030:
-    """With MNNVL on, a domain of the set that it does not need MUST be deleted, and its finalizer removed, whatever
-    pods still use it, if the set needs another one.
+    """With MNNVL on, if a set needs at least one domain, every domain of it that it does not need MUST be deleted,
+    and the finalizer removed, even while pods use it.
     """
 
     def test_nf030_deleted_then_released(self) -> None:

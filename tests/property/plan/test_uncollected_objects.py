@@ -24,7 +24,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.uncollected_objects import uncollected_objects_of_edit
+from grove_shell.in_memory.uncollected_objects import edit_effects_on_uncollected_objects
 from grove_shell.in_memory.update_forecasts import with_edit_forecast
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.plan.ready_sets import ready_set, with_image
@@ -90,9 +90,9 @@ def test_ed012_as_if_the_kinds_were_collected(seed: int, rules: str) -> None:
     after = with_objects(drawn_edit(dice, manifest), dice)
     start = replace(ready_set(before, chosen), named_claims=FrozenDict())  # which keep their earlier uids
     edited = applied(start, after, chosen)
-    found = uncollected_objects_of_edit(without_kinds(edited), start.root, chosen)
+    found = edit_effects_on_uncollected_objects(without_kinds(edited), start.root, chosen)
     assert found == steps_for_hidden_kinds(edited, chosen)
-    assert uncollected_objects_of_edit(edited, start.root, chosen) == ()
+    assert edit_effects_on_uncollected_objects(edited, start.root, chosen) == ()
     edit = EditForecast((), None, found)
     assert edit_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
 
@@ -105,7 +105,7 @@ def test_ed012_podgangs_that_an_edit_adds_and_removes(rules: str) -> None:
         start = ready_set(before, chosen)
         edited = applied(start, with_image(after), chosen)
         lacking = replace(edited, gangs=(), complete=edited.complete - {"PodGang"})
-        found = uncollected_objects_of_edit(lacking, start.root, chosen)
+        found = edit_effects_on_uncollected_objects(lacking, start.root, chosen)
         assert found == (() if numbers is None else (UncollectedObjects("PodGang", *numbers),))
 
 
@@ -115,7 +115,7 @@ def test_ed012_an_edit_of_pods_alone_needs_no_other_kind(rules: str) -> None:
     manifest = set_raw(clique_raw("a", 2, 2, autoScalingConfig=SCALED))
     start = ready_set(manifest, chosen)
     edited = applied(start, with_image(manifest), chosen)
-    assert uncollected_objects_of_edit(without_kinds(edited), start.root, chosen) == ()
+    assert edit_effects_on_uncollected_objects(without_kinds(edited), start.root, chosen) == ()
 
 
 def edit_of(seen: Snapshot, stored: PodCliqueSet, rules: RuleSet) -> EditForecast | None:

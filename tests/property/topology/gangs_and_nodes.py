@@ -6,7 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.gang_tree import CliquePodsToPlace, GangToPlace
+from grove_core.areas.topology.gang_constraint_tree import CliquePodsToPlace, GangToPlace
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import Levels, TopologyLevel

@@ -8,7 +8,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.topology.fit_check import GangTreeFit, PodCliqueSetFit, check_gangs_fit_on_nodes
-from grove_core.areas.topology.gang_tree import GangToPlace
+from grove_core.areas.topology.gang_constraint_tree import GangToPlace
 from grove_core.areas.topology.node_capacity import nodes_without_topology_labels
 from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict

@@ -5,7 +5,7 @@ from itertools import chain
 
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design, replica_fate_reasons
-from grove_core.areas.gang_termination.design.scaled_cliques import scaled_clique_findings_by_design
+from grove_core.areas.gang_termination.design.run_time_scaling import scaled_clique_findings_by_design
 from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     scaling_group_breach_reasons,
     scaling_group_fate_reasons,

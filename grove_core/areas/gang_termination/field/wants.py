@@ -13,7 +13,7 @@ from grove_core.areas.gang_termination.field.judge import (
 )
 from grove_core.areas.gang_termination.field.late_starts import late_start_findings
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaled_cliques import scaled_clique_findings_by_go_operator
+from grove_core.areas.gang_termination.field.run_time_scaling import scaled_clique_findings_by_go_operator
 from grove_core.areas.gang_termination.field.wanted_statuses import statuses_to_write
 from grove_core.areas.gang_termination.termination_deletions import (
     gang_terminations_among_fates,

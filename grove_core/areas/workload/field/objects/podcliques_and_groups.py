@@ -6,7 +6,7 @@ Also what it changes in existing ones (WF-102).
 from collections.abc import Iterator
 from typing import Any, Final
 
-from grove_core.areas.workload.field.objects.metadata_texts import (
+from grove_core.areas.workload.field.objects.labels_and_annotations import (
     metadata_changes,
     replica_labels_by_go_operator,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from grove_core.areas.workload.field.objects.metadata_texts import labels_by_go_operator, metadata_changes
+from grove_core.areas.workload.field.objects.labels_and_annotations import labels_by_go_operator, metadata_changes
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.objects.podgangs import pods_needed, reason_of_new_gang
 from grove_core.areas.workload.rules import WorkloadReason

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.areas.workload.field.objects.metadata_texts import labels_by_go_operator
+from grove_core.areas.workload.field.objects.labels_and_annotations import labels_by_go_operator
 from grove_core.areas.workload.field.objects.used_templates import used_template
 from grove_core.areas.workload.field.objects.variables import pod_spec_with_variables
 from grove_core.areas.workload.field.releases import WorkloadOfRelease

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from grove_core.areas.workload.field.objects.metadata_texts import (
+from grove_core.areas.workload.field.objects.labels_and_annotations import (
     labels_by_go_operator,
     object_labels_by_go_operator,
     replica_labels_by_go_operator,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, replica_fates_by_go_operator
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.scaled_cliques import (
+from grove_core.areas.gang_termination.run_time_scaling import (
     ScaledClique,
     is_scaled_below_min_available,
     replicas_to_be_terminated,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.scaled_cliques import (
+from grove_core.areas.gang_termination.run_time_scaling import (
     ScaledClique,
     is_scaled_below_min_available,
     replicas_to_be_terminated,
