@@ -79,6 +79,7 @@ def test_tp111_a_set_of_millions_is_not_checked() -> None:
     assert found.own.name == DEFAULT_TOPOLOGY
     assert [reason.rule for reason in found.own.because] == [Workload.TOO_LARGE]
     assert not found.all_gangs_fit
+    assert check_replica_fit(snapshot, snapshot.root.ref.at_replica(0), GROUND) is None
     (one,) = impacts(snapshot).gangs
     assert (one.change, one.because[0].rule) == (GangTopologyChange.UNKNOWN, Workload.TOO_LARGE)
 
