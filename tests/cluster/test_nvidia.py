@@ -266,7 +266,9 @@ class TestItsUse:
         }
         scene.api.create(domain("a", ownerReferences=[{**owner, "controller": True}]), scene.namespace)
         scene.await_ready(2)
-        scene.await_object(DOMAINS, "a", lambda it: len(it["status"].get("nodes", ())) == 2, "both nodes are reported")
+        scene.await_object(
+            DOMAINS, "a", lambda it: len(it.get("status", {}).get("nodes", ())) == 2, "both nodes are reported"
+        )
         scene.api.delete("podcliquesets", "llama", scene.namespace)
         scene.await_gone(DOMAINS, "a")
         wait_until(scene.dump, lambda left: not left, "nothing is left")
