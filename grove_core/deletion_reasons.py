@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from grove_core.areas.gang_termination.termination_findings import constituents_behind
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.gang_terminations import GangTermination
 from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, GangTermination, Step
+from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.plan import Plan
 
 

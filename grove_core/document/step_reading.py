@@ -28,6 +28,7 @@ from grove_core.document.plan_document import (
     require_text,
     require_time,
 )
+from grove_core.kernel.gang_terminations import GangTermination, GangTerminationReasons, TerminationBasis
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -38,12 +39,9 @@ from grove_core.kernel.steps import (
     DeletionImpact,
     DropFinalizer,
     Ensure,
-    GangTermination,
-    GangTerminationReasons,
     SetStatus,
     Step,
     StepStage,
-    TerminationBasis,
     TerminationReport,
 )
 from grove_core.kernel.wants import StepObstacle, Withheld

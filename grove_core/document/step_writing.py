@@ -6,20 +6,10 @@ from typing import assert_never
 from grove_core.document.plan_document import FOREGROUND, Json, step_action_name
 from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.gang_terminations import GangTermination
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import (
-    Action,
-    Apply,
-    Create,
-    Delete,
-    DropFinalizer,
-    Ensure,
-    GangTermination,
-    SetStatus,
-    Step,
-    StepStage,
-)
+from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus, Step, StepStage
 from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import StepObstacle, Withheld
 

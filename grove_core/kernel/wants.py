@@ -7,9 +7,10 @@ from typing import TypeAlias, assert_never
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
+from grove_core.kernel.gang_terminations import GangTermination, TerminationBasis
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import GangTermination, TerminationBasis, TerminationReport
+from grove_core.kernel.steps import TerminationReport
 from grove_core.kernel.structs import Struct, replace
 
 

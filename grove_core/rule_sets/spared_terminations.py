@@ -20,10 +20,10 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.gang_terminations import TerminationBasis
 from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import TerminationBasis
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StatusToWrite, Want
 from grove_core.resources.podclique import PodClique

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from grove_core.kernel.gang_terminations import GangTermination, TerminationBasis
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import GangTermination, TerminationBasis
 from grove_core.resources.api_names import GROVE
 
 _REPLICA = Ref(GROVE, "PodCliqueSet", "ml", "llm", 0)

@@ -16,9 +16,10 @@ from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.gang_terminations import GangTermination, TerminationBasis
 from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, GangTermination, Step, StepStage, TerminationBasis, gangs_terminated_by
+from grove_core.kernel.steps import Delete, Step, StepStage, gangs_terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot

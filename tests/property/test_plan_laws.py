@@ -15,6 +15,7 @@ from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, canonical_json, thaw_json
+from grove_core.kernel.gang_terminations import TerminationBasis
 from grove_core.kernel.steps import (
     Attempt,
     AttemptOutcome,
@@ -24,7 +25,6 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    TerminationBasis,
     TerminationReport,
     termination_causes,
 )

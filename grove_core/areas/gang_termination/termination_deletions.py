@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 from grove_core.areas.gang_termination.breach_delays import breach_delay_end, breach_delay_reason, earliest_due_breach
 from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, MinAvailableBreach, SetReplicaFates, Terminate
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.gang_terminations import GangTermination, GangTerminationReasons, TerminationBasis
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import GangTermination, GangTerminationReasons, Step, TerminationBasis, gangs_terminated_by
+from grove_core.kernel.steps import Step, gangs_terminated_by
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete
 from grove_core.resources.metadata_readers import Resource

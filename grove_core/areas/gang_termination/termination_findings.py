@@ -14,10 +14,11 @@ from grove_core.areas.gang_termination.verdicts import (
     finding_verdict_of_fate,
 )
 from grove_core.kernel.decisions import Finding, reasons_for_question
+from grove_core.kernel.gang_terminations import GangTermination
 from grove_core.kernel.questions import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, GangTermination, Step, gangs_terminated_by
+from grove_core.kernel.steps import Delete, Step, gangs_terminated_by
 
 
 def termination_finding(

@@ -8,10 +8,11 @@ from grove_core.areas.gang_termination.termination_findings import findings_with
 from grove_core.forecast_explanation import ForecastExplanation
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
+from grove_core.kernel.gang_terminations import GangTermination
 from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, GangTermination
+from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.serving_parts import serving_parts

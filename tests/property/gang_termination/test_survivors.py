@@ -22,8 +22,8 @@ from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.gang_terminations import GangTermination, GangTerminationReasons, TerminationBasis
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import GangTermination, GangTerminationReasons, TerminationBasis
 from grove_core.kernel.structs import replace
 from tests.property.gang_termination.objections import GROUPS, changed
 from tests.property.resources.manifests import clique_set, clique_template, group_template

@@ -11,9 +11,10 @@ from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.rules import TerminationReason as Design
 from grove_core.compare import TerminationChangeKind, compare_forecasts
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.gang_terminations import GangTermination, GangTerminationReasons, TerminationBasis
 from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Delete, GangTermination, GangTerminationReasons, Step, StepStage, TerminationBasis
+from grove_core.kernel.steps import Delete, Step, StepStage
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_core.resources.api_names import GROVE

@@ -22,18 +22,16 @@ from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
+from grove_core.kernel.gang_terminations import GangTermination, GangTerminationReasons, TerminationBasis
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
     Attempt,
     AttemptOutcome,
     Create,
     Delete,
-    GangTermination,
-    GangTerminationReasons,
     SetStatus,
     Step,
     StepStage,
-    TerminationBasis,
     TerminationReport,
     gangs_terminated_by,
 )

@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
 from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
+from grove_core.kernel.gang_terminations import GangTermination, TerminationBasis
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Attempt,
     AttemptOutcome,
     Delete,
-    GangTermination,
     Make,
     SetStatus,
     Step,
     StepStage,
-    TerminationBasis,
     gangs_terminated_by,
     termination_causes,
 )

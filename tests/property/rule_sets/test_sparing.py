@@ -13,9 +13,10 @@ from grove_core.areas.gang_termination.verdicts import KEEPS, TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.kernel.gang_terminations import GangTermination
 from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, GangTermination, SetStatus, Step, StepStage, gangs_terminated_by
+from grove_core.kernel.steps import Delete, SetStatus, Step, StepStage, gangs_terminated_by
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
