@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection as Pipe
 from typing import Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, FabricDaemonState
-from grove_core.areas.domain_cliques.rules import ComputeDomainReason
+from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, FabricDaemonState, daemon_entry_of_node
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonAction,
@@ -41,14 +40,6 @@ from grove_shell.domain_daemon.domain_daemon_loop import DomainDaemon, Monotonic
 from grove_shell.python_gc import exempt_existing_objects_from_gc
 
 IN_FLIGHT: Final = 10_000
-_INDEX_CHANGES: Final = frozenset(
-    {
-        ComputeDomainReason.INDEX_CONTESTED,
-        ComputeDomainReason.CONTESTED_ELSEWHERE,
-        ComputeDomainReason.STALEMATE_ENDED,
-        ComputeDomainReason.INDEX_LOST,
-    }
-)
 _QUIET_S: Final = 0.3
 _MAX_DRAIN_S: Final = 10.0
 
@@ -147,7 +138,7 @@ class ConvergenceExperimentDaemon:
         self._decoder = decoder
         self._clique_size = point.daemon_count_of_clique(point.clique_number_of_daemon(number))
         self._pushed = self._viewed = False
-        self._changes_index = False
+        self._written_index: int | None = None
 
     async def run(self, api: ApiSession) -> None:
         """Run from the arrival of the daemon until cancelled."""
@@ -178,7 +169,6 @@ class ConvergenceExperimentDaemon:
         if isinstance(decision.verdict, StartFabricAction) and not self._pushed:
             self._pushed = True
             self._counts.pushed.append(time.monotonic() - self._task.start)
-        self._changes_index = decision.because[0].rule in _INDEX_CHANGES
 
     def on_request_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """See :class:`DomainDaemonObserver`."""
@@ -187,7 +177,7 @@ class ConvergenceExperimentDaemon:
             case RequestSucceeded(registry):
                 if isinstance(request, ApplyRequest | PutRequest | PostRequest):
                     counts.writes += 1
-                    counts.repicks += self._changes_index
+                    counts.repicks += self._has_changed_index(registry)
                 self._check_view(registry)
             case PodsListed():
                 pass
@@ -197,6 +187,12 @@ class ConvergenceExperimentDaemon:
                 self._count_failure(result)
             case _:
                 assert_never(result)
+
+    def _has_changed_index(self, registry: DaemonRegistry | None) -> bool:
+        """Return whether a write gave the daemon another index than its write before; ``registry`` is the response."""
+        own = None if registry is None else daemon_entry_of_node(self.identity.node, registry.daemon_entries)
+        before, self._written_index = self._written_index, self._written_index if own is None else own.index
+        return before is not None and before != self._written_index
 
     def _count_failure(self, result: RequestFailed) -> None:
         match result.kind:

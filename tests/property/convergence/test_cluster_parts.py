@@ -4,7 +4,7 @@ import asyncio
 import json
 from contextlib import nullcontext
 from multiprocessing import Pipe
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -14,8 +14,16 @@ from hypothesis import strategies as st
 from benchmarks.converge.calibrate import text_of
 from benchmarks.converge.fitting import Sample, Samples, fitted
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.verdicts import PeerMap
+from grove_core.areas.domain_cliques.verdicts import (
+    PeerMap,
+    PostRequest,
+    RequestFailed,
+    RequestResultKind,
+    RequestSucceeded,
+)
+from grove_core.kernel.frozen import EMPTY
 from grove_core.resources.api_names import NVIDIA
+from grove_core.resources.compute_domain import ComputeDomain, DaemonEntry
 from grove_shell.client.response_check import parse_watch_event
 from grove_shell.converge.cluster import daemon_pool
 from grove_shell.converge.cluster.daemon_pool import (
@@ -36,6 +44,17 @@ from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
 from tests.property.convergence.points import point
 
 Json = dict[str, Any]
+IDENTITY: Final = DaemonIdentity(
+    node="n1",
+    ip="10.0.0.1",
+    clique="a",
+    namespace="ml",
+    domain="d",
+    domain_uid="u",
+    pod_namespace="driver",
+    pod="p",
+    pod_uid="v",
+)
 
 
 def line(version: int, nodes: int, what: str = "MODIFIED") -> bytes:
@@ -204,22 +223,27 @@ def test_cv060_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(daemon_pool, "read_connection_settings", connected)
     monkeypatch.setattr(daemon_pool, "ApiSession", lambda *_, **__: nullcontext())
     monkeypatch.setattr(daemon_pool, "_QUIET_S", 0.0)
-    identity = DaemonIdentity(
-        node="n1",
-        ip="10.0.0.1",
-        clique="a",
-        namespace="ml",
-        domain="d",
-        domain_uid="u",
-        pod_namespace="driver",
-        pod="p",
-        pod_uid="v",
-    )
     ours, theirs = Pipe()
     ours.send("end")
-    tally = asyncio.run(daemon_pool._run_task(DaemonPoolTask(point(), (identity,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
+    tally = asyncio.run(daemon_pool._run_task(DaemonPoolTask(point(), (IDENTITY,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
     assert tally.faults == ["OSError(24, 'Too many open files')"]
     assert not tally.refused
     with pytest.raises(ChildProcessError, match="Too many open files"):
         require_no_crashed_daemons([DaemonPoolCounters(), tally])
     require_no_crashed_daemons([DaemonPoolCounters(refused=["409"])])
+
+
+@pytest.mark.parametrize(("indices", "repicks"), [([3], 0), ([3, 3], 0), ([3, 4, 4, 3], 2), ([3, None, 4], 1)])
+def test_cv060_a_write_with_another_index_is_a_repick(indices: list[int | None], repicks: int) -> None:
+    """An own entry that is gone in between changes nothing; a write that failed is none."""
+    counts, request = DaemonPoolCounters(), PostRequest(target=IDENTITY.pod_ref, manager="m", manifest=EMPTY)
+    daemon = ConvergenceExperimentDaemon(
+        DaemonPoolTask(point(), (IDENTITY,), (0,), "none", 0.0), 0, counts, CachingWatchDecoder()
+    )
+    for index in indices:
+        entries = () if index is None else (DaemonEntry("n1", "10.0.0.1", "a", index),)
+        other = DaemonEntry("n2", "10.0.0.2", "a", 9)
+        registry = ComputeDomain(ref=IDENTITY.registry_ref(sharded=False), uid="u", nodes=(*entries, other))
+        daemon.on_request_result(request, RequestSucceeded(registry))
+        daemon.on_request_result(request, RequestFailed(RequestResultKind.CONFLICT, "409"))
+    assert (counts.repicks, counts.writes, counts.conflicts) == (repicks, len(indices), len(indices))
