@@ -1,5 +1,6 @@
 """Base model of configuration files, and what operator and webhooks share; every mistake is reported at once."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args
@@ -7,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic import model_validator as validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.time_formats import parse_duration
@@ -121,6 +123,14 @@ class TopologyLevelSettings(StrictSettingsModel):
     key: str
 
 
+def _level_error(problem: ObjectProblem) -> InitErrorDetails:
+    """Return a problem of levels as an error of pydantic, located below the topology's settings."""
+    location = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"\w+", problem.path))
+    error = PydanticCustomError("level", "{expected}", {"expected": problem.expected})
+    got = problem.got if location else int(problem.got)  # the number of levels
+    return InitErrorDetails(type=error, loc=("levels", *location), input=got)
+
+
 class TopologySettings(StrictSettingsModel):
     """Whether pods are placed by topology, and the default topology.
 
@@ -135,9 +145,8 @@ class TopologySettings(StrictSettingsModel):
     def _sound(self) -> "TopologySettings":
         """Validate the levels as those of any topology, all at once (TP-080)."""
         problems = topology_level_problems(self.as_configuration.levels) if self.enabled or self.levels else ()
-        words = "; ".join(f"levels{problem.path}: {problem.expected}, got {problem.got}" for problem in problems)
-        if words:
-            raise ValueError(words)
+        if errors := list(map(_level_error, problems)):
+            raise ValidationError.from_exception_data("levels", errors)
         return self
 
     @property
