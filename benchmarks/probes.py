@@ -50,10 +50,10 @@ _SERVED: Final = ServedApis(domains=ComputeDomainFormatName.NVIDIA, claims="reso
 
 def load_facts(path: str) -> Numbers:
     """Our reader, from a file to a cluster of facts."""
-    from grove_shell.reading.objects import load  # noqa: PLC0415 - each process imports what it measures
+    from grove_shell.reading.cluster_reading import load_input_files  # noqa: PLC0415 - each process imports what it measures
 
     def work() -> None:
-        loaded = load([path], io.BytesIO())
+        loaded = load_input_files([path], io.BytesIO())
         if loaded.faults:
             raise RuntimeError(loaded.faults[0])
 
@@ -242,7 +242,7 @@ def _expand(raw: Json, configured: Configuration, found: dict[str, list[float]] 
 def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
     """Processor seconds to answer one review of each kind, from its bytes, with so many other sets in the copy."""
     from grove_shell.webhooks.admission_cache import AdmissionCache  # noqa: PLC0415 - as above
-    from grove_shell.webhooks.admission_handlers import apply_podcliqueset_defaults, validate_podcliqueset  # noqa: PLC0415 - each process imports what it measures
+    from grove_shell.webhooks.admission_handlers import podcliqueset_defaults_response, validate_podcliqueset  # noqa: PLC0415 - each process imports what it measures
     from grove_shell.webhooks.admission_review import parse_admission_review  # noqa: PLC0415 - as above
 
     raw, cache = bare_set(2), AdmissionCache()
@@ -262,7 +262,9 @@ def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
                 raise RuntimeError("the review does not read")
             if way != "parse":
                 json.dumps(
-                    apply_podcliqueset_defaults(request) if way == "defaults" else validate_podcliqueset(request, cache)
+                    podcliqueset_defaults_response(request)
+                    if way == "defaults"
+                    else validate_podcliqueset(request, cache)
                 )
             if measured >= 0:
                 seconds.append(process_time() - start)

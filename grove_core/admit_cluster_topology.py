@@ -28,7 +28,7 @@ from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_manifest import read_podcliqueset_manifest
 from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
-from grove_core.resources.topology_usage import bound_pods_by_set, sets_by_topology, topology_in_template
+from grove_core.resources.topology_usage import bound_pod_counts_by_set, sets_by_topology, topology_in_template
 
 
 def admit_topology(
@@ -94,7 +94,7 @@ def topology_admission_view_of(
     known, unreadable = _read_all(topologies)
     read = [read_podcliqueset_manifest(podcliqueset_with_defaults(raw))[0] for raw in sets]
     manifests = [one for one in read if one is not None]
-    bound = bound_pods_by_set(cliques)
+    bound = bound_pod_counts_by_set(cliques)
     users = sets_by_topology(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
     placed = bound if cliques else None
     return KnownTopologiesForAdmission(

@@ -8,10 +8,10 @@ from typing import Final
 
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     ClaimNameConflict,
+    CliqueAdmissionDeferred,
     CliqueAdmissionView,
-    CliqueJoinsDomain,
-    CliqueMustWait,
-    CliqueUnchanged,
+    CliqueAdmittedToDomain,
+    CliqueAdmittedUnchanged,
     judge_clique_admission,
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainDenial, SharedDomainReason, SharedDomainWarning
@@ -20,7 +20,7 @@ from grove_core.areas.workload.admission.manifest_defaults import json_patch_bet
 from grove_core.kernel.admission import AdmissionWarning, AdmitWithChanges, AmendmentVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenMap, mapping_at, thaw_json
+from grove_core.kernel.frozen import FrozenMap, mapping_or_empty, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
@@ -46,7 +46,7 @@ def admit_podclique(raw: Mapping[str, object], around: CliqueAdmissionView) -> D
         )
         return Decision(AdmitWithChanges(), (because,))
     entry = judge_clique_admission(clique, around)
-    if isinstance(entry, CliqueMustWait):
+    if isinstance(entry, CliqueAdmissionDeferred):
         because = SharedDomainDenial.ADMISSION_MUST_WAIT.because(clique.ref, why=entry.because.sentence)
         objection = DenialReason(_ANNOTATION.format(MNNVL_ENABLED), short_json("true"), because)
         return Decision(Deny((objection,)), (entry.because, because))
@@ -54,8 +54,8 @@ def admit_podclique(raw: Mapping[str, object], around: CliqueAdmissionView) -> D
         taken = SharedDomainDenial.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
         path = f"spec.podSpec.resourceClaims[{entry.claim_index}].name"
         return Decision(Deny((DenialReason(path, short_json(SHARED_CLAIM), taken),)), (entry.because, taken))
-    if isinstance(entry, CliqueJoinsDomain):
-        after = {**raw, "spec": {**mapping_at(raw, "spec"), "podSpec": thaw_json(entry.pod_spec)}}
+    if isinstance(entry, CliqueAdmittedToDomain):
+        after = {**raw, "spec": {**mapping_or_empty(raw, "spec"), "podSpec": thaw_json(entry.pod_spec)}}
         patch = tuple(map(FrozenMap.view_of, json_patch_between(raw, after)))
         return Decision(AdmitWithChanges(patch, entry.ensures), (entry.because,))
     return Decision(AdmitWithChanges(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
@@ -78,7 +78,9 @@ def podcliqueset_name_in_labels(raw: Mapping[str, object]) -> str:
     return read_label(read_labels(JsonFieldReader(raw, "", [])), SET)
 
 
-def _cautions(subject: Ref, annotations: Mapping[str, object], entry: CliqueUnchanged) -> tuple[AdmissionWarning, ...]:
+def _cautions(
+    subject: Ref, annotations: Mapping[str, object], entry: CliqueAdmittedUnchanged
+) -> tuple[AdmissionWarning, ...]:
     """Return a warning about the annotation of the PodClique that is invalid, if there is one (MS-079)."""
     annotation, trouble = entry.invalid
     if not annotation:

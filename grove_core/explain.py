@@ -7,19 +7,19 @@ from typing import Final
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import (
-    averted_by_predicted_steps,
     constituents_behind,
-    findings_with_averted,
+    findings_after_predicted_steps,
+    findings_with_averted_replaced,
 )
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.forecast_explanation import (
     NOTICES,
     RANK_OF_URGENCY,
     URGENCY_BY_VERDICT,
+    EntryUrgency,
     ExplainedCause,
     ExplainedReplica,
     ForecastExplanation,
-    ReplicaUrgency,
     withholds_scheduling_gate_removal,
 )
 from grove_core.kernel.conditions import ConditionStatus
@@ -34,7 +34,7 @@ from grove_core.plan.termination_hints import hints_by_replica
 
 _LACKING: Final = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
 _NO_SHARE: Final = ExistingAndWanted(0, 0)
-_TERMINATED: Final = frozenset({ReplicaUrgency.TERMINATES, ReplicaUrgency.WAITS})
+_TERMINATED: Final = frozenset({EntryUrgency.TERMINATES, EntryUrgency.WAITS})
 
 
 def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
@@ -44,8 +44,8 @@ def explanation_of_forecast(forecast: Forecast) -> ForecastExplanation:
     not well, and for each withheld step. A termination that the first round waits for and that its steps avert or
     postpone has the causes and the time that are found after these steps (PL-025).
     """
-    averted = averted_by_predicted_steps(forecast.findings, forecast.averted)
-    findings = findings_with_averted(forecast.findings, forecast.averted)
+    averted = findings_after_predicted_steps(forecast.findings, forecast.averted)
+    findings = findings_with_averted_replaced(forecast.findings, forecast.averted)
     first = forecast.rounds[0]
     breaches = {one.subject: one for one in findings if one.question == BREACH}
     entries = [*_replica_entries(forecast, findings, averted, breaches), *_withheld_entries(first.withheld, breaches)]
@@ -72,7 +72,7 @@ def _replica_entries(
     pending = (one for one in forecast.findings if one.question == TERMINATION and one.subject in averted_ones)
     deadlines = {one.subject: one.deadline for one in pending}
     tones = {fate.subject: _tone_of(fate, steps, blocked) for fate in shown}
-    urgent = (fate for fate in shown if tones[fate.subject] is not ReplicaUrgency.KEEPS)
+    urgent = (fate for fate in shown if tones[fate.subject] is not EntryUrgency.KEEPS)
     reported = {ref for fate in urgent for ref in constituents_behind(fate, breaches)}
     recovered = {one.subject for one in averted if one.question == BREACH}
     hints = hints_by_replica(forecast.hints)
@@ -86,7 +86,7 @@ def _replica_entries(
             fate.deadline,
             tuple(step.target for step in deletions),
             total_deletion_impact(deletions),
-            degraded=tuple(degraded.get(subject, ())) if tones[subject] is ReplicaUrgency.KEEPS else (),
+            degraded=tuple(degraded.get(subject, ())) if tones[subject] is EntryUrgency.KEEPS else (),
             unwell=fate.health is SubjectHealth.LACKING,
             averted=deadlines.get(subject),
             hints=hints.get(subject) if tones[subject] in _TERMINATED else None,
@@ -96,7 +96,7 @@ def _replica_entries(
 def _withheld_entries(withheld: Iterable[Withheld], breaches: Mapping[Ref, Finding]) -> Iterator[ExplainedReplica]:
     for held in withheld:
         if held.obstacle is not StepObstacle.SET_NOT_JUDGED:  # the findings on the set report it
-            urgency = ReplicaUrgency.GATED if withholds_scheduling_gate_removal(held) else ReplicaUrgency.HELD
+            urgency = EntryUrgency.GATED if withholds_scheduling_gate_removal(held) else EntryUrgency.HELD
             delays = (one.delay for one in held.terminates)
             yield ExplainedReplica(urgency, held.target, tuple(_causes(held.because, delays, breaches)))
 
@@ -110,12 +110,12 @@ def _is_shown(fate: Finding) -> bool:
     )
 
 
-def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSet[Ref]) -> ReplicaUrgency:
+def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSet[Ref]) -> EntryUrgency:
     """The urgency of a replica; one that is terminated without a deletion is withheld, or is being deleted already."""
     # A saved plan may come from rules with other verdicts.
-    urgency = URGENCY_BY_VERDICT.get(fate.verdict, ReplicaUrgency.UNKNOWN)
-    is_withheld = urgency is ReplicaUrgency.TERMINATES and not steps.get(fate.subject) and fate.subject in blocked
-    return ReplicaUrgency.HELD if is_withheld else urgency
+    urgency = URGENCY_BY_VERDICT.get(fate.verdict, EntryUrgency.UNKNOWN)
+    is_withheld = urgency is EntryUrgency.TERMINATES and not steps.get(fate.subject) and fate.subject in blocked
+    return EntryUrgency.HELD if is_withheld else urgency
 
 
 def _degraded(

@@ -33,7 +33,7 @@ _GATES: Final = frozenset({StepObstacle.GATE, StepObstacle.GANGS_NOT_COLLECTED})
 
 
 @unique
-class ReplicaUrgency(Enum):
+class EntryUrgency(Enum):
     """How urgent an entry is, the most urgent first."""
 
     TERMINATES = "TERMINATE"
@@ -44,14 +44,14 @@ class ReplicaUrgency(Enum):
     KEEPS = "KEEP"
 
 
-URGENCY_BY_VERDICT: Final[Mapping[str, ReplicaUrgency]] = MappingProxyType(
+URGENCY_BY_VERDICT: Final[Mapping[str, EntryUrgency]] = MappingProxyType(
     {
-        TERMINATES: ReplicaUrgency.TERMINATES,
-        WAITS: ReplicaUrgency.WAITS,
-        ConditionStatus.UNKNOWN.value: ReplicaUrgency.UNKNOWN,
-        KEEPS: ReplicaUrgency.KEEPS,
-        DELEGATES: ReplicaUrgency.KEEPS,
-        SUSPENDS: ReplicaUrgency.KEEPS,
+        TERMINATES: EntryUrgency.TERMINATES,
+        WAITS: EntryUrgency.WAITS,
+        ConditionStatus.UNKNOWN.value: EntryUrgency.UNKNOWN,
+        KEEPS: EntryUrgency.KEEPS,
+        DELEGATES: EntryUrgency.KEEPS,
+        SUSPENDS: EntryUrgency.KEEPS,
     }
 )
 """The urgency of each verdict on a termination."""
@@ -72,8 +72,8 @@ NOTICES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Questions whose findings every plan of a set shows -> the field of a document with their reasons (CL-137)."""
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
-RANK_OF_URGENCY: Final[Mapping[ReplicaUrgency, int]] = MappingProxyType(
-    {urgency: place for place, urgency in enumerate(ReplicaUrgency)}
+RANK_OF_URGENCY: Final[Mapping[EntryUrgency, int]] = MappingProxyType(
+    {urgency: place for place, urgency in enumerate(EntryUrgency)}
 )
 """The place of each urgency, the most urgent first."""
 
@@ -110,7 +110,7 @@ class ExplainedReplica(Struct, frozen=True):
             statuses would terminate it (GF-084).
     """
 
-    urgency: ReplicaUrgency
+    urgency: EntryUrgency
     subject: Ref
     causes: tuple[ExplainedCause, ...]
     until: datetime | None = None
@@ -144,7 +144,7 @@ class ForecastExplanation(Struct, frozen=True):
         if self.notices or self.available < self.replicas:
             return False
         return not any(
-            entry.urgency is not ReplicaUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
+            entry.urgency is not EntryUrgency.KEEPS or entry.degraded or entry.unwell for entry in self.entries
         )
 
     @property
@@ -156,7 +156,7 @@ class ForecastExplanation(Struct, frozen=True):
         """Return the notices that answer a question."""
         return tuple(one for one in self.notices if one.question == question)
 
-    def entries_of_urgency(self, urgency: ReplicaUrgency) -> tuple[ExplainedReplica, ...]:
+    def entries_of_urgency(self, urgency: EntryUrgency) -> tuple[ExplainedReplica, ...]:
         """Return the entries of one urgency."""
         return tuple(entry for entry in self.entries if entry.urgency is urgency)
 

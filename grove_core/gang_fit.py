@@ -6,7 +6,7 @@ from typing import Final, assert_never
 
 from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
-from grove_core.areas.topology.admit import KnownTopologiesForAdmission, broader_domain_facts, topology_objections
+from grove_core.areas.topology.admit import KnownTopologiesForAdmission, domain_nesting_facts, topology_objections
 from grove_core.areas.topology.fit_check import PodCliqueSetFit, check_gangs_fit_on_nodes
 from grove_core.areas.topology.gang_constraint_tree import CliquePodsToPlace, GangToPlace
 from grove_core.areas.topology.judge import judge_topology, missing_topology_domains, topology_levels_of
@@ -21,11 +21,11 @@ from grove_core.areas.topology.verdicts import (
     DisabledTopology,
     FitVerdict,
     NoTopology,
+    PlacedByTopology,
     PlacingTopology,
     TopologyJudgement,
     UnknownTopology,
     UnusableTopology,
-    UsedTopology,
 )
 from grove_core.areas.workload.set_too_large import set_too_large_reason
 from grove_core.kernel.admission import DenialReason
@@ -133,7 +133,7 @@ def check_replica_fit(snapshot: Snapshot, replica: Ref, nodes: Iterable[Node]) -
     return fit_check.fit_by_own(judge_topology(snapshot)).fit
 
 
-def has_gang_of_its_own(snapshot: Snapshot, replica: Ref) -> bool:
+def contains_whole_gang(snapshot: Snapshot, replica: Ref) -> bool:
     """Return whether a gang is terminated with a replica as a whole; a gang of the set's replica is larger."""
     gangs = (gang for one in expected_set_of(snapshot).replicas for gang in one.gangs)
     return any(_is_gang_of_replica(gang, snapshot, replica) for gang in gangs)
@@ -205,7 +205,7 @@ class _SetFitCheck:
         match judgement:
             case NoTopology() | DisabledTopology():
                 return self.fit_by("", (), judgement.because)
-            case UsedTopology():
+            case PlacedByTopology():
                 name = judgement.name
                 return self.fit_by(name, topology_levels_of(self.snapshot, name) or (), judgement.because)
             case UnknownTopology() | UnusableTopology():
@@ -241,7 +241,7 @@ class _SetFitCheck:
             refusals.append(TopologyDenial.TOPOLOGY_LOCKED.because(root, before=current, scheduled=bound))
         order = [level.domain for level in levels]
         broader = (
-            broader_domain_facts(one, position, order)
+            domain_nesting_facts(one, position, order)
             for one in constrained_levels(snapshot.root.spec.template)
             for position in range(len(one.constraint.domains))
         )

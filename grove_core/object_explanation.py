@@ -5,7 +5,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_findings import averted_by_predicted_steps, findings_with_averted
+from grove_core.areas.gang_termination.termination_findings import (
+    findings_after_predicted_steps,
+    findings_with_averted_replaced,
+)
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, TERMINATES, WAITS
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
@@ -40,7 +43,7 @@ class ObjectExplanation(Struct, frozen=True, dict=True):
 
     Attributes:
         kind: PodCliqueSet, or a kind that a plan for one creates (``EVERY_KIND``).
-        name: of an object of that kind that the root has (:func:`~grove_core.object_lookup.root_has_object`).
+        name: of an object of that kind that the root has (:func:`~grove_core.object_lookup.snapshot_has_object`).
         forecast: what follows the plan: its rounds, the terminations that its steps avert, the update of an edit;
             None for the plan alone.
     """
@@ -77,7 +80,7 @@ class ObjectExplanation(Struct, frozen=True, dict=True):
     @cached_property
     def _averted(self) -> Mapping[tuple[Ref, str], Finding]:
         """The findings after the steps of the plan on terminations that these steps avert (PL-025)."""
-        found = averted_by_predicted_steps(self.plan.findings, self._averted_by_forecast)
+        found = findings_after_predicted_steps(self.plan.findings, self._averted_by_forecast)
         return {(one.subject, one.question): one for one in found}
 
     @property
@@ -93,7 +96,7 @@ class ObjectExplanation(Struct, frozen=True, dict=True):
     @cached_property
     def _findings(self) -> tuple[Finding, ...]:
         """Every finding of the plan; on an averted termination and its breaches those after the steps (CL-125)."""
-        return findings_with_averted(self.plan.findings, self._averted_by_forecast)
+        return findings_with_averted_replaced(self.plan.findings, self._averted_by_forecast)
 
     def is_after_steps(self, finding: Finding) -> bool:
         """Whether a finding holds only once the steps of the plan are done (CL-125)."""

@@ -70,7 +70,7 @@ def _composites_above(clique: PodClique) -> tuple[str, ...]:
     return composite_pod_group_names(clique.gang, group, clique.group_replica_index, is_scaled=is_scaled)
 
 
-def root_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
+def snapshot_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Return whether a root has an object of that kind and name."""
     every = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
     if kind == DOMAIN_KIND:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Final, NamedTuple
 
-from grove_core.areas.workload.template_hash import is_own_template_hash
+from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import PREDICTION
@@ -87,7 +87,7 @@ def recognised(cluster: IndexedCluster, newer: Iterable[str] = ()) -> Recognised
     )
 
 
-def unpredicted_set_finding(recognition: RecognisedOperator, root: Ref) -> Finding | None:
+def set_not_predicted_finding(recognition: RecognisedOperator, root: Ref) -> Finding | None:
     """Return the finding that a set is not predicted (GF-134 to GF-136); None where it is predicted."""
     go = recognition.go_operator
     if (go is None or go.has_known_release) and root not in recognition.doubtful:
@@ -144,7 +144,7 @@ def _recognised(cluster: IndexedCluster) -> RecognisedOperator:
     if unlabelled:
         return _go_operator(cluster, f"no label {_OUR_LABEL} on {_counted(unlabelled, 'PodClique')}")
     hashes = [root.status.current_hash for root in cluster.sets if root.status.current_hash]
-    if any(map(is_own_template_hash, hashes)):
+    if any(map(has_own_template_hash_form, hashes)):
         return RecognisedOperator(DESIGN.name, "PodCliqueSets have a currentGenerationHash of this operator's form")
     if hashes:
         which = _counted(len(hashes), "PodCliqueSet")

@@ -41,7 +41,7 @@ def preflight_notices(configuration: Configuration, served: ServedApis) -> tuple
     return () if notice is None else (notice,)
 
 
-def kinds_of_unknown_presence(configuration: Configuration, served: ServedApis) -> tuple[str, ...]:
+def kinds_of_unknown_availability(configuration: Configuration, served: ServedApis) -> tuple[str, ...]:
     """Return the kinds that an operator needs, and of which it is not known whether the server has them."""
     needs_groups = configuration.gang_backend is GangBackend.KUBERNETES
     return (

@@ -12,13 +12,13 @@ from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.kernel.decisions import union_of_area_results
 from grove_core.kernel.steps import Step
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan, steps_for_objects_without_root
+from grove_core.plan.planner import plan_from_wants, steps_for_objects_without_root
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_core.snapshot.given_snapshot import checked_snapshot
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.snapshot_argument import require_snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 
 
@@ -59,7 +59,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     """
     if not isinstance(rules, RuleSet):
         raise TypeError(f"reconcile takes a RuleSet, as rule_set('field'); got {rules!r}")
-    seen = with_unwritten_breach_changes(with_own_writes(checked_snapshot(snapshot, "reconcile")))
+    seen = with_unwritten_breach_changes(with_own_writes(require_snapshot(snapshot, "reconcile")))
     termination = defer_unconfirmed_terminations(rules.gang_termination(seen), seen)  # GT or GF
     mnnvl = rules.mnnvl.decide(seen)  # MN and MS, or NF
     topology = judge_topology(seen)  # TP
@@ -73,7 +73,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     others = union_of_area_results((mnnvl.of_area, workload_with_domains, of_topology, scheduling.of_area))
     others = withhold_if_set_too_large(seen, others)  # of such a set nothing is terminated either (GT-064)
     result = union_of_area_results((termination.as_area_result, others))
-    return make_plan(rules.withholds(seen, result), seen, rules=rules.name)
+    return plan_from_wants(rules.withholds(seen, result), seen, rules=rules.name)
 
 
 def finalizer_steps_for_orphans(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:

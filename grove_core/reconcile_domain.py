@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import Final
 
 from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
-from grove_core.areas.domain_cliques.wants import desired_compute_domain_changes
+from grove_core.areas.domain_cliques.wants import desired_changes_of_compute_domain
 from grove_core.kernel.decisions import AreaResult
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan
+from grove_core.plan.planner import plan_from_wants
 
 CLEANUP_INTERVAL: Final = timedelta(seconds=2)
 """Time until entries that could not be judged are compared with the pods again."""
@@ -24,6 +24,6 @@ def reconcile_compute_domain(
     Args:
         cleanup_interval: time until the next round if an entry could not be judged.
     """
-    desired, findings = desired_compute_domain_changes(snapshot)  # DC
+    desired, findings = desired_changes_of_compute_domain(snapshot)  # DC
     wake_at = snapshot.now + cleanup_interval if desired.withheld else None
-    return make_plan(AreaResult(desired, findings, wake_at), snapshot)
+    return plan_from_wants(AreaResult(desired, findings, wake_at), snapshot)

@@ -9,9 +9,9 @@ from grove_core.areas.topology.judge import judge_topology, topology_of_new_gang
 from grove_core.areas.topology.topology_lifecycle import desired_topology_changes
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.areas.topology.verdicts import (
+    GangsPlacedByTopology,
     GangsWithoutTopology,
     GangTopology,
-    PlacedGangs,
     TopologyJudgement,
     WithheldGangs,
 )
@@ -24,7 +24,7 @@ from grove_core.kernel.steps import Make, Step
 from grove_core.kernel.structs import Struct, replace
 from grove_core.plan.forecast import Forecast, one_round_forecast, plan_as_forecast_round
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan
+from grove_core.plan.planner import plan_from_wants
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
 from grove_core.resources.object_after_write import object_after_write
 from grove_core.resources.podgang import PodGang
@@ -40,7 +40,7 @@ def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
     Pure and total: every snapshot gives a plan. It does not change finalizers of others, nor levels of any topology but
     the default one.
     """
-    return make_plan(AreaResult(*desired_topology_changes(snapshot)), snapshot)  # TP
+    return plan_from_wants(AreaResult(*desired_topology_changes(snapshot)), snapshot)  # TP
 
 
 def forecast_topology(snapshot: TopologySnapshot) -> Forecast:
@@ -157,7 +157,7 @@ def _change_and_reasons(
             return (GangTopologyChange.WAITS if gang is None else GangTopologyChange.STAYS), because
         case GangsWithoutTopology():
             return (GangTopologyChange.MADE if gang is None else GangTopologyChange.SAME), ()
-        case PlacedGangs(placing, follows, because):
+        case GangsPlacedByTopology(placing, follows, because):
             if gang is None:
                 return GangTopologyChange.MADE, ()
             if placing.constraints_of_gang(snapshot.root, part) == gang.placement:

@@ -25,7 +25,7 @@ def grove_stack_frames(stack: traceback.StackSummary) -> list[str]:
     return [f"{'/'.join(parts[parts.index(top) :])}:{line}" for parts, line in split for top in _OURS if top in parts]
 
 
-def log_timestamp(moment: datetime) -> str:
+def format_log_timestamp(moment: datetime) -> str:
     """Return a time in UTC with milliseconds."""
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
 

@@ -173,7 +173,7 @@ def json_text(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - a
 
     compact = msgspec.json.encode(value)
     text = (compact if indent is None else msgspec.json.format(compact, indent=indent)).decode()
-    return text if is_printable(text) else escape_quoted_text(text, _in_json)
+    return text if is_printable(text) else escape_unprintable_characters(text, _in_json)
 
 
 def is_printable(text: str) -> bool:
@@ -181,7 +181,7 @@ def is_printable(text: str) -> bool:
     return text.replace("\n", "").isprintable()
 
 
-def escape_quoted_text(text: str, spell: Callable[[str], str]) -> str:
+def escape_unprintable_characters(text: str, spell: Callable[[str], str]) -> str:
     """With an escape for each character that is not shown; only quoted texts have any, and there it means one."""
     return "".join(char if char.isprintable() or char == "\n" else spell(char) for char in text)
 

@@ -19,7 +19,7 @@ from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
 
 SETS = 2
 PODS = SETS * PODS_PER_SET
@@ -52,7 +52,7 @@ def test_a_value_is_held_against_both_bounds(value: float, more_is_better: bool,
 def test_facts_and_every_form_of_text_are_one_cluster(form: Form, tmp_path: Path) -> None:
     path = tmp_path / f"cluster{form.value}"
     write_list(path, form, PODS, owners=True)
-    loaded = load([str(path)], io.BytesIO())
+    loaded = load_input_files([str(path)], io.BytesIO())
     owners, facts = owner_facts(PODS, {}), pod_facts(PODS, {})
     gaps = frozenset({("PodGang", "inference")})  # some pods are gated, and the clusters have no gangs
     expected = index_cluster(sets=owners.sets, groups=owners.groups, cliques=owners.cliques, pods=facts, gaps=gaps)

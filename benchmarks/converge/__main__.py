@@ -14,11 +14,11 @@ from pathlib import Path
 
 from grove_shell.converge.cluster.cluster_run_engine import convergence_engine_from_kubeconfig
 from grove_shell.converge.cluster.run_measurements import ConvergenceRunWithServerCounters
-from grove_shell.converge.converge_command_options import (
+from grove_shell.converge.converge_option_parsing import (
     ConvergeCommandOptions,
     convergence_run_parameters_from_options,
 )
-from grove_shell.converge.run_schedule import ConvergenceRunSchedule
+from grove_shell.converge.run_schedule import RemainingConvergenceRuns
 from grove_shell.converge.runs_csv_file import parse_convergence_runs_csv, write_convergence_runs_csv
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests
 from tests.cluster import binaries
@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
     if faults:
         sys.stderr.write("".join(f"{fault}\n" for fault in faults))
         return 1
-    runs, schedule = list(before), ConvergenceRunSchedule(points, {run.point: run for run in before})
+    runs, schedule = list(before), RemainingConvergenceRuns(points, {run.point: run for run in before})
     until = time.monotonic() + options.minutes * 60
     while time.monotonic() < until and (point := schedule.take_next_point()) is not None:
         with ControlPlane(binaries.find(), parts=STORE) as plane:  # each run on data of its own

@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from docs.generator.markdown import code, prose, table
-from grove_shell.monitoring.metric_registry import MetricDescription, operator_metrics, webhook_metrics
+from grove_shell.monitoring.metric_descriptions import (
+    MetricDescription,
+    operator_metric_descriptions,
+    webhook_metric_descriptions,
+)
 from grove_shell.operator.prediction_check import PredictionOutcome
 
 
@@ -18,11 +22,11 @@ def metrics_page() -> str:
             "Alert rules and a dashboard are made from them:",
             "[Alerts and a dashboard](../how-to/watch-with-prometheus.md).\n",
             "## grove operator\n",
-            table(("metric", "type", "labels", "meaning"), metrics_of(operator_metrics())),
+            table(("metric", "type", "labels", "meaning"), metrics_of(operator_metric_descriptions())),
             f"`outcome` of `grove_predictions_total` is one of {scores}; see",
             "[run in shadow mode](../how-to/run-in-shadow-mode.md).\n",
             "## grove webhooks\n",
-            table(("metric", "type", "labels", "meaning"), metrics_of(webhook_metrics())),
+            table(("metric", "type", "labels", "meaning"), metrics_of(webhook_metric_descriptions())),
         )
     )
 

@@ -6,8 +6,7 @@ For any JSON the only exception is MalformedObject, and every value that is retu
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grove_core.document.edit_format import edit_from_json, pods_and_gpus_from_json
-from grove_core.document.hint_format import hints_from_json
+from grove_core.document.edit_format import edit_forecast_from_json, pods_and_gpus_from_json
 from grove_core.document.plan_document import (
     AUTO,
     FORMAT_VERSION,
@@ -22,13 +21,14 @@ from grove_core.document.plan_document import (
     require_time,
 )
 from grove_core.document.step_reading import (
-    integers_at,
+    integers_at_keys,
     reason_from_json,
     reasons_from_json,
     ref_from_json,
     step_from_json,
     withheld_from_json,
 )
+from grove_core.document.termination_hint_format import hints_from_json
 from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.steps import (
@@ -160,7 +160,7 @@ def _forecast_from_json(raw: Json) -> Forecast:
         averted=_findings(raw.get("averted", [])),
         complete=require_boolean(raw["complete"]),
         again=_again(raw.get("again")),
-        edit=edit_from_json(raw["edit"]) if "edit" in raw else None,
+        edit=edit_forecast_from_json(raw["edit"]) if "edit" in raw else None,
         creates=pods_and_gpus_from_json(raw["creates"]) if "creates" in raw else None,
         hints=tuple(map(hints_from_json, require_list(raw.get("hints", [])))),
         same_name=_same_name(raw["sameName"]) if "sameName" in raw else None,
@@ -187,7 +187,7 @@ def _findings(raw: object) -> tuple[Finding, ...]:
             health=SubjectHealth(item["health"]) if "health" in item else SubjectHealth.NOT_JUDGED,
             causes=tuple(map(ref_from_json, require_list(item.get("causes", [])))),
             within=tuple(map(ref_from_json, require_list(item.get("within", [])))),
-            share=ExistingAndWanted(*integers_at(item["share"], "there", "wanted")) if "share" in item else None,
+            share=ExistingAndWanted(*integers_at_keys(item["share"], "there", "wanted")) if "share" in item else None,
         )
         for item in require_list(raw)
     )

@@ -8,7 +8,6 @@ from grove_core.areas.gang_termination.termination_findings import (
     termination_assumptions_by_round,
 )
 from grove_core.document.edit_format import edit_as_json
-from grove_core.document.hint_format import hints_as_json
 from grove_core.document.plan_document import (
     AUTO,
     FORMAT_VERSION,
@@ -24,6 +23,7 @@ from grove_core.document.step_writing import (
     step_as_json,
     withheld_step_as_json,
 )
+from grove_core.document.termination_hint_format import hints_as_json
 from grove_core.document.termination_totals import TerminationTotals, termination_totals
 from grove_core.forecast_explanation import NOTICES
 from grove_core.kernel.decisions import reasons_for_question

@@ -10,7 +10,7 @@ from grove_core.document.plan_document import (
     require_list,
     require_text,
 )
-from grove_core.document.step_reading import integers_at, reason_from_json, ref_from_json, withheld_from_json
+from grove_core.document.step_reading import integers_at_keys, reason_from_json, ref_from_json, withheld_from_json
 from grove_core.document.step_writing import reason_as_json, ref_as_json, withheld_step_as_json
 from grove_core.kernel.frozen import frozen, thaw_json
 from grove_core.plan.serving_parts import ServingPart
@@ -20,11 +20,11 @@ from grove_core.plan.update_forecast import (
     DeletedPodFate,
     EditForecast,
     PodsAndGpus,
-    UncollectedObjects,
+    UncollectedObjectCounts,
     UpdateForecast,
     UpdateStage,
 )
-from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
+from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def edit_as_json(edit: EditForecast) -> Json:
     return shown if edit.update is None else {**shown, "update": _update_as_json(edit.update)}
 
 
-def edit_from_json(raw: Json) -> EditForecast:
+def edit_forecast_from_json(raw: Json) -> EditForecast:
     """Read what an edit does; numbers that follow from the stages are not read."""
     update = _update_from_json(raw["update"]) if "update" in raw else None
     uncollected = _list_from_json(raw.get("notCollected", []), _uncollected_from_json)
@@ -64,13 +64,13 @@ def _change_from_json(raw: Json) -> ManifestChange:
     return ManifestChange(
         require_text(raw["path"]),
         frozen({key: raw[key] for key in ("before", "after") if key in raw}),
-        FieldDependence(raw["dependence"]),
+        FieldDependents(raw["dependence"]),
         tuple(map(require_text, require_list(raw.get("cliques", [])))),
     )
 
 
-def _uncollected_from_json(raw: Json) -> UncollectedObjects:
-    return UncollectedObjects(require_text(raw["kind"]), *integers_at(raw, "created", "changed", "deleted"))
+def _uncollected_from_json(raw: Json) -> UncollectedObjectCounts:
+    return UncollectedObjectCounts(require_text(raw["kind"]), *integers_at_keys(raw, "created", "changed", "deleted"))
 
 
 def _update_as_json(update: UpdateForecast) -> Json:
@@ -157,13 +157,13 @@ def _serving_as_json(one: ServingPart) -> Json:
 
 def _serving_from_json(raw: Json) -> ServingPart:
     return ServingPart(
-        ref_from_json(raw["part"]), require_text(raw["template"]), *integers_at(raw, "serving", "needed", "wanted")
+        ref_from_json(raw["part"]), require_text(raw["template"]), *integers_at_keys(raw, "serving", "needed", "wanted")
     )
 
 
 def pods_and_gpus_from_json(raw: Json) -> PodsAndGpus:
     """Read a number of pods and their GPUs."""
-    return PodsAndGpus(*integers_at(raw, "pods", "gpus"))
+    return PodsAndGpus(*integers_at_keys(raw, "pods", "gpus"))
 
 
 def _list_from_json(raw: Any, read: Callable[[Any], T]) -> tuple[T, ...]:  # noqa: ANN401 - any JSON

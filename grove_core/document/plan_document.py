@@ -114,7 +114,7 @@ def require_boolean(value: object) -> bool:
     return value
 
 
-def require_fact(value: object) -> Fact:
+def fact_from_json(value: object) -> Fact:
     """Return a fact of a reason."""
     if not isinstance(value, str | int):
         raise MalformedPlanValue(f"{short_json(value)} instead of a fact")

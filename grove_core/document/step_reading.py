@@ -20,8 +20,8 @@ from grove_core.document.plan_document import (
     FOREGROUND,
     Json,
     MalformedPlanValue,
+    fact_from_json,
     require_boolean,
-    require_fact,
     require_integer,
     require_list,
     require_object,
@@ -42,7 +42,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    TerminationReport,
+    TerminationStatusReport,
 )
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.plan import rules as planning
@@ -105,7 +105,7 @@ def step_from_json(raw: Json, because: tuple[Reason, ...]) -> Step:
         if bool(rests_on) != bool(terminates):
             raise MalformedPlanValue("a deletion with only one of restsOn and terminates (PL-019)")
         # formats before 1.1 do not contain the impact
-        takes = None if impact is None else DeletionImpact(*integers_at(impact, "pods", "ready", "gpus"))
+        takes = None if impact is None else DeletionImpact(*integers_at_keys(impact, "pods", "ready", "gpus"))
         basis = TerminationBasis(rests_on, terminates) if terminates else None
         action = Delete(guard, foreground, takes, basis)
         stage = StepStage.CAUSE if require_boolean(raw["isCause"]) else stage
@@ -132,8 +132,8 @@ def _reasons_by_gang(because: tuple[Reason, ...], gangs: int) -> Iterator[GangTe
         yield None if first < 0 else GangTerminationReasons(*because[at : at + 2])
 
 
-def _report(raw: Json | None) -> TerminationReport | None:
-    return None if raw is None else TerminationReport(tuple(map(ref_from_json, require_list(raw))))
+def _report(raw: Json | None) -> TerminationStatusReport | None:
+    return None if raw is None else TerminationStatusReport(tuple(map(ref_from_json, require_list(raw))))
 
 
 def withheld_from_json(raw: Json) -> Withheld:
@@ -159,7 +159,9 @@ def reason_from_json(raw: Json) -> Reason:
             f"{rule.requirement}, whose facts are {name_list_text(rule.fact_names)}, not {name_list_text(facts)}"
         )
     return Reason(
-        rule, ref_from_json(raw["subject"]), tuple(sorted((name, require_fact(value)) for name, value in facts.items()))
+        rule,
+        ref_from_json(raw["subject"]),
+        tuple(sorted((name, fact_from_json(value)) for name, value in facts.items())),
     )
 
 
@@ -179,6 +181,6 @@ def ref_from_json(raw: Json) -> Ref:
     )
 
 
-def integers_at(raw: Json, *keys: str) -> Iterator[int]:
+def integers_at_keys(raw: Json, *keys: str) -> Iterator[int]:
     """Read the integers at some keys, in that order."""
     return (require_integer(raw[key]) for key in keys)

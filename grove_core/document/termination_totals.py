@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import findings_with_averted
+from grove_core.areas.gang_termination.termination_findings import findings_with_averted_replaced
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
@@ -44,7 +44,7 @@ def termination_totals(forecasts: Iterable[Forecast]) -> TerminationTotals:
         for round_ in forecast.rounds:
             for step in filter(is_gang_termination_deletion, round_.steps):
                 steps.setdefault(step.target, step)
-        findings = findings_with_averted(forecast.findings, forecast.averted)
+        findings = findings_with_averted_replaced(forecast.findings, forecast.averted)
         waiting = (one for one in findings if one.question == TERMINATION and one.verdict == WAITS)
         deadlines += [one.deadline for one in waiting if one.subject.replica is not None]  # not a group's own
     replicas = {gang.replica for step in steps.values() for gang in gangs_terminated_by(step)}

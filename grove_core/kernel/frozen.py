@@ -148,13 +148,13 @@ def object_at(whole: FrozenMap, key: str) -> FrozenMap:
     return part if isinstance(part, FrozenMap) else EMPTY
 
 
-def mapping_at(raw: Mapping[str, object], key: str) -> Mapping[str, object]:
+def mapping_or_empty(raw: Mapping[str, object], key: str) -> Mapping[str, object]:
     """Return the object under a key of raw JSON; an empty one where there is none."""
     part = raw.get(key)
     return part if part.__class__ is dict or isinstance(part, Mapping) else EMPTY
 
 
-def text_at(whole: FrozenMap, key: str) -> str:
+def text_under_key(whole: FrozenMap, key: str) -> str:
     """Return the text under a key; empty where there is none."""
     found = whole.get(key)
     return found if isinstance(found, str) else ""

@@ -57,7 +57,7 @@ class Apply(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class TerminationReport:
+class TerminationStatusReport:
     """The report of a termination in a status; it is written once the deletions for the causes are done (PL-028).
 
     Attributes:
@@ -84,7 +84,7 @@ class SetStatus:
 
     fields: FrozenMap
     guard: Guard
-    report: TerminationReport | None = None
+    report: TerminationStatusReport | None = None
     is_urgent: bool = field(default=False, compare=False)
 
 
@@ -182,7 +182,7 @@ def is_gang_termination_deletion(step: Step) -> bool:
     return isinstance(step.action, Delete) and step.action.basis is not None
 
 
-def is_set_release(step: Step) -> bool:
+def removes_set_finalizer(step: Step) -> bool:
     """Whether a step removes the finalizer of a PodCliqueSet, so that it goes, and its parts with it (WF-060)."""
     return isinstance(step.action, DropFinalizer) and step.target.kind == "PodCliqueSet"
 
@@ -194,7 +194,7 @@ def total_deletion_impact(steps: Iterable[Step]) -> DeletionImpact | None:
     return sum(known, DeletionImpact()) if len(known) == len(impacts) else None
 
 
-def writes_status_before_creations(step: Step) -> bool:
+def must_precede_creations(step: Step) -> bool:
     """Whether a step writes a status that must precede the creations of the same round (PL-021)."""
     return step.stage is StepStage.FOUNDATION and isinstance(step.action, SetStatus)
 
@@ -204,7 +204,7 @@ def gangs_terminated_by(step: Step) -> tuple[GangTermination, ...]:
     return step.action.terminates if isinstance(step.action, Delete) else ()
 
 
-def creates_after_status_write(step: Step) -> bool:
+def must_follow_status_write(step: Step) -> bool:
     """Whether a step creates an object that has to wait for such a status (PL-021)."""
     return isinstance(step.action, Create) and step.target.kind in _AFTER_STATUS
 

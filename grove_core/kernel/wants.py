@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
 from grove_core.kernel.gang_terminations import GangTermination, TerminationBasis
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import TerminationReport
+from grove_core.kernel.steps import TerminationStatusReport
 from grove_core.kernel.structs import Struct, replace
 
 
@@ -64,7 +64,7 @@ class StatusToWrite(Struct, frozen=True):
     fields: FrozenMap
     because: tuple[Reason, ...]
     is_foundation: bool = False
-    report: TerminationReport | None = None
+    report: TerminationStatusReport | None = None
     is_urgent: bool = False
     otherwise: FieldsToApply | None = None
 
@@ -226,9 +226,9 @@ def _joined_status(one: StatusToWrite, other: StatusToWrite) -> StatusToWrite | 
         return None
     report = None
     if one.report or other.report:
-        first, second = (want.report or TerminationReport((), want.fields, want.because) for want in (one, other))
+        first, second = (want.report or TerminationStatusReport((), want.fields, want.because) for want in (one, other))
         left = _joined(first.fields, second.fields) or EMPTY
-        report = TerminationReport((*first.causes, *second.causes), left, (*first.because, *second.because))
+        report = TerminationStatusReport((*first.causes, *second.causes), left, (*first.because, *second.because))
     return StatusToWrite(
         one.target,
         one.guard,

@@ -19,7 +19,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import CLIQUE_KIND, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import is_marked_breached
+from grove_core.resources.status_comparison import is_marked_breached
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import condition_written_by_step, writes_breach_end

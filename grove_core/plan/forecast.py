@@ -58,7 +58,7 @@ def round_fingerprint(plan: Plan, at: datetime, begun: datetime) -> Hashable:
     )
 
 
-def repeated_cycle_count(cycles: Sequence[Cycle]) -> int:
+def shortest_repeating_period(cycles: Sequence[Cycle]) -> int:
     """Return the smallest number of last cycles that equal as many cycles before them; 0 if there is none."""
     for count in range(1, len(cycles) // 2 + 1):
         if cycles[-1 - count] == cycles[-1] and cycles[-2 * count : -count] == cycles[-count:]:

@@ -21,11 +21,11 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    creates_after_status_write,
     deletes_or_reports_termination,
     gangs_terminated_by,
+    must_follow_status_write,
+    must_precede_creations,
     termination_causes,
-    writes_status_before_creations,
 )
 from grove_core.kernel.wants import (
     FieldsToApply,
@@ -40,12 +40,12 @@ from grove_core.kernel.wants import (
 )
 from grove_core.plan.deletion_impact import with_deletion_impacts
 from grove_core.plan.plan import Plan, PlannedRoot
-from grove_core.plan.reduced_statuses import without_termination_report
 from grove_core.plan.rules import WithheldStepReason
-from grove_core.snapshot.unwritten_breach_changes import writes_other_breach_status
+from grove_core.plan.statuses_after_failed_deletions import status_step_without_termination
+from grove_core.snapshot.unwritten_breach_changes import step_changes_breach_status
 
 
-def make_plan(result: AreaResult, view: PlannedRoot, *, rules: str = "") -> Plan:
+def plan_from_wants(result: AreaResult, view: PlannedRoot, *, rules: str = "") -> Plan:
     """Return the plan that makes the snapshot match the wants. Linear but for sorting."""
     desired = result.wants
     steps = sorted(with_deletion_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
@@ -109,7 +109,7 @@ class _Obstacles:
     def against(self, step: Step) -> tuple[StepObstacle, Reason] | None:
         """Return why a step is withheld; None where it is taken. Must be called for the steps in their order."""
         refusal = self._refusal_of(step)
-        if refusal is not None and writes_status_before_creations(step):
+        if refusal is not None and must_precede_creations(step):
             self.unwritten = step
         found = self._find(step, refusal)
         if found is not None:
@@ -125,7 +125,7 @@ class _Obstacles:
         """
         own = step if isinstance(step.action, SetStatus) and step.action.report else None
         for one in filter(None, (own, weaker)):
-            found = without_termination_report(one) if deletes_or_reports_termination(one) else one
+            found = status_step_without_termination(one) if deletes_or_reports_termination(one) else one
             if found is not None and self._refusal_of(found) is None:
                 return (found,)
         return ()
@@ -146,7 +146,7 @@ class _Obstacles:
             return StepObstacle.RULE, WithheldStepReason.COMPANION_REMAINS.because(
                 step.target, companion=left.target.short
             )
-        if self.unwritten is not None and creates_after_status_write(step):
+        if self.unwritten is not None and must_follow_status_write(step):
             return StepObstacle.RULE, WithheldStepReason.STATUS_NOT_WRITTEN.because(
                 step.target, subject=self.unwritten.target.short
             )
@@ -155,7 +155,7 @@ class _Obstacles:
     def _refusal_of(self, step: Step) -> Attempt | None:
         """The refusal of the same write; a step for another breach state or another cause is another write (PL-012)."""
         refusal = self.refused.get(step.write_key) if self.refused else None
-        if refusal is None or writes_other_breach_status(step, refusal.step) or _rests_on_more(step, refusal.step):
+        if refusal is None or step_changes_breach_status(step, refusal.step) or _rests_on_more(step, refusal.step):
             return None
         return refusal
 

@@ -15,13 +15,13 @@ from grove_core.kernel.steps import (
     Ensure,
     Step,
     StepStage,
-    creates_after_status_write,
+    must_follow_status_write,
+    must_precede_creations,
     termination_causes,
-    writes_status_before_creations,
 )
-from grove_core.plan.reduced_statuses import without_end_of_update, without_termination_report
+from grove_core.plan.statuses_after_failed_deletions import status_step_without_termination, status_without_update_end
 from grove_core.resources.api_names import CLIQUE_KIND, GROVE
-from grove_core.resources.domain_sharing_labels import needs_missing_compute_domain
+from grove_core.resources.domain_sharing_labels import step_needs_missing_domain
 from grove_core.resources.naming_rules import clique_name_of_pod
 
 StepBatches: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
@@ -48,22 +48,22 @@ class FailedSteps(NamedTuple):
             self.causes.union(*(termination_causes(step.action) for step in failed)),
             self.ensured.union(step.target for step in failed if isinstance(step.action, Ensure)),
             self.keeping_pods.union(_clique_of_pod(step.target) for step in failed if _deletes_pod(step)),
-            self.status_is_missing or any(map(writes_status_before_creations, failed)),
+            self.status_is_missing or any(map(must_precede_creations, failed)),
         )
 
     def step_to_send(self, step: Step) -> Step | None:
         """Return the step, or what is left of it; None where it has to wait."""
         is_of_failed_termination = bool(self.causes) and not self.causes.isdisjoint(termination_causes(step.action))
         if (
-            (self.status_is_missing and creates_after_status_write(step))
+            (self.status_is_missing and must_follow_status_write(step))
             or (is_of_failed_termination and step.stage is StepStage.CAUSE)
-            or needs_missing_compute_domain(step, self.ensured)
+            or step_needs_missing_domain(step, self.ensured)
         ):
             return None
         if step.stage is not StepStage.STATUS:
             return step
-        left = without_termination_report(step) if is_of_failed_termination else step
-        return without_end_of_update(left) if left is not None and step.target in self.keeping_pods else left
+        left = status_step_without_termination(step) if is_of_failed_termination else step
+        return status_without_update_end(left) if left is not None and step.target in self.keeping_pods else left
 
 
 def step_batches(steps: Iterable[Step]) -> StepBatches:

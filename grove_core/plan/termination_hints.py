@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 
 
-class ReadyPodsNeeded(NamedTuple):
+class ReadyPodsToEndBreach(NamedTuple):
     """The ready pods that one PodClique needs so that its breach ends (PL-041).
 
     Attributes:
@@ -94,7 +94,7 @@ class TerminationHints(Struct, frozen=True, kw_only=True):
     """
 
     replica: Ref
-    ready_pods: tuple[ReadyPodsNeeded, ...] = ()
+    ready_pods: tuple[ReadyPodsToEndBreach, ...] = ()
     spares_not: tuple[Ref, ...] = ()
     longer_delay: LongerDelay | None = None
     unready: int = 0

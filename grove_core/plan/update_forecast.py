@@ -11,7 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.serving_parts import ServingPart
-from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
+from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange
 from grove_core.resources.pod_spec_gpus import gpu_count_of_pod_spec
 from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
 
@@ -35,7 +35,7 @@ class PodsAndGpus(NamedTuple):
     gpus: int = 0
 
     @staticmethod
-    def of_pods(pods: Iterable["HoldsGpus"]) -> "PodsAndGpus":
+    def of_pods(pods: Iterable["PodWithGpus"]) -> "PodsAndGpus":
         """Return the number of some pods and of their GPUs."""
         gpus = [pod.gpus for pod in pods]
         return PodsAndGpus(len(gpus), sum(gpus))
@@ -50,7 +50,7 @@ class PodsAndGpus(NamedTuple):
 NO_PODS: Final = PodsAndGpus()
 
 
-class HoldsGpus(Protocol):
+class PodWithGpus(Protocol):
     """A pod, or a record of one."""
 
     @property
@@ -183,7 +183,7 @@ class UpdateForecast:
         return tuple(_parts_during_update(self))
 
 
-class UncollectedObjects(NamedTuple):
+class UncollectedObjectCounts(NamedTuple):
     """How many objects of a kind that was not collected an edit touches, if the set had all of them before (ED-012).
 
     Attributes:
@@ -210,7 +210,7 @@ class EditForecast(Struct, frozen=True):
 
     changes: tuple[ManifestChange, ...]
     update: UpdateForecast | None
-    uncollected: tuple[UncollectedObjects, ...] = ()
+    uncollected: tuple[UncollectedObjectCounts, ...] = ()
     lacks: tuple[str, ...] = ()
     hidden: tuple[ManifestChange, ...] = ()
 
@@ -222,10 +222,10 @@ class EditForecast(Struct, frozen=True):
 
 def may_change_more(hidden: Iterable[ManifestChange]) -> bool:
     """Return whether one of some fields that are not compared is more than metadata (ED-015)."""
-    return any(one.dependence is not FieldDependence.METADATA for one in hidden)
+    return any(one.dependence is not FieldDependents.METADATA for one in hidden)
 
 
-def pods_of_new_set(spec: SetSpec) -> PodsAndGpus:
+def pod_and_gpu_counts_of_new_set(spec: SetSpec) -> PodsAndGpus:
     """Return the pods that a set consists of once it is created, and the GPUs that they hold (ED-007)."""
     groups = spec.template.groups_by_clique
     found = []
@@ -246,4 +246,4 @@ def _parts_during_update(update: UpdateForecast) -> Iterator[PartDuringUpdate]:
 
 def cliques_with_changed_pods(changes: Iterable[ManifestChange]) -> frozenset[str]:
     """Return the names of the cliques whose pods depend on a changed field."""
-    return frozenset(name for one in changes if one.dependence is FieldDependence.PODS for name in one.cliques)
+    return frozenset(name for one in changes if one.dependence is FieldDependents.PODS for name in one.cliques)

@@ -18,7 +18,7 @@ class CrdNameField(StrEnum):
     LIST_KIND = "list kind"
 
 
-class CrdName(NamedTuple):
+class NameInCrd(NamedTuple):
     """One name in a definition."""
 
     text: str
@@ -30,7 +30,7 @@ class CrdName(NamedTuple):
         return self.role in {CrdNameField.KIND, CrdNameField.LIST_KIND}, self.text
 
 
-class CrdNames(Struct, frozen=True, kw_only=True):
+class NamesInCrd(Struct, frozen=True, kw_only=True):
     """All names in one definition.
 
     Attributes:
@@ -42,8 +42,8 @@ class CrdNames(Struct, frozen=True, kw_only=True):
 
     definition: str
     group: str
-    asked: frozenset[CrdName]
-    accepted: frozenset[CrdName] = frozenset()
+    asked: frozenset[NameInCrd]
+    accepted: frozenset[NameInCrd] = frozenset()
 
     def has_accepted_name(self, key: tuple[bool, str]) -> bool:
         """Return whether the API server accepted the name for this definition."""
@@ -60,7 +60,7 @@ class CrdNameClash(NamedTuple):
     """
 
     definition: str
-    name: CrdName
+    name: NameInCrd
     holder: str
     is_held: bool
 
@@ -73,7 +73,7 @@ class CrdNameClash(NamedTuple):
         return f"{what} is also asked for by {self.holder}, and an API server accepts one of the two"
 
 
-def crd_names_in(definition: Mapping[str, object]) -> CrdNames | None:
+def crd_names_from_definition(definition: Mapping[str, object]) -> NamesInCrd | None:
     """Return the names of a definition, with the defaults of an API server; None where it has no group or no names."""
     whole = JsonFieldReader(definition, "", [])
     spec = whole.inner_object("spec")
@@ -86,7 +86,7 @@ def crd_names_in(definition: Mapping[str, object]) -> CrdNames | None:
         "singular": wanted.text("singular") or kind.lower(),
         "listKind": wanted.text("listKind") or f"{kind}List",
     }
-    return CrdNames(
+    return NamesInCrd(
         definition=whole.inner_object("metadata").text("name") or f"{plural}.{group}",
         group=group,
         asked=frozenset(_listed(JsonFieldReader(filled, "", []))),
@@ -94,7 +94,7 @@ def crd_names_in(definition: Mapping[str, object]) -> CrdNames | None:
     )
 
 
-def served_crd_names(group: str, resource: Mapping[str, object]) -> CrdNames | None:
+def crd_names_from_discovery(group: str, resource: Mapping[str, object]) -> NamesInCrd | None:
     """Return the names of a resource as discovery lists it: a server lists accepted names only, and no list kind."""
     listed = JsonFieldReader(resource, "", [])
     plural, kind = listed.text("name"), listed.text("kind")
@@ -103,23 +103,23 @@ def served_crd_names(group: str, resource: Mapping[str, object]) -> CrdNames | N
     found = frozenset(
         _listed(JsonFieldReader({**listed.raw, "plural": plural, "singular": listed.text("singularName")}, "", []))
     )
-    return CrdNames(definition=f"{plural}.{group}", group=group, asked=found, accepted=found)
+    return NamesInCrd(definition=f"{plural}.{group}", group=group, asked=found, accepted=found)
 
 
-def crd_name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tuple[CrdNameClash, ...]:
+def crd_name_clashes(found: Iterable[NamesInCrd], own: Collection[NamesInCrd]) -> tuple[CrdNameClash, ...]:
     """Return every name that two definitions of one group ask for, where one of the two is ours; sorted.
 
     Ours count whether they are installed or not.
     """
     ours = {names.definition for names in own}
-    known: dict[str, CrdNames] = {}
+    known: dict[str, NamesInCrd] = {}
     for names in (*own, *found):
         before = known.get(names.definition, names)
         asked, accepted = before.asked | names.asked, before.accepted | names.accepted
-        known[names.definition] = CrdNames(
+        known[names.definition] = NamesInCrd(
             definition=names.definition, group=names.group, asked=asked, accepted=accepted
         )
-    users: dict[tuple[str, tuple[bool, str]], dict[str, CrdNames]] = {}
+    users: dict[tuple[str, tuple[bool, str]], dict[str, NamesInCrd]] = {}
     for names in known.values():
         for name in names.asked | names.accepted:
             users.setdefault((names.group, name.uniqueness_key), {})[names.definition] = names
@@ -133,7 +133,7 @@ def crd_name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tu
     )
 
 
-def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[CrdNameClash]:
+def _among(key: tuple[bool, str], several: Mapping[str, NamesInCrd]) -> Iterator[CrdNameClash]:
     """Yield the clashes about one name: with the definition that holds it, else with the first one by name."""
     holder, *_ = sorted(several.values(), key=lambda names: (not names.has_accepted_name(key), names.definition))
     for names in several.values():
@@ -142,7 +142,7 @@ def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[C
             yield CrdNameClash(names.definition, name, holder.definition, holder.has_accepted_name(key))
 
 
-def _listed(names: JsonFieldReader) -> Iterator[CrdName]:
+def _listed(names: JsonFieldReader) -> Iterator[NameInCrd]:
     """The names in ``spec.names``, or in an object of the same form."""
     single = {
         "plural": CrdNameField.PLURAL,
@@ -150,5 +150,5 @@ def _listed(names: JsonFieldReader) -> Iterator[CrdName]:
         "kind": CrdNameField.KIND,
         "listKind": CrdNameField.LIST_KIND,
     }
-    yield from (CrdName(text, role) for field, role in single.items() if (text := names.text(field)))
-    yield from (CrdName(text, CrdNameField.SHORT) for text in names.text_list("shortNames") if text)
+    yield from (NameInCrd(text, role) for field, role in single.items() if (text := names.text(field)))
+    yield from (NameInCrd(text, CrdNameField.SHORT) for text in names.text_list("shortNames") if text)

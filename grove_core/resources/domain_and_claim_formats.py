@@ -14,7 +14,7 @@ from grove_core.resources.configuration import ComputeDomainFormatName, Configur
 _ALPHA: Final = "resource.nvidia.com/v1alpha1"
 
 
-class ComputeDomainFormat(NamedTuple):
+class ComputeDomainManifestFormat(NamedTuple):
     """The format of a ComputeDomain.
 
     Attributes:
@@ -35,19 +35,21 @@ def _nested(template: str) -> FrozenMap:
     return FrozenMap({"numNodes": 0, "channel": FrozenMap({"resourceClaimTemplate": named})})
 
 
-DOMAIN_FORMATS: Final[Mapping[tuple[MnnvlMode, ComputeDomainFormatName], ComputeDomainFormat]] = MappingProxyType(
-    {
-        (MnnvlMode.OPERATOR, ComputeDomainFormatName.DESIGN): ComputeDomainFormat(NVIDIA, _flat),
-        (MnnvlMode.OPERATOR, ComputeDomainFormatName.NVIDIA): ComputeDomainFormat(NVIDIA, _nested),
-        (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.DESIGN): ComputeDomainFormat(
-            _ALPHA, lambda _template: FrozenMap({"numNodes": 0})
-        ),
-        (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA): ComputeDomainFormat(NVIDIA, _nested),
-    }
+DOMAIN_FORMATS: Final[Mapping[tuple[MnnvlMode, ComputeDomainFormatName], ComputeDomainManifestFormat]] = (
+    MappingProxyType(
+        {
+            (MnnvlMode.OPERATOR, ComputeDomainFormatName.DESIGN): ComputeDomainManifestFormat(NVIDIA, _flat),
+            (MnnvlMode.OPERATOR, ComputeDomainFormatName.NVIDIA): ComputeDomainManifestFormat(NVIDIA, _nested),
+            (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.DESIGN): ComputeDomainManifestFormat(
+                _ALPHA, lambda _template: FrozenMap({"numNodes": 0})
+            ),
+            (MnnvlMode.ANNOTATIONS, ComputeDomainFormatName.NVIDIA): ComputeDomainManifestFormat(NVIDIA, _nested),
+        }
+    )
 )
 
 
-def compute_domain_format_to_write(configuration: Configuration, served: ServedApis) -> ComputeDomainFormat:
+def compute_domain_format_to_write(configuration: Configuration, served: ServedApis) -> ComputeDomainManifestFormat:
     """Return the format to write: the configured one, else the one that is served, else the design's (MN-005)."""
     mnnvl = configuration.mnnvl
     return DOMAIN_FORMATS[mnnvl.mode, mnnvl.shape or served.domains or ComputeDomainFormatName.DESIGN]

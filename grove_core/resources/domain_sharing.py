@@ -202,7 +202,7 @@ def sharing_scope_in_annotations(annotations: Mapping[str, object]) -> DomainSha
     return SCOPES.get(str(annotations.get(MNNVL_SCOPE, DomainSharingScope.REPLICA.value)))
 
 
-def position_of_clique(clique: LabelledClique) -> CliquePositionInSet | None:
+def clique_indices_from_labels(clique: LabelledClique) -> CliquePositionInSet | None:
     """Return the position of a PodClique by its labels; None where they are incomplete."""
     labels, name = clique.labels, clique.ref.name
     set_name = podcliqueset_name_from_labels(labels)
@@ -230,7 +230,7 @@ def effective_mnnvl_annotations(
     return FrozenMap(found) if found else EMPTY
 
 
-def clique_position_in_template(
+def clique_location_in_set(
     set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1
 ) -> CliquePositionInSet:
     """Return the position of a clique of a template.
@@ -264,7 +264,7 @@ def domain_membership_in_manifest(
         replica: index of the set's replica.
         group_replica: index of the scaling group's replica; ignored without a group.
     """
-    position = clique_position_in_template(
+    position = clique_location_in_set(
         manifest.name, replica, clique.name, group.name if group is not None else "", group_replica
     )
     return domain_membership_of_position(position, effective_mnnvl_annotations(manifest.annotations, clique, group))

@@ -52,12 +52,12 @@ def sharing_user_in_labels(labels: FrozenMap) -> ComputeDomainUser | None:
     return domain_user_in_labels(labels) if is_shared_by_annotation(labels) else None
 
 
-def sharing_user_in_manifest(manifest: FrozenMap) -> ComputeDomainUser | None:
+def domain_user_in_manifest_labels(manifest: FrozenMap) -> ComputeDomainUser | None:
     """Return the user in the labels of a manifest; None where it is not shared by annotation."""
     return sharing_user_in_labels(object_at(object_at(manifest, "metadata"), "labels"))
 
 
-def needs_missing_compute_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
+def step_needs_missing_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
     """Return whether a step creates a PodClique with a claim to a domain that could not be ensured.
 
     Missing are the domains and claims that were to be ensured and do not exist.

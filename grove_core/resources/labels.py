@@ -80,7 +80,7 @@ def label_value_in(labels: Mapping[str, object], label: LabelKeys) -> str:
     return first_label_value(label, lambda key: label_text_at_key(labels, key)) or ""
 
 
-def has_label_value(labels: Mapping[str, object], label: LabelKeys, value: str) -> bool:
+def any_label_key_has_value(labels: Mapping[str, object], label: LabelKeys, value: str) -> bool:
     """Return whether any key of a label has this value."""
     return any(labels.get(key) == value for key in label.keys)
 

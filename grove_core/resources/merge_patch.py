@@ -13,17 +13,17 @@ from grove_core.resources.quantities import AMOUNTS, parse_quantity
 _AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the targets of an autoscaler
 
 
-def changed_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
+def merge_patch_of_wanted_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
     """Return the wanted fields that are not stored, with lists as a whole; empty for none (WL-025).
 
     ``above`` is the key that both are under; empty for a whole spec. For labels see
-    :func:`changed_labels_or_annotations`.
+    :func:`labels_or_annotations_to_change`.
     """
     changed: dict[str, Json] = {}
     for key, value in wanted.items():
         there = stored.get(key)
         if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
-            inner = changed_fields(value, there, key)
+            inner = merge_patch_of_wanted_fields(value, there, key)
             if inner:
                 changed[key] = inner
         elif not _holds(there, value, key, above):
@@ -31,7 +31,7 @@ def changed_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> Fro
     return FrozenMap(changed)
 
 
-def changed_labels_or_annotations(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+def labels_or_annotations_to_change(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """Return the wanted labels or annotations that are not stored; ``1.10`` and ``1.1`` differ."""
     return FrozenMap({key: text for key, text in wanted.items() if stored.get(key) != text})
 

@@ -43,7 +43,7 @@ class Resource(Struct, frozen=True, kw_only=True):
         return Guard(self.uid, self.resource_version)
 
 
-class ObjectMetadataFields(TypedDict):
+class MetadataArguments(TypedDict):
     """The fields of a :class:`Resource`, as arguments for its subclasses."""
 
     ref: Ref
@@ -58,7 +58,7 @@ class ObjectMetadataFields(TypedDict):
 
 def read_metadata(
     top: JsonFieldReader, api_version: str, kind: str, shared: MutableMapping[str, str] | None
-) -> ObjectMetadataFields:
+) -> MetadataArguments:
     """Read ``metadata``. A missing namespace is ``default``, as for kubectl.
 
     Args:
@@ -77,7 +77,7 @@ def _identity_at_once(
     api_version: str,
     kind: str,
     shared: MutableMapping[str, str],
-) -> ObjectMetadataFields | None:
+) -> MetadataArguments | None:
     """Return the identity in well-formed metadata; None for anything else."""
     share = shared.setdefault
     try:
@@ -96,7 +96,7 @@ def _identity_at_once(
         return None
     if not (namespace and name and type(references) is type(finalizers) is list) or "deletionTimestamp" in meta:
         return None
-    return ObjectMetadataFields(
+    return MetadataArguments(
         ref=Ref(api_version, kind, share(namespace, namespace), name),
         uid=share(uid, uid),
         resource_version=version,
@@ -108,7 +108,7 @@ def _identity_at_once(
     )
 
 
-def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) -> ObjectMetadataFields:
+def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) -> MetadataArguments:
     """Return the identity, noting every problem."""
     meta = top.inner_object("metadata")
     owner = JsonFieldReader(None, "", top.problems)
@@ -119,7 +119,7 @@ def _identity_step_by_step(top: JsonFieldReader, api_version: str, kind: str) ->
                     "controller", "at most one controller owner", f"a second one, {reference.text('name')}"
                 )
             owner = reference
-    return ObjectMetadataFields(
+    return MetadataArguments(
         ref=Ref(api_version, kind, meta.text("namespace") or "default", meta.text("name", required=True)),
         uid=meta.text("uid"),
         resource_version=meta.text("resourceVersion"),

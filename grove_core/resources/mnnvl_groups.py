@@ -13,7 +13,7 @@ OPT_OUT: Final = "none"
 """The value of the annotation that stands for no group, whatever the level above says."""
 
 
-class GroupDomain(NamedTuple):
+class MnnvlGroupDomain(NamedTuple):
     """The ComputeDomain that the cliques of one MNNVL group share in one replica of a set."""
 
     replica: int
@@ -52,7 +52,7 @@ def pod_spec_with_group_claim(pod_spec: FrozenMap, set_name: str, replica: int, 
     """
     if not group or not requests_gpus(pod_spec) or MNNVL_CLAIM in claim_names_in(pod_spec):
         return pod_spec
-    template = GroupDomain(replica, group).name_in(set_name)
+    template = MnnvlGroupDomain(replica, group).name_in(set_name)
     return pod_spec_with_gpu_claim(pod_spec, FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": template}))
 
 
@@ -75,8 +75,8 @@ def mnnvl_groups_of_cliques(annotations: Mapping[str, object], template: SetTemp
 
 def required_group_domains(
     annotations: Mapping[str, object], template: SetTemplate, replicas: int
-) -> Iterator[GroupDomain]:
+) -> Iterator[MnnvlGroupDomain]:
     """Yield the domains that a set needs: one for each replica and each group of a clique with GPUs."""
     groups = sorted(set(mnnvl_groups_of_cliques(annotations, template).values()))
     for replica in range(max(replicas, 0)):
-        yield from (GroupDomain(replica, group) for group in groups)
+        yield from (MnnvlGroupDomain(replica, group) for group in groups)

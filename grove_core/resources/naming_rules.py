@@ -194,7 +194,7 @@ def is_label_value(text: str) -> bool:
     return not text or (len(text) <= LONGEST_LABEL and _WORD.fullmatch(text) is not None)
 
 
-def is_variable_name(text: str) -> bool:
+def is_environment_variable_name(text: str) -> bool:
     """The name of an environment variable: no digit first, and no path."""
     return _VARIABLE.fullmatch(text) is not None and text != "." and not text.startswith("..")
 

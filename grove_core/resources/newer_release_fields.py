@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from grove_core.kernel.frozen import mapping_at
+from grove_core.kernel.frozen import mapping_or_empty
 
 NEWEST_KNOWN: Final = "v0.1.0-alpha.12-rc1"
 STRATEGIES: Final = frozenset({"Coherent"})
@@ -29,8 +29,8 @@ def is_newer_release_field(path: str) -> bool:
 
 def newer_release_fields_in(raw: Mapping[str, object]) -> Iterator[str]:
     """Yield the paths of fields and values in an object that exist in newer releases only. Total."""
-    spec, status = mapping_at(raw, "spec"), mapping_at(raw, "status")
-    strategy, template = mapping_at(spec, "updateStrategy").get("type"), mapping_at(spec, "template")
+    spec, status = mapping_or_empty(raw, "spec"), mapping_or_empty(raw, "status")
+    strategy, template = mapping_or_empty(spec, "updateStrategy").get("type"), mapping_or_empty(spec, "template")
     if isinstance(strategy, str) and strategy in STRATEGIES:
         yield "spec.updateStrategy.type"
     for key in ("cliques", "podCliqueScalingGroups"):

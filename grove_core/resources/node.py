@@ -61,7 +61,7 @@ def measured_node_in(raw: Mapping[str, object]) -> Node | None:
     return node if node.amounts else None
 
 
-def unschedulable_reason(node: Node, demand: PodDemand) -> str:
+def pod_demand_mismatch_reason(node: Node, demand: PodDemand) -> str:
     """Return why no pod with this demand fits on a node, whatever is free on it; empty where it may."""
     for taint in node.taints:
         if not any(_tolerates(one, taint) for one in demand.tolerations):

@@ -73,7 +73,7 @@ def node_readiness_from_json(raw: Mapping[str, Any]) -> NodeReadiness | None:
     return None
 
 
-def unready_pod_signs(spec: SpecFields, status: StatusFields) -> UnreadyPodSigns | None:
+def unready_pod_state(spec: SpecFields, status: StatusFields) -> UnreadyPodSigns | None:
     """Return what a pod shows that is bound to a node and is not ready; None where no decision can read it."""
     ready = next((one for one in status.conditions or () if one.type == _READY), _NO_CONDITION)
     containers = status.container_statuses or ()

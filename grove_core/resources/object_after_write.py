@@ -21,7 +21,7 @@ from grove_core.resources.podclique import PodClique, read_clique_labels
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, pod_groups_in, podgang_constraints_in
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import object_after_status_write
+from grove_core.resources.status_comparison import object_after_status_write
 
 Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | OwnedObject | ComputeDomain | ClusterTopology
 """Objects to which Grove applies fields."""

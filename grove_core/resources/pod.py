@@ -15,7 +15,8 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE
 from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.naming_rules import parse_replica_index
-from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_signs
+from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_state
+from grove_core.resources.pod_decoding_problems import problems_of_pod
 from grove_core.resources.pod_fields import (
     NO_SPEC,
     NO_STATUS,
@@ -23,11 +24,10 @@ from grove_core.resources.pod_fields import (
     OwnerFields,
     PodFields,
     UnreadableFields,
-    decode_manifest_parts,
     decode_pod,
+    decode_pod_manifest,
     decode_pod_text,
 )
-from grove_core.resources.pod_problems import problems_of_pod
 from grove_core.resources.pod_requests import RequestsMemo, gpus_of_spec, pod_requests_of_spec
 from grove_core.resources.pod_status import (
     conditions_in_status,
@@ -139,7 +139,7 @@ def pod_from_json(
     try:
         pod = pod_from_fields(decode_pod(raw) if text is None else decode_pod_text(text), shared, requests)
         if _keeps_manifest(pod, shared):
-            _keep_manifest(pod, raw if text is None else decode_manifest_parts(text))
+            _keep_manifest(pod, raw if text is None else decode_pod_manifest(text))
     except (*UnreadableFields, KeyError) as fault:
         raise MalformedObject(problems_of_pod(raw, fault)) from fault
     return pod
@@ -188,7 +188,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
         gpus,
         share(created, created),
         ready and has_crashed_container(status),
-        unready_pod_signs(spec, status) if node and not ready else None,
+        unready_pod_state(spec, status) if node and not ready else None,
         tuple([gate.name for gate in gates if gate.name != GATE]) if gates else (),
         preempted,
         share(pod_group, pod_group) if pod_group else "",

@@ -76,11 +76,11 @@ def pod_demand_of(raw: Mapping[str, object]) -> PodDemand:
     labels = tuple(sorted((key, selector.text(key)) for key in selector.raw))
     unchecked = sorted({*_unchecked(spec), *(f"{problem.path}: {problem.got}" for problem in problems)})
     return PodDemand(
-        tuple(sorted(amounts.items(), key=extended_resources_first)), labels, affinity, tolerations, tuple(unchecked)
+        tuple(sorted(amounts.items(), key=resource_sort_key)), labels, affinity, tolerations, tuple(unchecked)
     )
 
 
-def extended_resources_first(item: tuple[str, int]) -> tuple[bool, str]:
+def resource_sort_key(item: tuple[str, int]) -> tuple[bool, str]:
     """Return the sort key of a resource: extended resources such as GPUs before those that every node has."""
     return item[0] in COMMON, item[0]
 

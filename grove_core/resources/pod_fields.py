@@ -224,7 +224,7 @@ class ManifestParts(TypedDict, total=False):
     spec: dict[str, Any] | None
 
 
-def decode_manifest_parts(text: str | bytes) -> ManifestParts:
+def decode_pod_manifest(text: str | bytes) -> ManifestParts:
     """Return the manifest of a pod, read as :func:`decode_whole` does. Raises one of ``UnreadableFields``."""
     return _MANIFEST_PARTS.decode(text)
 

@@ -111,7 +111,7 @@ def read_podcliqueset_manifest(
     return manifest, tuple(problems)
 
 
-class AnnotatedElement(NamedTuple):
+class AnnotatedManifestPart(NamedTuple):
     """A part of a manifest that may have annotations.
 
     Attributes:
@@ -130,21 +130,21 @@ class AnnotatedElement(NamedTuple):
         return f"{self.path}.annotations[{key}]"
 
 
-def podcliqueset_as_annotated_element(manifest: PodCliqueSetManifest) -> AnnotatedElement:
+def podcliqueset_as_annotated_element(manifest: PodCliqueSetManifest) -> AnnotatedManifestPart:
     """Return the set itself."""
-    return AnnotatedElement(METADATA, "", METADATA, manifest.annotations)
+    return AnnotatedManifestPart(METADATA, "", METADATA, manifest.annotations)
 
 
-def annotated_template_elements(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedElement]:
+def annotated_template_elements(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedManifestPart]:
     """Yield the cliques, then the groups."""
     template = manifest.spec.template
     for index, clique in enumerate(template.cliques):
-        yield AnnotatedElement(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
+        yield AnnotatedManifestPart(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
     for index, group in enumerate(template.pod_clique_scaling_groups):
-        yield AnnotatedElement(f"{GROUPS}[{index}]", group.name, GROUPS, group.annotations)
+        yield AnnotatedManifestPart(f"{GROUPS}[{index}]", group.name, GROUPS, group.annotations)
 
 
-def annotated_elements(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedElement]:
+def annotated_manifest_parts(manifest: PodCliqueSetManifest) -> Iterator[AnnotatedManifestPart]:
     """Yield the set, its cliques, then its groups."""
     yield podcliqueset_as_annotated_element(manifest)
     yield from annotated_template_elements(manifest)

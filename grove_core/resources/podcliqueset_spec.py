@@ -16,7 +16,7 @@ from pydantic import (
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import EMPTY
-from grove_core.resources.template_types import (
+from grove_core.resources.template_field_types import (
     Count,
     GoDuration,
     ManifestModel,
@@ -75,7 +75,7 @@ class ResourceSharing(ManifestModel):
         return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
 
 
-class ClaimTemplate(ManifestModel):
+class SetClaimTemplate(ManifestModel):
     """One entry of ``resourceClaimTemplates``."""
 
     name: StrictStr
@@ -174,7 +174,7 @@ class SetTemplate(_Delayed):
     clique_startup_type: StartupType = ANY_ORDER
     priority_class_name: StrictStr = ""
     headless_service_config: HeadlessServiceConfig = HeadlessServiceConfig()
-    resource_claim_templates: tuple[ClaimTemplate, ...] = ()
+    resource_claim_templates: tuple[SetClaimTemplate, ...] = ()
     resource_sharing: tuple[ResourceSharing, ...] = ()
     pod_clique_scaling_groups: tuple[ScalingGroupTemplate, ...] = ()
 

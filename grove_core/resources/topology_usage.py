@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.kernel.frozen import text_at
+from grove_core.kernel.frozen import text_under_key
 from grove_core.resources.api_names import SCHEDULER_FIELD, SET_KIND
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.labels import podcliqueset_name_from_labels
@@ -107,7 +107,9 @@ def domains_text(domains: tuple[str, str] | None) -> str:
 
 def has_ineffective_constraints(template: SetTemplate) -> bool:
     """Return whether there are constraints that have no effect, because all pods are placed one by one."""
-    named = {text_at(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in template.cliques if clique.spec.pod_spec}
+    named = {
+        text_under_key(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in template.cliques if clique.spec.pod_spec
+    }
     return bool(named) and named <= PODS_ONE_BY_ONE and topology_in_template(template).constraints > 0
 
 
@@ -121,7 +123,7 @@ def set_name_of_clique(clique: PodClique) -> str:
     return clique.owner_name if clique.owner_kind == SET_KIND else podcliqueset_name_from_labels(clique.labels)
 
 
-def bound_pods_by_set(
+def bound_pod_counts_by_set(
     cliques: Iterable[PodClique], pods_of: Mapping[str, Iterable[Pod]] = NO_PODS
 ) -> dict[tuple[str, str], int]:
     """Return (namespace, name) of a set -> how many of its pods are bound to nodes.

@@ -29,7 +29,7 @@ class ManifestToAdmit(NamedTuple):
     classes: Collection[str] | None
 
 
-class AdmissionBehaviour(Struct, frozen=True):
+class AdmissionFunctions(Struct, frozen=True):
     """Admission by one operator.
 
     Attributes:
@@ -49,16 +49,16 @@ def _objections_by_design(given: ManifestToAdmit) -> Iterator[DenialReason]:
 
 
 def _warnings_by_design(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
-    from grove_core.areas.scheduling.admit import scheduling_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
+    from grove_core.areas.scheduling.admit import workload_api_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
     from grove_core.areas.topology.admit import topology_off_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
 
     yield from topology_off_warnings(given.subject, given.new, given.configuration)
-    yield from scheduling_warnings(given.subject, given.new, given.configuration)
+    yield from workload_api_warnings(given.subject, given.new, given.configuration)
 
 
 def _nothing_more(raw: Mapping[str, object]) -> Mapping[str, object]:
     return raw
 
 
-ADMISSION_BY_DESIGN: Final = AdmissionBehaviour(_nothing_more, _objections_by_design, _warnings_by_design)
+ADMISSION_BY_DESIGN: Final = AdmissionFunctions(_nothing_more, _objections_by_design, _warnings_by_design)
 """A topology that is named while topology-aware scheduling is off is refused; constraints alone have no effect."""

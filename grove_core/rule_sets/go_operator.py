@@ -16,7 +16,7 @@ from grove_core.areas.gang_termination.field.judge import (
     judge_gang_termination_by_go_operator,
     replica_fates_by_go_operator,
 )
-from grove_core.areas.gang_termination.field.lost_nodes import lost_node_result
+from grove_core.areas.gang_termination.field.lost_nodes import lost_node_evictions
 from grove_core.areas.gang_termination.field.wants import (
     gang_termination_by_go_operator,
 )
@@ -24,12 +24,17 @@ from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.areas.mnnvl.field.judge import judge_group_domains, parts_withheld_for_domains
 from grove_core.areas.mnnvl.field.wants import result_of_group_domains
 from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY
-from grove_core.areas.workload.field.releases import BEFORE_ALPHA_12, FROM_ALPHA_12, MAIN_BRANCH, WorkloadOfRelease
+from grove_core.areas.workload.field.releases import (
+    BEFORE_ALPHA_12,
+    FROM_ALPHA_12,
+    MAIN_BRANCH,
+    WorkloadBehaviourOfRelease,
+)
 from grove_core.areas.workload.field.upgrade_restart import HASH_FORMS
 from grove_core.areas.workload.field.wants import withhold_changes_of_unwatched_objects, workload_result_by_go_operator
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.rule_sets.admission import AdmissionBehaviour, ManifestToAdmit
+from grove_core.rule_sets.admission import AdmissionFunctions, ManifestToAdmit
 from grove_core.rule_sets.mnnvl import MnnvlBehaviour, MnnvlDecision
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -52,9 +57,9 @@ def _mnnvl_objections(given: ManifestToAdmit) -> Iterator[DenialReason]:
 
 
 def _mnnvl_warnings(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
-    from grove_core.areas.mnnvl.field.admit import group_annotation_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
+    from grove_core.areas.mnnvl.field.admit import mnnvl_group_annotation_warnings  # noqa: PLC0415 - dumps have no manifests (P11)
 
-    return group_annotation_warnings(given.subject, given.new, given.configuration)
+    return mnnvl_group_annotation_warnings(given.subject, given.new, given.configuration)
 
 
 MNNVL_BY_GO_OPERATOR: Final = MnnvlBehaviour(_decide_mnnvl, _mnnvl_objections, _mnnvl_warnings)
@@ -83,9 +88,9 @@ def _warnings(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
     return go_operator_warnings(given.subject, given.new, given.old, given.configuration, given.written)
 
 
-def _admission(release: str) -> AdmissionBehaviour:
+def _admission(release: str) -> AdmissionFunctions:
     """Return the admission of schedulers, topology constraints and roles (WF-160 to WF-166)."""
-    return AdmissionBehaviour(
+    return AdmissionFunctions(
         _defaults, partial(_objections, refuses_pack_domain=release not in _BEFORE_PACK), _warnings
     )
 
@@ -99,13 +104,15 @@ _WORKLOAD: Final = MappingProxyType(
 )
 
 
-def _rule_set(release: str, generation: GoOperatorRuleGeneration, workload: WorkloadOfRelease, form: str) -> RuleSet:
+def _rule_set(
+    release: str, generation: GoOperatorRuleGeneration, workload: WorkloadBehaviourOfRelease, form: str
+) -> RuleSet:
     return RuleSet(
         name=f"{FIELD}@{release}",
         gang_termination=partial(gang_termination_by_go_operator, generation=generation),
         replica_fates=partial(_replica_fates, generation=generation),
         default_delay=DEFAULT_DELAY,
-        lost_nodes=lost_node_result,
+        lost_nodes=lost_node_evictions,
         gang_backends=lambda _: PODGANGS_ONLY,
         workload=partial(workload_result_by_go_operator, release=workload),
         delays_statuses=False,

@@ -35,7 +35,7 @@ def rule_set(name: str) -> RuleSet:
         return DESIGN
     if not isinstance(name, str):
         raise TypeError(f"rule_set takes a name, as 'field'; got {type(name).__name__}")
-    from grove_core.rule_sets.full_names import full_rule_set_name  # noqa: PLC0415 - as above
+    from grove_core.rule_sets.rule_set_names import full_rule_set_name  # noqa: PLC0415 - as above
 
     try:
         return rule_sets()[full_rule_set_name(name)]

@@ -65,7 +65,7 @@ def fates_with_spared(fates: SetReplicaFates, root: Ref, spared: SparedReplicas)
     )
 
 
-def result_with_spared(
+def result_without_spared_terminations(
     result: TerminationResult, snapshot: Snapshot, spared: SparedReplicas, fates: SetReplicaFates
 ) -> TerminationResult:
     """Return the result of gang termination for a set without the terminations of spared replicas.

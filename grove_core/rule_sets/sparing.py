@@ -15,7 +15,11 @@ from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import GROUP_KIND, SET_KIND
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.rule_sets.rules import SparingReason
-from grove_core.rule_sets.spared_terminations import SparedReplicas, fates_with_spared, result_with_spared
+from grove_core.rule_sets.spared_terminations import (
+    SparedReplicas,
+    fates_with_spared,
+    result_without_spared_terminations,
+)
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -38,7 +42,7 @@ Spares: TypeAlias = Callable[[Snapshot], Iterable[SparedReplica]]
 """A function of a snapshot alone: the same snapshot gives the same replicas."""
 
 
-def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
+def sparing_rule_set(name: str, base: RuleSet, spares: Spares) -> RuleSet:
     """Return a rule set that behaves as another one, except that some replicas are not terminated (LB-007).
 
     It terminates nothing that ``base`` does not terminate. A PodClique of a spared replica is still deleted with
@@ -103,7 +107,11 @@ def is_one_line(text: object) -> bool:
 
 def _gang_termination(snapshot: Snapshot, *, name: str, base: RuleSet, spares: Spares) -> TerminationResult:
     result, spared = base.gang_termination(snapshot), _spared_replicas(snapshot, name, spares)
-    return result_with_spared(result, snapshot, spared, base.replica_fates(snapshot)) if spared.reasons else result
+    return (
+        result_without_spared_terminations(result, snapshot, spared, base.replica_fates(snapshot))
+        if spared.reasons
+        else result
+    )
 
 
 def _replica_fates(snapshot: Snapshot, *, name: str, base: RuleSet, spares: Spares) -> SetReplicaFates:

@@ -136,7 +136,7 @@ class IndexedCluster(Struct, frozen=True, dict=True):
 
     def _domains_of(self, owners: Iterable[Resource]) -> tuple[ComputeDomain, ...]:
         found = (domain for owner in owners for domain in self.domains_of.get(owner.uid, ()))
-        return tuple(sorted(found, key=object_name_sort_key))
+        return tuple(sorted(found, key=name_first_sort_key))
 
     def _others_of(self, owners: Iterable[Resource]) -> tuple[OwnedObject, ...]:
         return tuple(other for owner in owners for other in self.others_of.get(owner.uid, ()))
@@ -153,6 +153,6 @@ def _kinds_in(namespace: str, found: Mapping[str, frozenset[str]]) -> frozenset[
     return found.get(EVERYWHERE, frozenset()) | found.get(namespace, frozenset())
 
 
-def object_name_sort_key(item: Resource) -> tuple[str, str, str]:
+def name_first_sort_key(item: Resource) -> tuple[str, str, str]:
     """The sort key of objects; the name comes first, since it is unique among most objects of one owner."""
     return (item.ref.name, item.ref.namespace, item.uid)

@@ -19,7 +19,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.cluster import Gap, IndexedCluster, object_name_sort_key
+from grove_core.snapshot.cluster import Gap, IndexedCluster, name_first_sort_key
 from grove_core.snapshot.snapshot import Snapshot
 
 OWNERS_OF_CLIQUES: Final = frozenset({"PodCliqueSet", GROUP_KIND})
@@ -99,7 +99,7 @@ def cluster_with_compute_domains(
         domains=FrozenDict(named),
         domains_of=FrozenDict(_by_owner(named.values())),
         claims=FrozenDict(held),
-        shared_of=FrozenDict((key, tuple(sorted(items, key=object_name_sort_key))) for key, items in shared.items()),
+        shared_of=FrozenDict((key, tuple(sorted(items, key=name_first_sort_key))) for key, items in shared.items()),
     )
 
 
@@ -144,7 +144,7 @@ def _by_set_of_gang(
 def _by_set(unowned: Iterable[tuple[str, R]]) -> FrozenDict[tuple[str, str], tuple[R, ...]]:
     """Objects whose owner is gone, by the set that they name; only its operator removes their finalizers (WL-001)."""
     found: dict[tuple[str, str], list[R]] = {}
-    for name, item in sorted(unowned, key=lambda pair: object_name_sort_key(pair[1])):
+    for name, item in sorted(unowned, key=lambda pair: name_first_sort_key(pair[1])):
         found.setdefault((item.ref.namespace, name), []).append(item)
     return frozen_dict_of_tuples(found)
 
@@ -165,7 +165,7 @@ def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
         last = name
         run.append(item)
     found.pop("", None)
-    return {uid: tuple(sorted(run, key=object_name_sort_key) if uid in unsorted else run) for uid, run in found.items()}
+    return {uid: tuple(sorted(run, key=name_first_sort_key) if uid in unsorted else run) for uid, run in found.items()}
 
 
 def _with_replica_index(

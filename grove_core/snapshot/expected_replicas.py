@@ -64,7 +64,7 @@ class ExpectedClique(Struct, frozen=True, kw_only=True):
         )
 
 
-class ExpectedGroup(Struct, frozen=True, kw_only=True):
+class ExpectedScalingGroup(Struct, frozen=True, kw_only=True):
     """One PodCliqueScalingGroup with its cliques, replica by replica, in the order of its ``cliqueNames``.
 
     Attributes:
@@ -97,7 +97,7 @@ class ExpectedReplica(Struct, frozen=True, kw_only=True):
 
     index: int
     cliques: tuple[ExpectedClique, ...]
-    groups: tuple[ExpectedGroup, ...]
+    groups: tuple[ExpectedScalingGroup, ...]
 
     @property
     def gangs(self) -> Iterator[ExpectedGang]:
@@ -128,7 +128,7 @@ class ExpectedReplica(Struct, frozen=True, kw_only=True):
             yield from group.cliques
 
 
-class ExpectedSet:
+class ExpectedSetReplicas:
     """The replicas that a set should have, each built when it is asked for."""
 
     def __init__(
@@ -200,7 +200,7 @@ class ExpectedSet:
         cliques: Iterable[CliqueTemplate],
         group_pods: int,
         surge: AbstractSet[str],
-    ) -> ExpectedGroup:
+    ) -> ExpectedScalingGroup:
         name = scaling_group_name(self._name, index, template.name)
         wanted = self._group_replicas.get(name, template.replicas)
         replicas = wanted + (name in surge)
@@ -225,7 +225,9 @@ class ExpectedSet:
                         group_pods=group_pods,
                     )
                 )
-        return ExpectedGroup(name=name, template=template, replica=index, replicas=replicas, cliques=tuple(members))
+        return ExpectedScalingGroup(
+            name=name, template=template, replica=index, replicas=replicas, cliques=tuple(members)
+        )
 
 
 def _names_of_parts(replica: ExpectedReplica) -> Iterator[str]:
@@ -233,9 +235,9 @@ def _names_of_parts(replica: ExpectedReplica) -> Iterator[str]:
     yield from (group.name for group in replica.groups)
 
 
-def expected_set_of(snapshot: Snapshot) -> ExpectedSet:
+def expected_set_of(snapshot: Snapshot) -> ExpectedSetReplicas:
     """Return what a set should consist of. Linear in its existing groups and cliques."""
-    return ExpectedSet(
+    return ExpectedSetReplicas(
         snapshot.root.ref.name,
         snapshot.root.spec,
         {group.ref.name: group.replicas for group in snapshot.groups},

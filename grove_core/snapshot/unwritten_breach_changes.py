@@ -13,7 +13,7 @@ from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import read_conditions
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of
+from grove_core.resources.status_comparison import breach_condition_of
 from grove_core.snapshot.snapshot import Snapshot
 
 BreachSubject = TypeVar("BreachSubject", PodClique, ScalingGroup)
@@ -27,7 +27,7 @@ def writes_breach_end(step: Step) -> bool:
     return found is not None and not is_condition_true(found)
 
 
-def writes_other_breach_status(step: Step, before: Step) -> bool:
+def step_changes_breach_status(step: Step, before: Step) -> bool:
     """Whether a step writes that condition with another status than an earlier step for the object (PL-012)."""
     found, earlier = (
         condition_written_by_step(step, MIN_AVAILABLE_BREACHED),

@@ -17,7 +17,7 @@ from grove_core.snapshot.snapshot import Snapshot
 DELAY: Final = "spec.template.terminationDelay"
 
 
-def snapshots_of_replicas(snapshot: Snapshot, indices: Iterable[int]) -> Iterator[tuple[int, Snapshot]]:
+def snapshot_of_each_set_replica(snapshot: Snapshot, indices: Iterable[int]) -> Iterator[tuple[int, Snapshot]]:
     """Yield each replica of the set with the snapshot of its parts alone. Linear in the parts of the set.
 
     Pods that are being deleted are left out: they are gone before a delay ends.

@@ -67,11 +67,11 @@ def room_for_replica(snapshot: Snapshot, subject: Ref, pods: Iterable[Pod], capa
     nodes = capacity.without_pods(pods)
     if not nodes:
         return Room.NODES_MISSING
-    from grove_core.gang_fit import check_replica_fit, has_gang_of_its_own  # noqa: PLC0415 - most dumps have no nodes (P11)
+    from grove_core.gang_fit import check_replica_fit, contains_whole_gang  # noqa: PLC0415 - most dumps have no nodes (P11)
 
     fit = check_replica_fit(snapshot, subject, nodes)
     if fit is None:
-        is_part = set_too_large_reason(snapshot) is None and not has_gang_of_its_own(snapshot, subject)
+        is_part = set_too_large_reason(snapshot) is None and not contains_whole_gang(snapshot, subject)
         return Room.PART_OF_GANG if is_part else Room.UNDECIDED
     if any(_cannot_start(gang) for gang in fit.gangs):
         return Room.CANNOT

@@ -20,7 +20,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.plan.termination_hints import ReadyPodsNeeded, TerminationHints
+from grove_core.plan.termination_hints import ReadyPodsToEndBreach, TerminationHints
 from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity
 from grove_core.resources.node_loss import NodesByName
@@ -32,7 +32,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 from grove_core.termination_hint_search.changed_snapshots import (
     DelayChange,
-    snapshots_of_replicas,
+    snapshot_of_each_set_replica,
     with_longer_delay,
     with_ready_pods,
 )
@@ -46,7 +46,7 @@ from grove_core.termination_hint_search.needed_pods import (
     Judge,
     breached_refs,
     cliques_whose_starting_pods_count,
-    fewest_group_replicas,
+    fewest_cliques_to_recover_group,
     needs_gated_pods,
     ready_pods_needed,
     replicas_needed,
@@ -86,7 +86,7 @@ def termination_hints(
     seen = with_unwritten_breach_changes(with_own_writes(snapshot))
     found = {
         hints.replica: hints
-        for index, part in snapshots_of_replicas(seen, by_replica)
+        for index, part in snapshot_of_each_set_replica(seen, by_replica)
         for hints in _HintSearch(part, rules.replica_fates, seen).hints(by_replica[index], nodes, capacity)
     }
     return tuple(found[subject] for subject in pending if subject in found)
@@ -167,9 +167,9 @@ class _HintSearch:
         fields, fates = self._with_delays[longer]
         return fields, fate_of_replica(fates, subject)[0]
 
-    def _choose_pods(self, breaches: Sequence[MinAvailableBreach]) -> tuple[ReadyPodsNeeded, ...]:
+    def _choose_pods(self, breaches: Sequence[MinAvailableBreach]) -> tuple[ReadyPodsToEndBreach, ...]:
         """Return the ready pods that end all breaches of a replica; empty where one of them has no such pods."""
-        now, chosen = self._snapshot.now, dict[Ref, ReadyPodsNeeded]()
+        now, chosen = self._snapshot.now, dict[Ref, ReadyPodsToEndBreach]()
         for breach in sorted(breaches, key=lambda one: breach_delay_end(one.since, one.delay)):
             cliques = self._cliques_to_recover(breach.ref)
             if not cliques:
@@ -179,7 +179,7 @@ class _HintSearch:
                 chosen.setdefault(clique.ref, self._pods_of(clique, due if due > now else None))
         return tuple(chosen.values())
 
-    def _judge_with(self, pods: Iterable[Iterable[ReadyPodsNeeded]]) -> SetReplicaFates:
+    def _judge_with(self, pods: Iterable[Iterable[ReadyPodsToEndBreach]]) -> SetReplicaFates:
         """Return the fates with more ready pods, when the last delay ends that these have to precede."""
         every = [one for found in pods for one in found]
         if not every:
@@ -193,18 +193,22 @@ class _HintSearch:
         before = set(_ending_group_replicas(self._fates))
         return (ref for ref in _ending_group_replicas(fates) if ref not in before)
 
-    def _pods_of(self, clique: PodClique, before: datetime | None) -> ReadyPodsNeeded:
+    def _pods_of(self, clique: PodClique, before: datetime | None) -> ReadyPodsToEndBreach:
         count = self._needed[clique.uid]
         replicas = replicas_needed(self._snapshot, clique, count)
         gated = needs_gated_pods(self._snapshot, clique, count)
-        return ReadyPodsNeeded(clique.ref, count, before, replicas, clique.ref in self._starting, gated)
+        return ReadyPodsToEndBreach(clique.ref, count, before, replicas, clique.ref in self._starting, gated)
 
     def _cliques_to_recover(self, constituent: Ref) -> tuple[PodClique, ...]:
         """Return the PodCliques whose recovery ends the breach of a constituent; empty where none does."""
         clique, group = self._cliques.get(constituent), self._groups.get(constituent)
         if clique is not None and clique.uid in self._needed:
             return (clique,)
-        return fewest_group_replicas(self._snapshot, group, self._needed, self._judge) if group is not None else ()
+        return (
+            fewest_cliques_to_recover_group(self._snapshot, group, self._needed, self._judge)
+            if group is not None
+            else ()
+        )
 
     def _cliques_behind(self, breaches: Iterable[MinAvailableBreach]) -> Iterator[PodClique]:
         for breach in breaches:

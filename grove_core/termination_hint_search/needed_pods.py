@@ -84,7 +84,7 @@ def cliques_whose_starting_pods_count(
     return {clique.ref for clique in cliques if starting.get(clique.uid) and clique.ref in remaining}
 
 
-def fewest_group_replicas(
+def fewest_cliques_to_recover_group(
     snapshot: Snapshot, group: GroupReplicaFates, needed: Mapping[str, int], judge: Judge
 ) -> tuple[PodClique, ...]:
     """Return the breached PodCliques of a scaling group whose recovery ends its breach, with the fewest ready pods.

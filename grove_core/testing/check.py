@@ -11,25 +11,25 @@ from hypothesis.errors import HypothesisWarning
 
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.rule_sets.sparing import terminates_as_go_operator
-from grove_core.snapshot.given_snapshot import checked_snapshot
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.arguments import (
-    check_controller,
+from grove_core.snapshot.snapshot_argument import require_snapshot
+from grove_core.testing.argument_checks import (
     check_count,
-    check_kinds,
     check_sizes,
     checked_invariants,
-    described,
+    require_controller,
+    require_event_kinds,
+    value_text_for_message,
 )
-from grove_core.testing.cluster_builder import Sizes
-from grove_core.testing.controllers import Controller, decide
+from grove_core.testing.cluster_builder import RandomClusterSizes
+from grove_core.testing.controller_under_test import Controller, decide_with_controller
 from grove_core.testing.events import Event, EventKind
 from grove_core.testing.history_lines import lines_of_round, lines_of_snapshot
 from grove_core.testing.invariants.invariant import Invariant, InvariantViolated, Round
 from grove_core.testing.invariants.lists import FIELD_INVARIANTS, INVARIANTS
 from grove_core.testing.played_cluster import PlayedCluster
 from grove_core.testing.random_cluster import RandomCluster
-from grove_core.testing.strategies import LEFT_OUT, clusters_to_check, event_sequences, without_kind
+from grove_core.testing.strategies import LEFT_OUT, event_sequences, mostly_breached_clusters, snapshot_without_kind
 
 _NO_TIME_LIMIT: Final = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 _LEFT_OUT: Final = ("", "", "", "", *LEFT_OUT)
@@ -57,7 +57,7 @@ class Effort:
     snapshots: int = 500
     histories: int = 200
     events: int = 12
-    sizes: Sizes = Sizes()  # noqa: RUF009 - it is frozen
+    sizes: RandomClusterSizes = RandomClusterSizes()  # noqa: RUF009 - it is frozen
     kinds: frozenset[EventKind] = _EVERY_EVENT
     seed: int | None = 0
     shrink: bool = True
@@ -69,7 +69,7 @@ class Effort:
         if not self.snapshots + self.histories:
             raise ValueError("an effort draws at least one snapshot or history; got snapshots=0, histories=0")
         check_sizes(self.sizes)
-        check_kinds(self.kinds)
+        require_event_kinds(self.kinds)
 
 
 def invariants_for(controller: Controller) -> tuple[Invariant, ...]:
@@ -90,7 +90,7 @@ def invariants_for(controller: Controller) -> tuple[Invariant, ...]:
         >>> [one.id for one in invariants_for(rule_set("field"))][:3]
         ['GF-002', 'GF-009', 'GF-077']
     """
-    check_controller(controller)
+    require_controller(controller)
     is_field = isinstance(controller, RuleSet) and terminates_as_go_operator(controller)
     return FIELD_INVARIANTS if is_field else INVARIANTS
 
@@ -131,12 +131,12 @@ def check_all(
     if not isinstance(how, Effort):
         raise TypeError(f"effort is an Effort, as Effort(histories=1000); got {effort!r}")
 
-    @given(clusters_to_check(how.sizes), st.sampled_from(_LEFT_OUT))
+    @given(mostly_breached_clusters(how.sizes), st.sampled_from(_LEFT_OUT))
     def on_snapshots(start: RandomCluster, kind: str) -> None:
-        seen = without_kind(start.snapshot, kind) if kind else start.snapshot
+        seen = snapshot_without_kind(start.snapshot, kind) if kind else start.snapshot
         check_snapshot(controller, seen, invariants=listed)
 
-    @given(clusters_to_check(how.sizes), event_sequences(how.events, how.kinds))
+    @given(mostly_breached_clusters(how.sizes), event_sequences(how.events, how.kinds))
     def in_histories(start: RandomCluster, events: tuple[Event, ...]) -> None:
         check_history(controller, start, events, invariants=listed)
 
@@ -154,7 +154,7 @@ def _listed(controller: Controller, invariants: Sequence[Invariant | str] | None
     given = [known.get(one, one) if isinstance(one, str) else one for one in checked_invariants(invariants)]
     found = tuple(one for one in given if isinstance(one, Invariant))
     if len(found) < len(given) or not given:
-        got = ", ".join(described(one) for one in given if not isinstance(one, Invariant)) or "none"
+        got = ", ".join(value_text_for_message(one) for one in given if not isinstance(one, Invariant)) or "none"
         raise ValueError(f"invariants are those of {', '.join(known)}, or left out for all of them; got {got}")
     return found
 
@@ -204,7 +204,7 @@ def check_snapshot(
         >>> from grove_core.testing import cluster_of
         >>> check_snapshot(DESIGN, cluster_of(b"").snapshot)
     """
-    decision = decide(controller, checked_snapshot(snapshot, "check_snapshot"))
+    decision = decide_with_controller(controller, require_snapshot(snapshot, "check_snapshot"))
     found = Round(snapshot, decision.plan)
     for invariant in _listed(controller, invariants):
         for violation in invariant.check((found,)) if decision.judges(invariant) else ():

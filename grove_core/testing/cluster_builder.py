@@ -18,7 +18,7 @@ from grove_core.resources.api_names import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.metadata_readers import ObjectMetadataFields, Resource
+from grove_core.resources.metadata_readers import MetadataArguments, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus
@@ -59,7 +59,7 @@ POD_STATES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class RandomClusterSizes:
     """The largest sizes that are drawn; each is at least 1.
 
     Attributes:
@@ -80,10 +80,12 @@ class Sizes:
             raise ValueError(f"sizes are from 1, at most {len(NAMES)} cliques, and 0 group_replicas for none: {self}")
 
 
-class ClusterBuilder:
+class RandomClusterDecoder:
     """Decodes a tape into a cluster."""
 
-    def __init__(self, tape: Tape, name: str = "llm", sizes: Sizes = Sizes(), start: datetime = START) -> None:
+    def __init__(
+        self, tape: Tape, name: str = "llm", sizes: RandomClusterSizes = RandomClusterSizes(), start: datetime = START
+    ) -> None:
         self.tape = tape
         self.start = start
         self.name = name
@@ -110,8 +112,8 @@ class ClusterBuilder:
         self.serial += 1
         return self.serial
 
-    def _identity(self, kind: str, name: str, finalizer: str, owner: Resource | None) -> ObjectMetadataFields:
-        return ObjectMetadataFields(
+    def _identity(self, kind: str, name: str, finalizer: str, owner: Resource | None) -> MetadataArguments:
+        return MetadataArguments(
             ref=Ref(GROVE, kind, "ml", name),
             uid=f"uid-{name}-{self._next()}",
             resource_version=str(1000 + self._next()),
@@ -242,7 +244,9 @@ class ClusterBuilder:
         )
 
 
-def cluster_of(data: bytes, name: str = "llm", sizes: Sizes = Sizes(), start: datetime = START) -> RandomCluster:
+def random_cluster_from_bytes(
+    data: bytes, name: str = "llm", sizes: RandomClusterSizes = RandomClusterSizes(), start: datetime = START
+) -> RandomCluster:
     """Decode a byte string; every byte string is a cluster, and the empty one is the plainest.
 
     Args:
@@ -260,4 +264,4 @@ def cluster_of(data: bytes, name: str = "llm", sizes: Sizes = Sizes(), start: da
     """
     if not isinstance(data, bytes):
         raise TypeError(f"cluster_of takes bytes, as cluster_of(b''); got {type(data).__name__}")
-    return ClusterBuilder(Tape(data), name, sizes, start).cluster()
+    return RandomClusterDecoder(Tape(data), name, sizes, start).cluster()

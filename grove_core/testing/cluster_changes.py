@@ -10,7 +10,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.events import Event, EventKind
-from grove_core.testing.missing_parts import PartCreation
+from grove_core.testing.missing_part_creation import PartCreation
 from grove_core.testing.random_cluster import RandomCluster
 
 T = TypeVar("T")

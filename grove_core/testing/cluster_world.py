@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from grove_core.plan.plan import Plan
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.controllers import Deletions
+from grove_core.testing.controller_under_test import Deletions
 from grove_core.testing.events import EVENTS_OF_WRITES, Event, EventKind
 from grove_core.testing.invariants.invariant import Invariant
 from grove_core.testing.invariants.lists import INVARIANTS

@@ -8,7 +8,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus, 
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of
+from grove_core.resources.status_comparison import breach_condition_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.invariants.invariant import Round
 

@@ -6,9 +6,9 @@ from typing import Final
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Step, is_gang_termination_deletion
 from grove_core.kernel.structs import replace
 from grove_core.plan.step_batches import execute_steps_sequentially
-from grove_core.testing.arguments import check_controller, check_start
+from grove_core.testing.argument_checks import require_controller, require_drawn_cluster
 from grove_core.testing.cluster_changes import ChangingCluster
-from grove_core.testing.controllers import Controller, decide
+from grove_core.testing.controller_under_test import Controller, decide_with_controller
 from grove_core.testing.events import Event, EventKind
 from grove_core.testing.history_lines import line_of_failures, line_of_time, lines_of_round, lines_of_snapshot
 from grove_core.testing.invariants.invariant import Invariant, InvariantViolated, Round
@@ -44,8 +44,8 @@ class PlayedCluster:
         Raises:
             TypeError: ``start`` is no drawn cluster, or ``controller`` no controller.
         """
-        check_start(start, "a history")
-        check_controller(controller)
+        require_drawn_cluster(start, "a history")
+        require_controller(controller)
         self.cluster = ChangingCluster(start)
         self.rounds: list[Round] = []
         self.lines: list[str] = list(lines_of_snapshot(start.snapshot))
@@ -91,7 +91,7 @@ class PlayedCluster:
             return False
         is_quiet = event is None and before == self.cluster.server.newest_version
         snapshot = replace(seen, attempts=self._attempts)
-        decision = decide(self._controller, snapshot)
+        decision = decide_with_controller(self._controller, snapshot)
         plan = decision.plan
         found = Round(snapshot, plan, is_quiet=is_quiet)
         self.lines.extend(lines_of_round(self.cluster.now, found))

@@ -74,12 +74,12 @@ class DrawnSnapshot(Snapshot, frozen=True):
         printer.text(repr(self))
 
 
-def drawn(snapshot: Snapshot) -> DrawnSnapshot:
+def snapshot_with_short_repr(snapshot: Snapshot) -> DrawnSnapshot:
     """Return the same snapshot as one that is shown as a few lines."""
     return DrawnSnapshot(**{name: getattr(snapshot, name) for name in snapshot.__struct_fields__})
 
 
-def stormy(generated: RandomCluster) -> RandomCluster:
+def cluster_with_all_pods_lost(generated: RandomCluster) -> RandomCluster:
     """Return the cluster with every pod lost, everything once available, and stored conditions as breaches.
 
     Args:

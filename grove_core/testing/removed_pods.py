@@ -9,10 +9,10 @@ from grove_core.kernel.steps import Delete, Step, is_gang_termination_deletion
 from grove_core.plan.plan import Plan
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.snapshot.given_snapshot import checked_snapshot
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.controllers import Deletions, deleted_objects
-from grove_core.testing.invariants.required_verdicts import required_verdicts
+from grove_core.snapshot.snapshot_argument import require_snapshot
+from grove_core.testing.controller_under_test import Deletions, objects_named_by_deletions
+from grove_core.testing.invariants.reference_verdicts import required_verdicts
 
 
 def removed_pods(
@@ -35,11 +35,11 @@ def removed_pods(
         >>> [pod.name for _, pod in removed_pods(cluster_of(b"").snapshot, ["llm-0-router"])]
         ['llm-0-router-0']
     """
-    seen = checked_snapshot(snapshot, "removed_pods")
+    seen = require_snapshot(snapshot, "removed_pods")
     if isinstance(decision, Plan):
         is_one = is_gang_termination_deletion if only_terminations else _is_deletion
         return _pods_of(seen, {step.target for step in decision.steps if is_one(step)})
-    return _pods_of(seen, {one.ref for one in deleted_objects(seen, decision)})
+    return _pods_of(seen, {one.ref for one in objects_named_by_deletions(seen, decision)})
 
 
 def _is_deletion(step: Step) -> bool:
@@ -66,7 +66,7 @@ def breached_cliques(snapshot: Snapshot) -> frozenset[str]:
         >>> breached_cliques(stormy(cluster_of(b"")).snapshot)
         frozenset({'llm-0-router'})
     """
-    return frozenset(breached_since(checked_snapshot(snapshot, "breached_cliques")))
+    return frozenset(breached_since(require_snapshot(snapshot, "breached_cliques")))
 
 
 def breached_since(snapshot: Snapshot) -> dict[str, datetime]:
@@ -84,5 +84,5 @@ def breached_since(snapshot: Snapshot) -> dict[str, datetime]:
         ...     print(name, since)
         llm-0-router 2026-11-20 08:50:00+00:00
     """
-    required = required_verdicts(checked_snapshot(snapshot, "breached_since"))
+    required = required_verdicts(require_snapshot(snapshot, "breached_since"))
     return {one.ref.name: required.since[one.ref] for one in snapshot.cliques if required.is_breached(one.ref)}

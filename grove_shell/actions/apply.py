@@ -34,9 +34,9 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.exit_codes import DONE, ERROR, STALE, CommandFailed
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import CollectedObjects
 from grove_shell.reading.input_faults import file_problems_as_faults
-from grove_shell.reading.objects import load
 from grove_shell.styled_text_page import StyledTextPage, escape_unprintable, print_error, print_page, write_stdout
 from grove_shell.views.formatting import count_with_noun
 
@@ -119,7 +119,7 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
     """
     cache, now = _cached(found), datetime.now(UTC)
     cache.configuration, cache.served = document.configuration, found.served or cache.served
-    foreign_owners = load((), BytesIO(), live=found).cluster.foreign_owners
+    foreign_owners = load_input_files((), BytesIO(), live=found).cluster.foreign_owners
     steps: list[Step] = []
     stale: list[str] = []
     broken: list[str] = []

@@ -19,18 +19,18 @@ from grove_shell.actions.decision_time import DecisionTime, Now, decision_time, 
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault
-from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 from grove_shell.reading.manifest_admission import (
     AdmissionOptions,
     ChooseRules,
-    RunningSet,
+    SetAssumedStored,
     manifest_with_namespace,
 )
-from grove_shell.reading.objects import load
-from grove_shell.reading.pod_runs import object_count
+from grove_shell.reading.pod_batch_decoding import object_count
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import (
     NOTHING_DECIDED,
@@ -139,9 +139,9 @@ def read_command_input(
     earlier, faults = _earlier_sets(source, configured, choose)
     with progress_counter("reading", "object", size=object_count) as count:
         times, on_item = input_time_collector(source.now, count, is_live=source.live is not None)
-        loaded = load(
+        loaded = load_input_files(
             source.filenames,
-            source.stream or standard_input_stream(),
+            source.stream or standard_input_bytes(),
             on_item,
             collected,
             configured.configuration,
@@ -161,7 +161,7 @@ def read_command_input(
         expected = "manifests alone, as --old stands for the cluster"
         faults += tuple(faults_of_unexpected_stored_sets(loaded, "-f", expected, earlier))
     if loaded.topology_edits:
-        from grove_shell.actions.topology_edits import topology_edit_faults  # noqa: PLC0415 - few inputs have one (P11)
+        from grove_shell.actions.edited_topologies import topology_edit_faults  # noqa: PLC0415 - few inputs have one (P11)
 
         faults += tuple(topology_edit_faults(loaded, choose(loaded.cluster, loaded.newer), time.now))
     every = (*of_policies, *configured.problems, *faults)
@@ -202,7 +202,7 @@ def _recognised_by(source: InputSource, cluster: IndexedCluster) -> IndexedClust
 
 def _earlier_sets(
     source: InputSource, configured: OperatorConfigurationFile, choose: ChooseRules
-) -> tuple[tuple[RunningSet, ...], tuple[InputFault, ...]]:
+) -> tuple[tuple[SetAssumedStored, ...], tuple[InputFault, ...]]:
     """Return the sets of ``--old`` as they run, and everything that is wrong with its files (ED-008)."""
     if not source.old:
         return (), ()
@@ -259,7 +259,7 @@ def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[InputFault, ...]]:
 
     faults: list[InputFault] = []
     found: list[Attempt] = []
-    for item in input_items_in_path(path, faults, standard_input_stream()):
+    for item in input_items_in_path(path, faults, standard_input_bytes()):
         try:
             found.extend(attempts_from_json(item.value.get("attempts")))
         except MalformedObject as fault:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from grove_core.areas.workload.field.upgrade_restart import (
     UpgradeRestart,
+    pods_restarted_by_upgrade,
     snapshot_after_upgrade,
-    upgrade_restart,
 )
 from grove_core.compare import FirstTermination, RuleSetComparison, compare_forecasts
 from grove_core.document.document_writing import rule_set_source_as_json
@@ -19,16 +19,16 @@ from grove_core.document.step_writing import reason_as_json, ref_as_json
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.update_forecast import may_change_more
-from grove_core.resources.manifest_changes import ManifestChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
+from grove_shell.actions.findings_besides_plan import forecasts_with_input_findings, nothing_decided_message
 from grove_shell.actions.html_files import save_report
-from grove_shell.actions.input_findings import forecasts_with_input_findings, nothing_decided_message
 from grove_shell.actions.manifest_findings import (
     edited_objects,
     hidden_fields,
-    manifests_not_planned,
     uncollected_kind_names,
+    unselected_sets_with_manifests,
 )
 from grove_shell.actions.planned_input import time_after
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
@@ -38,7 +38,7 @@ from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.compare.compare_page import RuleSetComparisonReport, rule_set_comparison_page
-from grove_shell.views.formatting import fail_on_message
+from grove_shell.views.formatting import failed_check_message
 from grove_shell.views.renderers import RENDERERS
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     page = partial(rule_set_comparison_page, report, full=options.verbose)
     renderer.print_result(
         page=page,
-        document=lambda: report_as_json(report),
+        document=lambda: comparison_as_json(report),
         markdown=lambda: _markdown(report, full=options.verbose),
     )
     save_report(options.html, "compare", page, plans=lambda: _plans_of(report))
@@ -119,7 +119,7 @@ def compare_input(inputs: CommandInput, source: InputSource, options: CompareOpt
     loaded = inputs.loaded
     choices = [choose_rule_set(name, None, loaded.cluster, loaded.newer) for name in options.rules]
     names = choices[0][0].name, choices[1][0].name
-    restarts = [upgrade_restart(one, choices[0][0].hash_form, choices[1][0].hash_form) for one in snapshots]
+    restarts = [pods_restarted_by_upgrade(one, choices[0][0].hash_form, choices[1][0].hash_form) for one in snapshots]
     upgraded = tuple(
         snapshot_after_upgrade(one) if restart is not None else one
         for one, restart in zip(snapshots, restarts, strict=True)
@@ -146,7 +146,7 @@ def compare_input(inputs: CommandInput, source: InputSource, options: CompareOpt
         forecasts=(forecasts_by_rules[0], forecasts_by_rules[1]),
         snapshots=snapshots,
         edited=edited_objects(loaded, snapshots),
-        not_planned=manifests_not_planned(loaded, snapshots),
+        not_planned=unselected_sets_with_manifests(loaded, snapshots),
         hidden=hidden_fields(loaded, snapshots),
     )
 
@@ -164,13 +164,13 @@ def _exit_code(inputs: CommandInput, options: CompareOptions, report: RuleSetCom
     if "unknown" in fail_on and (report.hidden or any(one.unpredicted for one in found)):
         unknown = {"unknown"}
     if options.fail_on and (met := changes & fail_on | unknown):
-        print_error(fail_on_message(met))
+        print_error(failed_check_message(met))
         return FAIL_ON
     changes |= unknown
     return CHANGES if options.detailed_exitcode and changes else DONE
 
 
-def report_as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
+def comparison_as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
     """Return the comparison as JSON."""
     return {
         "rules": list(report.rules),

@@ -7,7 +7,7 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
-from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 
 T = TypeVar("T")
 FIELD: Final = "field"
@@ -25,7 +25,7 @@ def read_one_configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[
     found = (
         []
         if path is None
-        else [(item, *read(item.value)) for item in input_items_in_path(path, faults, standard_input_stream())]
+        else [(item, *read(item.value)) for item in input_items_in_path(path, faults, standard_input_bytes())]
     )
     if path is not None and len(found) != 1:
         if found or not faults:
@@ -59,7 +59,7 @@ class OperatorConfigurationFile(NamedTuple):
     lease: tuple[str, str] = ("", "")
 
 
-def go_operator_file_note(path: str, raw: Mapping[str, Any]) -> str:
+def unused_go_operator_fields_note(path: str, raw: Mapping[str, Any]) -> str:
     """Return which fields of a file of the Go operator are not used; empty for another file (IN-072)."""
     from grove_shell.settings.go_operator_settings import is_go_operator_file, unused_go_operator_fields  # noqa: PLC0415 - brings pydantic
 
@@ -81,6 +81,6 @@ def read_operator_configuration(path: str | None) -> OperatorConfigurationFile:
 
     (settings, raw), problems = read_one_configuration(path, read)
     named = settings.rules if "rules" in settings.model_fields_set else None
-    note = go_operator_file_note(path, raw) if not problems else ""
+    note = unused_go_operator_fields_note(path, raw) if not problems else ""
     lease = settings.leader_election.name, settings.leader_election.namespace
     return OperatorConfigurationFile(settings.configuration, FIELD if note else named, raw, problems, note, lease)

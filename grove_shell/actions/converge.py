@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from grove_shell.actions.configuration_files import read_one_configuration
-from grove_shell.converge.converge_command_options import (
+from grove_shell.converge.converge_option_parsing import (
     ConvergeCommandOptions,
     convergence_run_parameters_from_options,
 )
@@ -19,7 +19,7 @@ from grove_shell.converge.run_parameters_and_results import (
     ConvergenceRunParameters,
     parameters_shared_by_runs,
 )
-from grove_shell.converge.run_schedule import ConvergenceRunEngine, ConvergenceRunSchedule, run_scheduled_points
+from grove_shell.converge.run_schedule import ConvergenceRunEngine, RemainingConvergenceRuns, run_scheduled_points
 from grove_shell.converge.runs_csv_file import parse_convergence_runs_csv, write_convergence_runs_csv
 from grove_shell.exit_codes import DONE, ERROR, USAGE, CommandFailed
 from grove_shell.reading.input_faults import COMMAND_LINE, InputFault, file_problems_as_faults
@@ -73,7 +73,7 @@ def _run(
     options: ConvergeOptions,
 ) -> int:
     known = {run.point: run for run in earlier if run.world == engine.world}
-    schedule, runs = ConvergenceRunSchedule(points, known), list(earlier)
+    schedule, runs = RemainingConvergenceRuns(points, known), list(earlier)
     interrupted = False
     try:
         if folder is not None:
@@ -153,7 +153,7 @@ def _mismatches(
 
 
 def _show(
-    runs: Sequence[ConvergenceRun], schedule: ConvergenceRunSchedule, folder: Path | None, options: ConvergeOptions
+    runs: Sequence[ConvergenceRun], schedule: RemainingConvergenceRuns, folder: Path | None, options: ConvergeOptions
 ) -> None:
     page = convergence_table_page(runs, schedule.curves_ended_early)
     RENDERERS[options.output].print_result(

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple, TypeAlias
 from grove_core.document.plan_document import NEWEST_IN_INPUT
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.reading.input_items import InputItem
-from grove_shell.reading.newest_time import InputTimes
-from grove_shell.reading.pod_runs import PodRun
+from grove_shell.reading.newest_time import NewestInputTime
+from grove_shell.reading.pod_batch_decoding import ConsecutivePods
 
 _OLD: Final = timedelta(hours=1)
 NO_TIME: Final = "--now dump: nothing in the input has a time; give the time, or --now clock"
@@ -43,19 +43,19 @@ class DecisionTime(NamedTuple):
 
 
 def input_time_collector(
-    given: Now, count: Callable[[InputItem | PodRun], None] | None, *, is_live: bool
-) -> tuple[InputTimes | None, Callable[[InputItem | PodRun], None] | None]:
+    given: Now, count: Callable[[InputItem | ConsecutivePods], None] | None, *, is_live: bool
+) -> tuple[NewestInputTime | None, Callable[[InputItem | ConsecutivePods], None] | None]:
     """Return the collector of the times of an input, and what to call for each item.
 
     The collector is None where the time to decide at does not depend on the items.
     """
     if is_live or isinstance(given, datetime) or given is NowWord.CLOCK:
         return None, count
-    times = InputTimes(count)
+    times = NewestInputTime(count)
     return times, times.add
 
 
-def decision_time(given: Now, taken_at: datetime | None, times: InputTimes | None) -> DecisionTime:
+def decision_time(given: Now, taken_at: datetime | None, times: NewestInputTime | None) -> DecisionTime:
     """Return the time to decide at.
 
     Args:

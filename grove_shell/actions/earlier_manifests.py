@@ -11,10 +11,10 @@ from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import Configuration
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.in_memory.update_forecasts import snapshot_of_rolled_out_set
-from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules, RunningSet
-from grove_shell.reading.objects import load
+from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules, SetAssumedStored
 
 _AGE: Final = timedelta(days=1)
 """How long ago a set of ``--old`` was rolled out."""
@@ -26,7 +26,7 @@ def read_earlier_sets(
     configuration: Configuration,
     choose_rules: ChooseRules,
     now: datetime,
-) -> tuple[tuple[RunningSet, ...], tuple[InputFault, ...]]:
+) -> tuple[tuple[SetAssumedStored, ...], tuple[InputFault, ...]]:
     """Return the sets of manifests as they are once every pod is ready, and all problems of the files (ED-008).
 
     Args:
@@ -35,7 +35,7 @@ def read_earlier_sets(
         choose_rules: returns the rules that the sets were made by.
         now: the time of the plan; the sets are as they were a day before it.
     """
-    loaded = load(
+    loaded = load_input_files(
         filenames,
         configuration=configuration,
         namespace=namespace,
@@ -50,7 +50,7 @@ def read_earlier_sets(
     )
 
 
-def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[RunningSet]:
+def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[SetAssumedStored]:
     """Yield the sets as ``kubectl apply`` stores them, with the annotation by which a later one removes fields."""
     for root in loaded.cluster.sets:
         manifest = loaded.new_sets.get(f"{root.ref.namespace}/{root.ref.name}")
@@ -59,14 +59,14 @@ def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[
             metadata = manifest.stored["metadata"]
             annotations = {**(metadata.get("annotations") or {}), LAST_APPLIED: applied}
             stored = replace(root, annotations=FrozenMap({**root.annotations, LAST_APPLIED: applied}))
-            yield RunningSet(
+            yield SetAssumedStored(
                 {**manifest.stored, "metadata": {**metadata, "annotations": annotations}},
                 snapshot_of_rolled_out_set(loaded.cluster.snapshot_of(stored, now - _AGE), rules),
             )
 
 
 def faults_of_unexpected_stored_sets(
-    loaded: LoadedInput, option: str, expected: str, known: Iterable[RunningSet] = ()
+    loaded: LoadedInput, option: str, expected: str, known: Iterable[SetAssumedStored] = ()
 ) -> Iterator[InputFault]:
     """Yield a problem for each stored set among the manifests of an option, but for those of ``--old`` themselves.
 

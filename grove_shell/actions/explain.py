@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from grove_core.areas.topology.pod_placement import ConstraintPlacement, constraint_placements
+from grove_core.areas.topology.pod_placement import ConstraintPlacement, pod_placements_by_constraint
 from grove_core.areas.workload.findings import failed_write_findings
 from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.kernel.reasons import Reason
@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.object_explanation import ObjectExplanation
-from grove_core.object_lookup import KINDS_WITHOUT_PODS, root_has_object
+from grove_core.object_lookup import KINDS_WITHOUT_PODS, snapshot_has_object
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -21,8 +21,8 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
+from grove_shell.actions.findings_besides_plan import with_input_findings
 from grove_shell.actions.html_files import save_report
-from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.manifest_findings import edited_objects, hidden_fields
 from grove_shell.actions.planned_input import PlanOptions, forecasts_of_sets, plan_input
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, operator_rule_set_note
@@ -32,7 +32,7 @@ from grove_shell.client.kind_names import kind_named, shortest_name_of
 from grove_shell.exit_codes import DONE, ERROR, USAGE
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
 from grove_shell.in_memory.planned_objects import (
-    PlayedRounds,
+    SetAfterRounds,
     creation_reasons,
     may_create_object_named,
     played_rounds_of_set,
@@ -95,7 +95,7 @@ def explain_input(
     return Explained(tuple(objects), header, "" if objects else plans.hint(snapshots, kind, name))
 
 
-def explained_as_json(explained: Explained, *, only_guards: bool = False) -> dict[str, Any]:
+def object_explanation_as_json(explained: Explained, *, only_guards: bool = False) -> dict[str, Any]:
     """Return what explains one object as JSON."""
     header = explained.header
     hidden = header.hidden.items()
@@ -131,7 +131,9 @@ def explain_object(
         return USAGE
     only_guards = why_not is not None
     page = partial(explain_page, explained.objects, explained.header, only_guards=only_guards)
-    RENDERERS[output].print_result(page=page, document=lambda: explained_as_json(explained, only_guards=only_guards))
+    RENDERERS[output].print_result(
+        page=page, document=lambda: object_explanation_as_json(explained, only_guards=only_guards)
+    )
     plans = partial(_plans_of, explained.objects, inputs, source, rules)
     save_report(html, "explain", page, f"{kind} {name}", plans=plans)
     return ERROR if inputs.problems else DONE
@@ -168,11 +170,11 @@ class _Plans:
     def __init__(self, inputs: CommandInput, rules: RuleSet, shown: RecognisedOperator | None) -> None:
         self._inputs, self._rules, self._shown = inputs, rules, shown
         self._nodes, self._failed = inputs.loaded.nodes, inputs.loaded.failed_writes
-        self._played: dict[Ref, PlayedRounds] = {}
+        self._played: dict[Ref, SetAfterRounds] = {}
 
     def existing_objects(self, snapshots: Iterable[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
         """Return the objects of that name that exist."""
-        having = (self._explanation(one, kind, name) for one in snapshots if root_has_object(one, kind, name))
+        having = (self._explanation(one, kind, name) for one in snapshots if snapshot_has_object(one, kind, name))
         return [self._explained(inquiry) for inquiry in having]
 
     def withheld_objects(self, snapshots: Iterable[Snapshot], kind: str, name: str) -> list[ExplainedObject]:
@@ -237,7 +239,7 @@ class _Plans:
         names = {clique.ref.name for clique in inquiry.cliques}
         return tuple(
             one
-            for one in constraint_placements(inquiry.snapshot, self._nodes.labels)
+            for one in pod_placements_by_constraint(inquiry.snapshot, self._nodes.labels)
             if names & {*one.cliques} and (inquiry.kind != "PodGang" or one.gang.name == inquiry.name)
         )
 
@@ -252,7 +254,7 @@ class _Plans:
             names.update(played.names_of_created_objects(kind))
         return known_names_hint(name, names)
 
-    def _played_rounds(self, snapshot: Snapshot) -> PlayedRounds:
+    def _played_rounds(self, snapshot: Snapshot) -> SetAfterRounds:
         ref = snapshot.root.ref
         if ref not in self._played:
             self._played[ref] = played_rounds_of_set(snapshot, self._rules)

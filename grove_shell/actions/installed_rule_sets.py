@@ -8,15 +8,15 @@ from traceback import extract_tb
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from grove_core.areas.gang_termination.termination_result import LostNodeResult, TerminationResult
+from grove_core.areas.gang_termination.termination_result import LostNodeEvictions, TerminationResult
 from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.structs import replace
-from grove_core.rule_sets.full_names import full_rule_set_name
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_names import full_rule_set_name
 from grove_shell.exit_codes import CommandFailed
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _RESULTS: Final = MappingProxyType(
     {
         "gang_termination": TerminationResult,
         "replica_fates": SetReplicaFates,
-        "lost_nodes": LostNodeResult,
+        "lost_nodes": LostNodeEvictions,
         "gang_backends": GangBackends,
         "workload": WorkloadResult,
         "withholds": AreaResult,
@@ -43,7 +43,7 @@ class InstalledRuleSetFailed(CommandFailed, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class InstalledRuleSet:
+class RuleSetEntryPoint:
     """An entry point of the group ``grove.rule_sets``.
 
     Attributes:
@@ -62,11 +62,11 @@ class InstalledRuleSet:
         )
 
 
-def installed_rule_sets() -> tuple[InstalledRuleSet, ...]:
+def installed_rule_sets() -> tuple[RuleSetEntryPoint, ...]:
     """Return every entry point of the group, by name; a package that is found twice counts once."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - few commands name one (P11)
 
-    found = {InstalledRuleSet(point.name, point.value, _package(point)) for point in entry_points(group=GROUP)}
+    found = {RuleSetEntryPoint(point.name, point.value, _package(point)) for point in entry_points(group=GROUP)}
     return tuple(sorted(found, key=lambda one: (one.name, one.package)))
 
 
@@ -92,7 +92,7 @@ def known_rule_set_name(name: str) -> str:
         raise ValueError(f"{fault}{names}{hint}") from None
 
 
-def installed_rule_set(name: str) -> RuleSet:
+def rule_set_from_entry_point(name: str) -> RuleSet:
     """Return the rule set of an entry point, under this name.
 
     Raises:
@@ -115,7 +115,7 @@ def installed_rule_set(name: str) -> RuleSet:
     return replace(loaded, name=name, **guarded)  # type: ignore[arg-type]  # each has the signature of what it calls
 
 
-def _loaded(one: InstalledRuleSet) -> RuleSet:
+def _loaded(one: RuleSetEntryPoint) -> RuleSet:
     from importlib.metadata import EntryPoint  # noqa: PLC0415 - as above
 
     try:
@@ -134,7 +134,7 @@ def _loaded(one: InstalledRuleSet) -> RuleSet:
 class _Guarded:
     """A function of a user's rule set; what it raises becomes one sentence that names the entry point."""
 
-    def __init__(self, function: Callable[..., Any], field: str, one: InstalledRuleSet) -> None:
+    def __init__(self, function: Callable[..., Any], field: str, one: RuleSetEntryPoint) -> None:
         self._function, self._field, self._one = function, field, one
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401 - of the function that is called

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar
 
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLAIM_KIND, CLIQUE_KIND, CORE, GROUP_KIND, GROVE, POD_KIND, SET_KIND
-from grove_core.resources.crd_names import CrdNames, crd_names_in
-from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_signs
+from grove_core.resources.crd_names import NamesInCrd, crd_names_from_definition
+from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_state
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import GROUP_KINDS
 from grove_core.resources.pod_fields import NO_SPEC, NO_STATUS, UnreadableFields, decode_pod
@@ -20,17 +20,17 @@ from grove_shell.client.api_discovery import connection_error_advice, discover_o
 from grove_shell.client.api_kinds import CLAIM_KINDS, KINDS, ApiKind, kinds_with_served_claims
 from grove_shell.client.api_response import NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.client.connection_settings import ClusterAccessError, read_connection_settings
 from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind, list_kind_by_page
 from grove_shell.operator.crd_name_clashes import served_resource_names
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.input_completeness import CollectedObjects
 from grove_shell.reading.input_objects import DEFINITION_KIND
 from grove_shell.views.progress_bars import progress_counter
 
 _DEFINITIONS: Final = ApiKind(DEFINITION_KIND, "apiextensions.k8s.io/v1", "customresourcedefinitions", clustered=True)
 
 
-def installed_crd_names(live: LiveClusterOptions) -> list[CrdNames]:
+def installed_crd_names(live: LiveClusterOptions) -> list[NamesInCrd]:
     """Return the names of all definitions of a server.
 
     Where the server does not list definitions to this user, only the resources that it serves are looked at.
@@ -38,16 +38,16 @@ def installed_crd_names(live: LiveClusterOptions) -> list[CrdNames]:
     Raises:
         NoClusterAccess: there is no way to it, or it does not answer.
     """
-    return run_cluster_requests(_installed_names(live))
+    return run_live_cluster_requests(_installed_names(live))
 
 
-async def _installed_names(live: LiveClusterOptions) -> list[CrdNames]:
+async def _installed_names(live: LiveClusterOptions) -> list[NamesInCrd]:
     async with ApiSession(await read_connection_settings(live.kubeconfig, live.context)) as api:
         try:
             items, _version = await list_all_objects_of_kind(api, _DEFINITIONS)
         except KindNotListed:
             return await served_resource_names(api)
-    return [names for item in items if (names := crd_names_in(item)) is not None]
+    return [names for item in items if (names := crd_names_from_definition(item)) is not None]
 
 
 Json = dict[str, Any]
@@ -69,10 +69,10 @@ def list_objects_of_all_kinds(live: LiveClusterOptions, *, with_events: bool = F
         NoClusterAccess: it cannot be reached, does not answer, or does not serve PodCliqueSets.
     """
     with progress_counter("asking", "object") as count:
-        return run_cluster_requests(_collect(live, count or (lambda _item: None), with_events=with_events))
+        return run_live_cluster_requests(_collect(live, count or (lambda _item: None), with_events=with_events))
 
 
-def run_cluster_requests(requests: Coroutine[Any, Any, T]) -> T:
+def run_live_cluster_requests(requests: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that sends requests to a cluster, and return its result.
 
     Raises:
@@ -81,7 +81,7 @@ def run_cluster_requests(requests: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(requests)
     except NoServerResponse as fault:
-        raise NoClusterAccess(connection_error_advice(fault)) from fault
+        raise ClusterAccessError(connection_error_advice(fault)) from fault
 
 
 async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, with_events: bool) -> CollectedObjects:
@@ -91,7 +91,7 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
         try:
             sets = await _listed(api, KINDS[SET_KIND], namespace, count)
         except KindNotListed as fault:
-            raise NoClusterAccess(f"{connection.server}: {connection_error_advice(fault)}") from fault
+            raise ClusterAccessError(f"{connection.server}: {connection_error_advice(fault)}") from fault
         served = await discover_optional_apis(api)
         kinds = [kind for kind in kinds_with_served_claims(served).values() if kind.kind != SET_KIND]
         without_claims = not served.claims and await _lacks_group_of_claims(api)
@@ -151,7 +151,7 @@ async def _with_relisted(
             for kind in judged:
                 again += await _listed(api, KINDS[kind], namespace, count, whole=True)
         except KindNotListed as fault:
-            raise NoClusterAccess(
+            raise ClusterAccessError(
                 f"{namespace}: listed once, and not a second time: {connection_error_advice(fault)}"
             ) from fault
     kept = [
@@ -198,7 +198,7 @@ def shows_node_loss(item: Json) -> bool:
         pod = decode_pod(item)
     except UnreadableFields:
         return False
-    signs = unready_pod_signs(pod.spec or NO_SPEC, pod.status or NO_STATUS)
+    signs = unready_pod_state(pod.spec or NO_SPEC, pod.status or NO_STATUS)
     return signs is not None and signs.written_for_node
 
 
@@ -207,7 +207,7 @@ def _is_ready(pod: Json) -> bool:
     return any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
 
 
-def is_pod_of_grove(pod: Json) -> bool:
+def is_controlled_by_podclique(pod: Json) -> bool:
     """Return whether a PodClique controls a pod, whatever its labels are."""
     owner = metadata_in(pod).controller
     return (owner.kind, owner.api_version.rpartition("/")[0]) == (CLIQUE_KIND, KINDS[CLIQUE_KIND].group)
@@ -226,7 +226,7 @@ async def _listed(
     async for page in list_kind_by_page(api, replace(kind, selector="") if whole else kind, namespace):
         if page.first:
             found.clear()
-        items = [item for item in page.items if kind.kind != POD_KIND or not whole or is_pod_of_grove(item)]
+        items = [item for item in page.items if kind.kind != POD_KIND or not whole or is_controlled_by_podclique(item)]
         found.extend(items)
         for item in items:
             count(item)

@@ -7,12 +7,12 @@ from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, RemovedManifest
 from grove_core.plan.update_forecast import PodsAndGpus
-from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
+from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.uncollected_objects import edit_effects_on_uncollected_objects
-from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.in_memory.edit_of_uncollected_kinds import edit_effects_on_uncollected_objects
+from grove_shell.reading.input_completeness import LoadedInput
 
 
 def with_manifest_findings(
@@ -40,18 +40,18 @@ def with_manifest_findings(
     return replace(forecast, edit=replace(edit, uncollected=found)) if found else forecast
 
 
-def _touches_other_kinds(dependence: FieldDependence) -> bool:
+def _touches_other_kinds(dependence: FieldDependents) -> bool:
     """Return whether a field touches objects of other kinds than PodCliques and pods."""
     match dependence:
-        case FieldDependence.NEW_PARTS | FieldDependence.REPLICAS | FieldDependence.OBJECTS:
+        case FieldDependents.NEW_PARTS | FieldDependents.REPLICAS | FieldDependents.OBJECTS:
             return True
-        case FieldDependence.PODS | FieldDependence.TERMINATION | FieldDependence.METADATA:
+        case FieldDependents.PODS | FieldDependents.TERMINATION | FieldDependents.METADATA:
             return False
         case _:
             assert_never(dependence)
 
 
-def manifests_not_planned(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[str, ...]:
+def unselected_sets_with_manifests(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[str, ...]:
     """Return the sets that a manifest of the input changes or creates and that are not among those planned (IN-087).
 
     Returns:

@@ -10,7 +10,7 @@ from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, grove_crd_manifests
 from grove_shell.manifests.deployments import operator_manifests, webhook_manifests
 from grove_shell.manifests.installation import InstallationOptions, daemon_rbac_roles, namespace_and_role_manifests
-from grove_shell.manifests.preview import preview_manifests
+from grove_shell.manifests.preview import preview_webhook_manifests
 from grove_shell.monitoring.alert_settings import AlertOptions
 from grove_shell.monitoring.monitoring_manifests import MONITORING_PARTS
 from grove_shell.reading.input_faults import InputFault
@@ -55,7 +55,7 @@ def installation_objects(
     made += [one for part, make in PARTS.items() if not parts or part in parts for one in make(installation)]
     monitored = (make for part, make in MONITORING_PARTS.items() if part in {*parts, *more})
     made += [make(installation.home, alerts) for make in monitored]  # on request only (AL-013)
-    made += preview_manifests(installation) if PREVIEW_PART in {*parts, *more} else ()
+    made += preview_webhook_manifests(installation) if PREVIEW_PART in {*parts, *more} else ()
     return [json.loads(json.dumps(one)) for one in made]
 
 

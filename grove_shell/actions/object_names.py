@@ -11,7 +11,7 @@ from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.reading.input_sources import STDIN, input_items_in_path, standard_input_stream
+from grove_shell.reading.input_sources import STDIN, input_items_in_path, standard_input_bytes
 
 LONGEST_S: Final = 3.0
 """As long as a user waits for a completion; what was read until then is offered."""
@@ -25,7 +25,7 @@ class ObjectName(NamedTuple):
     name: str
 
 
-def names_in_files(
+def object_names_in_files(
     filenames: Sequence[str], kinds: Collection[str], clock: Callable[[], float] = time.monotonic
 ) -> list[ObjectName]:
     """Return the objects of some kinds that files or folders hold, in their order; standard input is not read.
@@ -48,7 +48,7 @@ def _named_items(filenames: Sequence[str]) -> Iterator[ObjectName]:
     for path in filenames:
         if path == STDIN:
             continue
-        for item in input_items_in_path(path, [], standard_input_stream()):
+        for item in input_items_in_path(path, [], standard_input_bytes()):
             kind, metadata = item.value.get("kind"), item.value.get("metadata")
             if isinstance(kind, str) and isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
                 yield ObjectName(kind, str(metadata.get("namespace") or ""), metadata["name"])

@@ -10,16 +10,26 @@ from grove_core.kernel.errors import ObjectProblem
 from grove_core.preflight import preflight_objections
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
 from grove_core.rule_sets.named import rule_set
-from grove_shell.actions.configuration_files import FIELD, Reader, T, go_operator_file_note, read_one_configuration
+from grove_shell.actions.configuration_files import (
+    FIELD,
+    Reader,
+    T,
+    read_one_configuration,
+    unused_go_operator_fields_note,
+)
 from grove_shell.client.api_discovery import check_connection, discover_optional_apis
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.client.connection_settings import ClusterAccessError, read_connection_settings
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.operator.crd_name_clashes import find_crd_name_clashes
-from grove_shell.operator.operator_process import OperatorProcess
-from grove_shell.replay.decision_log_format import DecisionLog, NotADecisionLog, open_decision_log
+from grove_shell.operator.operator_process import OperatorProcessOptions
+from grove_shell.replay.decision_log_format import DecisionLog, NotADecisionLog, open_decision_log_for_append
 from grove_shell.settings.operator_settings import OperatorSettings, parse_operator_settings
-from grove_shell.settings.webhook_settings import WebhookSettings, parse_webhook_settings, webhook_settings_of_preview
+from grove_shell.settings.webhook_settings import (
+    WebhookSettings,
+    default_preview_webhook_settings,
+    parse_webhook_settings,
+)
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import NOTHING_STARTED, input_problems_page
 from grove_shell.webhooks.webhook_process import WebhookProcess
@@ -35,7 +45,7 @@ def run_operator(config: str | None, decision_log: str | None, **options: Any) -
         decisions = None
         if decision_log is not None:
             try:
-                decisions = stack.enter_context(open_decision_log(Path(decision_log)))
+                decisions = stack.enter_context(open_decision_log_for_append(Path(decision_log)))
             except (OSError, NotADecisionLog) as fault:
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
                 raise CommandFailed(f"{decision_log}: {words}; try another --decision-log") from fault
@@ -56,15 +66,15 @@ async def _operate(
     async with ApiSession(connection, timeout=settings.client.timeout) as api:
         try:
             await check_connection(api, namespace)
-        except NoClusterAccess as fault:
+        except ClusterAccessError as fault:
             taken = () if isinstance(fault.__cause__, NoServerResponse) else await find_crd_name_clashes(api)
-            raise NoClusterAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
+            raise ClusterAccessError("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
         served = await discover_optional_apis(api)
     objections = preflight_objections(settings.configuration, served)
     if objections:
         why = "; ".join(objection.because.sentence for objection in objections)
-        raise NoClusterAccess(f"{connection.server}: {why}")
-    return await OperatorProcess(
+        raise ClusterAccessError(f"{connection.server}: {why}")
+    return await OperatorProcessOptions(
         connection=connection,
         settings=settings,
         served=served,
@@ -82,7 +92,7 @@ def run_webhooks(config: str | None, **options: Any) -> int:  # noqa: ANN401 - a
     if not options["previews"]:
         return asyncio.run(_serve(settings, **options))
     policies = _read_policies(settings, str(config))
-    return asyncio.run(_serve(webhook_settings_of_preview(settings), policies, **options))
+    return asyncio.run(_serve(default_preview_webhook_settings(settings), policies, **options))
 
 
 def _read_policies(settings: WebhookSettings, file: str) -> "tuple[Policy, ...]":
@@ -135,7 +145,7 @@ def _read_operator_settings(path: str | None, *, observe: bool) -> OperatorSetti
         return (settings, raw), problems
 
     settings, raw = _read_settings(path, read)
-    note = go_operator_file_note(str(path), raw)
+    note = unused_go_operator_fields_note(str(path), raw)
     if not note:
         return settings
     print_error(note)

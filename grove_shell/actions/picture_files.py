@@ -8,10 +8,10 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import explanation_of_forecast
 from grove_core.plan.forecast import Forecast
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.views.compare.compare_page import RuleSetComparisonReport, comparison_verdict
-from grove_shell.views.plan.plan_headline import plan_verdicts, time_and_rules_line
+from grove_shell.views.compare.compare_page import RuleSetComparisonReport, comparison_headline
+from grove_shell.views.plan.plan_headline import plan_headline, time_and_rules_line
 from grove_shell.views.plan.plan_notes import PlanPageContext
-from grove_shell.views.plan.planned_terminations import PendingReplica, pending_replicas
+from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, pending_replicas
 
 if TYPE_CHECKING:
     from grove_shell.views.plan.termination_chart import TerminationChart
@@ -34,19 +34,19 @@ def draw_plan(path: str, document: PlanDocument, until: datetime | None, context
         context: as for the page of the plan; the title depends on it.
     """
     from grove_shell.views.plan.termination_chart import (  # noqa: PLC0415 - few want a picture
-        ChartPanel,
         TerminationChart,
+        TerminationChartPanel,
         span_text,
     )
 
     stories = [explanation_of_forecast(forecast) for forecast in document.forecasts]
     now = document.as_of
     line = time_and_rules_line(now, document.rules, document.rules_from, document.as_of_from)
-    verdicts = plan_verdicts(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
+    verdicts = plan_headline(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
     chart = TerminationChart(
         title="; ".join(text for text, _ in verdicts),
         subtitle=line + span_text(now, until),
-        panels=(ChartPanel("", pending_replicas(document.forecasts, stories)),),
+        panels=(TerminationChartPanel("", pending_replicas(document.forecasts, stories)),),
         now=now,
         until=until,
     )
@@ -56,17 +56,17 @@ def draw_plan(path: str, document: PlanDocument, until: datetime | None, context
 def draw_comparison(path: str, report: RuleSetComparisonReport) -> None:
     """Draw the terminations under both rule sets, side by side. Raises CommandFailed if the file cannot be written."""
     from grove_shell.views.plan.termination_chart import (  # noqa: PLC0415 - few want a picture
-        ChartPanel,
         TerminationChart,
+        TerminationChartPanel,
         span_text,
     )
 
     now = report.as_of
     chart = TerminationChart(
-        title="".join(text for text, _ in comparison_verdict(report)),
+        title="".join(text for text, _ in comparison_headline(report)),
         subtitle=f"as of {now.date().isoformat()} {now.strftime('%H:%M:%SZ')}{span_text(now, report.until)}",
         panels=tuple(
-            ChartPanel(f"rules '{name}'", _pending(forecasts))
+            TerminationChartPanel(f"rules '{name}'", _pending(forecasts))
             for name, forecasts in zip(report.rules, report.forecasts, strict=True)
         ),
         now=now,
@@ -89,5 +89,5 @@ def _draw(chart: "TerminationChart", path: str) -> None:
     draw_picture(path, lambda: draw_termination_chart(chart, path))
 
 
-def _pending(forecasts: Sequence[Forecast]) -> tuple[PendingReplica, ...]:
+def _pending(forecasts: Sequence[Forecast]) -> tuple[ReplicaPendingTermination, ...]:
     return pending_replicas(forecasts, map(explanation_of_forecast, forecasts))

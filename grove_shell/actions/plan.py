@@ -11,14 +11,14 @@ from grove_core.document.plan_document import Json, PlanDocument
 from grove_core.kernel.structs import Struct
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
+from grove_shell.actions.findings_besides_plan import nothing_decided_message, sets_with_unknown_nodes
 from grove_shell.actions.html_files import save_html_file
-from grove_shell.actions.input_findings import nothing_decided_message, sets_with_unknown_nodes
 from grove_shell.actions.plan_checks import plan_objections
 from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
 from grove_shell.actions.rule_set_choice import operator_rule_set_note
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE, CommandFailed
-from grove_shell.policies.plan_classes import fail_on_class_of_undecided_manifests
+from grove_shell.policies.fail_on_classes import fail_on_class_of_undecided_manifests
 from grove_shell.policies.policy_results import PolicyResult, policy_results_as_json
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.styled_text_page import print_error
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from grove_shell.policies.policy import Policy
 
 
-class ReadPlan(Struct, frozen=True):
+class PlanWithPageContext(Struct, frozen=True):
     """The plan of an input with what its page shows besides."""
 
     inputs: CommandInput
@@ -45,7 +45,7 @@ def plan_and_print(source: InputSource, options: PlanOptions) -> int:
 
         require_matplotlib()
     try:
-        return show_plan(read_plan(source, options), options)
+        return show_plan(read_input_and_plan(source, options), options)
     except SetsNotInInput as fault:
         print_error(fault)
         return fault.code
@@ -60,7 +60,7 @@ class SetsNotInInput(CommandFailed):
         self.code = code
 
 
-def read_plan(source: InputSource, options: PlanOptions) -> ReadPlan:
+def read_input_and_plan(source: InputSource, options: PlanOptions) -> PlanWithPageContext:
     """Read the input and plan it.
 
     Raises:
@@ -73,10 +73,10 @@ def read_plan(source: InputSource, options: PlanOptions) -> ReadPlan:
         raise SetsNotInInput(lacking, FAIL_ON if (options.fail_on or policies) and not options.sets else USAGE)
     plan = plan_input(inputs, source, options)
     results = _evaluated(policies, plan)
-    return ReadPlan(inputs, plan, plan_page_context(inputs, plan, source, options, results))
+    return PlanWithPageContext(inputs, plan, plan_page_context(inputs, plan, source, options, results))
 
 
-def show_plan(found: ReadPlan, options: PlanOptions) -> int:
+def show_plan(found: PlanWithPageContext, options: PlanOptions) -> int:
     """Print a plan, save it as the options say, and return the exit code."""
     inputs, plan, context = found.inputs, found.plan, found.context
     _print(plan.document, context, options)

@@ -6,17 +6,17 @@ from typing import Protocol
 
 from grove_core.document.termination_totals import termination_totals
 from grove_core.plan.forecast import Forecast
-from grove_shell.policies.plan_classes import (
+from grove_shell.policies.fail_on_classes import (
     fail_on_class_of_undecided_manifests,
-    fail_on_class_of_unknown_verdicts,
     fail_on_classes_in_forecasts,
     fail_on_classes_of_open_plans,
+    unknown_fail_on_class,
 )
 from grove_shell.policies.policy_results import PolicyResult, denied_policy_names
-from grove_shell.views.formatting import fail_on_message
+from grove_shell.views.formatting import failed_check_message
 
 
-class PlanLimits(Protocol):
+class PlanFailureLimits(Protocol):
     """The options of ``grove plan`` that may fail it."""
 
     @property
@@ -36,7 +36,7 @@ class PlanLimits(Protocol):
 
 
 def plan_objections(
-    limits: PlanLimits,
+    limits: PlanFailureLimits,
     planned: Sequence[Forecast],
     until: datetime | None,
     results: Sequence[PolicyResult],
@@ -57,10 +57,10 @@ def plan_objections(
         return
     classes = fail_on_classes_in_forecasts(planned, until)
     undecided = {"unknown"} if is_incomplete else fail_on_class_of_undecided_manifests(planned)
-    unknown = fail_on_class_of_unknown_verdicts(planned) | undecided
+    unknown = unknown_fail_on_class(planned) | undecided
     found = classes | fail_on_classes_of_open_plans(planned)
     if limits.fail_on and (met := set(limits.fail_on) & found | unknown):
-        yield fail_on_message(met)
+        yield failed_check_message(met)
     if objection := restarted_gpus_objection(planned, most_restarted, is_unknown="unknown" in classes | undecided):
         yield f"failed by --max-restarted-gpus: {objection}"
     is_unknown = "unknown" in classes | unknown or not all(one.complete for one in planned)

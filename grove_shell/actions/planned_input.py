@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from grove_core.areas.gang_termination.termination_findings import averted_by_predicted_steps
+from grove_core.areas.gang_termination.termination_findings import findings_after_predicted_steps
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.structs import Struct, replace
 from grove_core.operator_recognition import RecognisedOperator
@@ -13,15 +13,15 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.hints import termination_hints
 from grove_shell.actions.command_input import CommandInput, InputSource
-from grove_shell.actions.input_findings import forecasts_with_input_findings
+from grove_shell.actions.findings_besides_plan import forecasts_with_input_findings
 from grove_shell.actions.manifest_findings import (
-    manifests_not_planned,
     uncollected_kind_names,
+    unselected_sets_with_manifests,
     with_manifest_findings,
 )
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
-from grove_shell.in_memory.update_forecasts import with_edit_forecast
+from grove_shell.in_memory.update_forecasts import forecast_with_edit
 from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.views.progress_bars import progress_counter
 
@@ -90,7 +90,7 @@ def plan_input(inputs: CommandInput, source: InputSource, options: PlanOptions) 
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
         as_of_from=inputs.time.source,
-        not_planned=manifests_not_planned(inputs.loaded, snapshots),
+        not_planned=unselected_sets_with_manifests(inputs.loaded, snapshots),
     )
     return PlannedInput(document=document, snapshots=snapshots, recognition=recognition, until=until)
 
@@ -123,7 +123,7 @@ def forecasts_of_sets(
     with progress_counter("planning updates", "stage", every=1) as count:
         return tuple(
             with_termination_hints(
-                with_edit_forecast(
+                forecast_with_edit(
                     forecast, snapshot, rules, inputs.loaded.changes, inputs.loaded.before, progress=count
                 ),
                 snapshot,
@@ -141,7 +141,9 @@ def with_termination_hints(forecast: Forecast, snapshot: Snapshot, rules: RuleSe
         snapshot: of the set, before the first round.
         nodes: what the Nodes of the input show; whether pods can become ready depends on it.
     """
-    changed = {(one.subject, one.question) for one in averted_by_predicted_steps(forecast.findings, forecast.averted)}
+    changed = {
+        (one.subject, one.question) for one in findings_after_predicted_steps(forecast.findings, forecast.averted)
+    }
     findings = tuple(one for one in forecast.findings if (one.subject, one.question) not in changed)
     hints = termination_hints(
         snapshot_with_set_as_stored(snapshot, rules), findings, rules, nodes.readiness, nodes.capacity

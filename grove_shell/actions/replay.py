@@ -19,7 +19,7 @@ from grove_shell.actions.rule_set_choice import rule_set_by_name
 from grove_shell.exit_codes import CHANGES, DONE, FAIL_ON, CommandFailed
 from grove_shell.reading.gzip_stream import UnreadableGzip, unpacked_lines
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_sources import STDIN, input_name, standard_input_stream
+from grove_shell.reading.input_sources import STDIN, input_name, standard_input_bytes
 from grove_shell.replay.decision_log_format import canonical_json, equals_recorded_plan, plan_as_decision_log_json
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, RecordedDecision, recorded_decisions
 from grove_shell.views.formatting import NOTHING_REPLAYED, input_problems_page
@@ -72,7 +72,7 @@ def _reader(path: str) -> Callable[[], Iterable[bytes]]:
     """The lines of a log, as often as they are asked for; a pipe gives them once, so its bytes are kept (IN-026)."""
     if path != STDIN and Path(path).is_file():
         return lambda: _lines_of(lambda: Path(path).open("rb"))
-    kept = standard_input_stream().read() if path == STDIN else Path(path).read_bytes()
+    kept = standard_input_bytes().read() if path == STDIN else Path(path).read_bytes()
     return lambda: _lines_of(lambda: BufferedReader(BytesIO(kept)))
 
 

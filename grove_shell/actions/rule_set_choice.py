@@ -58,9 +58,9 @@ def rule_set_by_name(name: str) -> RuleSet:
     """
     with suppress(ValueError):
         return rule_set(name)
-    from grove_shell.actions.installed_rule_sets import installed_rule_set  # noqa: PLC0415 - few commands name one (P11)
+    from grove_shell.actions.installed_rule_sets import rule_set_from_entry_point  # noqa: PLC0415 - few commands name one (P11)
 
-    return installed_rule_set(name)
+    return rule_set_from_entry_point(name)
 
 
 def cluster_for_operator_recognition(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> IndexedCluster:

@@ -6,10 +6,10 @@ from typing import Any
 
 from grove_core.rule_sets.named import rule_sets
 from grove_shell.actions.installed_rule_sets import (
-    InstalledRuleSet,
-    installed_rule_set,
+    RuleSetEntryPoint,
     installed_rule_sets,
     known_rule_set_name,
+    rule_set_from_entry_point,
 )
 from grove_shell.catalogue.specification_rules import (
     RetiredRule,
@@ -84,16 +84,16 @@ def print_rules(asked: tuple[str, ...], output: str) -> int:
     return DONE
 
 
-def _installed_among(names: Iterable[str]) -> dict[str, InstalledRuleSet]:
+def _installed_among(names: Iterable[str]) -> dict[str, RuleSetEntryPoint]:
     """Return the rule sets of entry points among some names. Raises InstalledRuleSetFailed where one does not load."""
     others = [name for name in names if name not in rule_sets()]
     found = {one.name: one for one in installed_rule_sets() if one.name in others} if others else {}
     for name in found:
-        installed_rule_set(name)
+        rule_set_from_entry_point(name)
     return found
 
 
-def _installed_as_json(one: InstalledRuleSet) -> dict[str, Any]:
+def _installed_as_json(one: RuleSetEntryPoint) -> dict[str, Any]:
     hidden = {"hiddenByBuiltIn": True} if one.name in rule_sets() else {}
     return {
         "name": one.name,

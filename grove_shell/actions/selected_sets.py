@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.resources.naming_rules import most_similar_name
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_shell.views.formatting import MAX_NAMES, comma_separated_names
+from grove_shell.views.formatting import MAX_NAMES, join_names_with_commas
 
 
 def selected_sets(
@@ -53,7 +53,7 @@ def _shared_letter_count(one: str, other: str) -> int:
 
 
 def _names_hint(meant: Iterable[str], known: Collection[str]) -> str:
-    names = comma_separated_names([*known], MAX_NAMES) if known else "none"
+    names = join_names_with_commas([*known], MAX_NAMES) if known else "none"
     guess = ", ".join(meant)
     return f"; did you mean {guess}? Known: {names}" if guess else f"; known: {names}"
 

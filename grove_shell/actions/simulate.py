@@ -10,7 +10,7 @@ from time import monotonic
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.operator_recognition import RecognisedOperator, unpredicted_set_finding
+from grove_core.operator_recognition import RecognisedOperator, set_not_predicted_finding
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.html_files import save_html_file, save_report
@@ -20,7 +20,7 @@ from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.exit_codes import DONE, FAIL_ON, USAGE, CommandFailed
 from grove_shell.interrupts_between_runs import interrupts_between_runs
 from grove_shell.simulator.checks.all_checks import PROMISES
-from grove_shell.simulator.cluster.simulated_admission import admission_by_rules
+from grove_shell.simulator.cluster.simulated_admission import simulated_admission_for_rules
 from grove_shell.simulator.random_events.randomized_scenario import (
     MOST_RUNS,
     smallest_failing_scenario,
@@ -28,7 +28,7 @@ from grove_shell.simulator.random_events.randomized_scenario import (
 )
 from grove_shell.simulator.scenario.dump_scenario import scenario_from_dump
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.scenario_problems import unknown_names_in
+from grove_shell.simulator.scenario.scenario_problems import unknown_names_in_scenario
 from grove_shell.simulator.scenario.scenario_reader import (
     ScenarioReadResult,
     read_dump_scenario,
@@ -112,7 +112,7 @@ def _reasons_of_newer_release(
     if read.cluster is None or shown is None:
         return found
     for root in read.cluster.sets:
-        newer = unpredicted_set_finding(shown, root.ref)
+        newer = set_not_predicted_finding(shown, root.ref)
         if newer is not None:
             found[root.ref] = tuple(why.sentence for why in newer.because)
     return found
@@ -244,7 +244,7 @@ def _run(
         until=until,
         tick=tick,
         rules=rules,
-        admission=admission_by_rules(rules),
+        admission=simulated_admission_for_rules(rules),
     )
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
@@ -255,7 +255,7 @@ def _report_smallest(read: ScenarioReadResult, run: SimulationResult, options: S
 
     def fails(scenario: Scenario) -> bool:
         advance()
-        if unknown_names_in(scenario, read.cluster):
+        if unknown_names_in_scenario(scenario, read.cluster):
             return False  # reading its file would fail
         found = _run(read, scenario, options, check=True, counts_only=True).violation
         return found is not None and found.code == code

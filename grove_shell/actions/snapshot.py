@@ -10,7 +10,7 @@ from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds
 from grove_shell.client.nesting_limit import TOO_DEEP, fields_below_nesting_limit
 from grove_shell.exit_codes import DONE
-from grove_shell.reading.collected_objects import snapshot_header_item
+from grove_shell.reading.input_completeness import snapshot_header_item
 from grove_shell.reading.input_items import object_name_in_faults
 from grove_shell.redaction import ObjectRedaction
 from grove_shell.styled_text_page import print_error, write_stdout

@@ -23,18 +23,18 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.actions.decision_time import decision_time
+from grove_shell.actions.edited_topologies import known_topologies_for_edit, topology_as_raw_json
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
-from grove_shell.actions.topology_edits import raw_topology, topology_change_view
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
-from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault
-from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input_stream
+from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input_bytes
 from grove_shell.reading.input_topologies import NodeCollector, is_topology_object
 from grove_shell.reading.manifest_admission import AdmissionOptions
-from grove_shell.reading.objects import load
-from grove_shell.reading.pod_runs import object_count
+from grove_shell.reading.pod_batch_decoding import object_count
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.formatting import (
     NOTHING_DECIDED,
@@ -142,9 +142,9 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
         collected = list_objects_of_all_kinds(source.live)
     with progress_counter("reading", "object", size=object_count) as count:
         capacity = NodeCollector(count)
-        loaded = load(
+        loaded = load_input_files(
             source.filenames,
-            standard_input_stream(),
+            standard_input_bytes(),
             capacity.collect,
             collected,
             configuration,
@@ -207,13 +207,15 @@ def print_topology_change_impact(source: InputSource, name: str, changed: str | 
     decision: Decision[AdmissionVerdict] | None = None
     if changed is None:
         if one.not_validated is None:
-            decision = admit_topology_deletion(raw_topology(name, old), topology_change_view(one, found.cluster))
+            decision = admit_topology_deletion(
+                topology_as_raw_json(name, old), known_topologies_for_edit(one, found.cluster)
+            )
         what = TopologyChangeImpact(one, old, None, decision, (), again)
     else:
         new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
-        raw = raw_topology(name, old) if old is not None else None
+        raw = topology_as_raw_json(name, old) if old is not None else None
         if one.not_validated is None:
-            around = topology_change_view(one, found.cluster, by_placed=True)
+            around = known_topologies_for_edit(one, found.cluster, by_placed=True)
             decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
         sets = topology_impacts_on_sets(found.cluster, topology, found.now) if topology is not None else ()
@@ -236,7 +238,7 @@ def _changed(path: str, name: str, kind: str) -> InputItem:
     """Return the topology in the file of ``--changed``. Raises CommandFailed if the file has none, or several."""
     problems: list[InputFault] = []
     found = [
-        item for item in input_items_in_path(path, problems, standard_input_stream()) if is_topology_object(item.value)
+        item for item in input_items_in_path(path, problems, standard_input_bytes()) if is_topology_object(item.value)
     ]
     chosen = [item for item in found if item_display_name(item) == f"{kind} {name}"]
     if len(chosen) != 1 and not problems:

@@ -17,7 +17,7 @@ from grove_shell.views.plan.plan_notes import PlanPageContext, add_plan_notes, p
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.tree.object_tree import set_tree
 from grove_shell.views.tree.tree_nodes import TreeNode, trees_as_json
-from grove_shell.views.tree.tree_page import add_tree, signs_for_encoding
+from grove_shell.views.tree.tree_page import add_tree, tree_symbols_for_encoding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def _page(plan: PlannedInput, context: PlanPageContext, trees: list[TreeNode], *
     add_plan_notes(page, document, stories, context)
     out = sys.stdout
     width = shutil.get_terminal_size().columns if on_terminal and out is not None and out.isatty() else None
-    signs = signs_for_encoding(out.encoding if out is not None else None)
+    signs = tree_symbols_for_encoding(out.encoding if out is not None else None)
     for tree in trees:
         page.add_line()
         add_tree(page, tree, document.as_of, width=width, signs=signs, full=context.verbose)

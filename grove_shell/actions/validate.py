@@ -14,16 +14,16 @@ from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
+from grove_core.preflight import kinds_of_unknown_availability, preflight_notices, preflight_objections
 from grove_core.resources.api_names import GROVE, SET_KIND
-from grove_core.resources.crd_names import CrdNames
+from grove_core.resources.crd_names import NamesInCrd
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.command_input import InputSource, read_command_input
 from grove_shell.actions.configuration_files import read_operator_configuration
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, cluster_for_operator_recognition
-from grove_shell.actions.validate_autoscalers import judged_autoscalers
+from grove_shell.actions.validate_autoscalers import autoscalers_with_warnings
 from grove_shell.exit_codes import DONE, ERROR, CommandFailed
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.field_positions import FieldPositions
@@ -31,18 +31,18 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import input_name
 from grove_shell.reading.validation_input import (
     conflicting_manifest_faults,
+    find_stored_set,
     read_validation_input,
-    stored_set_of_manifest,
 )
 from grove_shell.styled_text_page import print_error, print_page, write_stdout
 from grove_shell.views.formatting import NOTHING_CHECKED, NOTHING_DECIDED, REST_JUDGED, input_problems_page
 from grove_shell.views.renderers import ANNOTATION_FORMATS, RENDERERS, format_json_document
 from grove_shell.views.validation.validation_page import (
     JudgedManifest,
+    operator_start_page,
     taken_crd_names_page,
     validation_as_json,
     validation_page,
-    would_start_page,
 )
 
 _ABSENT: Final = "nothing"
@@ -101,7 +101,7 @@ def judge_manifests(
     judged: list[JudgedManifest] = []
     new: list[str] = []
     for item in given.sets:
-        earlier = stored_set_of_manifest(item.value, stored)
+        earlier = find_stored_set(item.value, stored)
         if old and earlier is None:
             new.append("/".join(metadata_in(item.value).namespace_and_name))
         decision = admit(item.value, earlier, used_names, settings.configuration, classes, around, chosen)
@@ -112,14 +112,14 @@ def judge_manifests(
         earlier = by_name.get(metadata_in(item.value).name)
         judged.append((item, admit_topology(item.value, earlier, around, settings.configuration)))
     faults.sort(key=lambda fault: fault.sort_key)
-    autoscalers = {id(item): warned for item, warned in judged_autoscalers(given)}
+    autoscalers = {id(item): warned for item, warned in autoscalers_with_warnings(given)}
     unknown = Counter(str(item.value["kind"]) for item in given.autoscalers if id(item) not in autoscalers)
     others = dict(sorted((given.others + unknown).items()))
     warned = tuple(filter(None, autoscalers.values()))
     return Validation(tuple(judged), warned, tuple(faults), others, chosen.name, tuple(new), settings.note, filenames)
 
 
-def validate_manifests(
+def print_manifest_verdicts(
     filenames: tuple[str, ...],
     old: tuple[str, ...],
     output: str,
@@ -171,13 +171,13 @@ def _print_verdicts(
 
 def _print_annotations(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], output: str, given: str) -> None:
     """Print annotations of GitHub or a SARIF log, which hold the problems of the input too (CL-086)."""
-    from grove_shell.views.validation.validation_annotations import (  # noqa: PLC0415 - code review alone
+    from grove_shell.views.validation.ci_annotations import (  # noqa: PLC0415 - code review alone
+        ci_annotations_of_validation,
         github_annotations_text,
         sarif_document,
-        validation_annotations,
     )
 
-    found = validation_annotations(judged, faults, FieldPositions())
+    found = ci_annotations_of_validation(judged, faults, FieldPositions())
     is_github = output == "github"
     write_stdout(github_annotations_text(found) if is_github else format_json_document(sarif_document(found, given)))
 
@@ -213,7 +213,7 @@ _DEFAULT_CHECKED: Final = (
 _NONE_TAKEN: Final = "no name taken: no other CRD has a name of Grove's CRDs"
 
 
-def _installed_crd_names(source: InputSource) -> list[CrdNames]:
+def _installed_crd_names(source: InputSource) -> list[NamesInCrd]:
     """Return the names of all definitions of the cluster; none without ``--live``."""
     if source.live is None:
         return []
@@ -240,11 +240,11 @@ def check_operator_preflight(source: InputSource) -> int:
             page.add_line(("would not start: ", "bold red"), why.sentence, (f"  {why.rule.requirement}", "dim"))
     elif inputs.problems:
         print_error(input_problems_page(inputs.problems, NOTHING_DECIDED))
-    elif lacking := kinds_of_unknown_presence(settings, served):
+    elif lacking := kinds_of_unknown_availability(settings, served):
         for kind in lacking:
             page.add_line(("unknown: ", "bold yellow"), f"whether the cluster has {kind}s does not show in this input")
     elif not page.lines:
-        print_page(would_start_page(preflight_notices(settings, served)))
+        print_page(operator_start_page(preflight_notices(settings, served)))
         return DONE
     print_page(page)
     return ERROR

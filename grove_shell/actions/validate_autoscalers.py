@@ -19,7 +19,7 @@ from grove_shell.reading.validation_input import ValidationInput
 from grove_shell.views.validation.validation_page import JudgedManifest
 
 
-def judged_autoscalers(given: ValidationInput) -> Iterator[tuple[InputItem, JudgedManifest | None]]:
+def autoscalers_with_warnings(given: ValidationInput) -> Iterator[tuple[InputItem, JudgedManifest | None]]:
     """Yield each autoscaler whose target is in the input, with the warning about it; None where there is none."""
     stored = {clique.ref: clique.min_available for clique in given.cliques}
     stored |= {group.ref: group.min_available for group in given.groups}

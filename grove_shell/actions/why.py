@@ -14,25 +14,30 @@ from grove_shell.actions.html_files import save_report
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.client.kind_names import kind_named
 from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
-from grove_shell.reading.audit_log import AuditFlaws, audited_writes
-from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.reading.input_sources import standard_input_stream
-from grove_shell.reading.kubernetes_events import ReportedEvent, read_events
-from grove_shell.reconstruction.causes import CauseClass
+from grove_shell.reading.audit_log import AuditLogFaults, audited_writes
+from grove_shell.reading.input_completeness import CollectedObjects
+from grove_shell.reading.input_sources import standard_input_bytes
+from grove_shell.reading.kubernetes_events import ListedKubernetesEvent, read_events
+from grove_shell.reconstruction.deletion_causes import DeletionCauseClass
 from grove_shell.reconstruction.dumps import Dump, read_dumps
 from grove_shell.reconstruction.holes import holes_of_record, holes_outside_record, unlisted_kinds
-from grove_shell.reconstruction.record import RebuiltRecord, rebuild_from_record
+from grove_shell.reconstruction.record_scan import RebuiltRecord, rebuild_from_record
 from grove_shell.reconstruction.recorded_objects import SetKey
-from grove_shell.reconstruction.sets_in_question import SetsInQuestion
+from grove_shell.reconstruction.sets_in_question import StorySets
 from grove_shell.reconstruction.story import Story, Target, events_about, grouped_deletions, happenings_of
 from grove_shell.styled_text_page import print_error
-from grove_shell.views.formatting import REST_UNKNOWN, fail_on_message, input_problems_closing_line, input_problems_page
+from grove_shell.views.formatting import (
+    REST_UNKNOWN,
+    failed_check_message,
+    input_problems_closing_line,
+    input_problems_page,
+)
 from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.why.why_document import story_as_json
 from grove_shell.views.why.why_page import why_page
 
-_CLASSES = {"terminate": frozenset({CauseClass.TERMINATION})}
+_CLASSES = {"terminate": frozenset({DeletionCauseClass.TERMINATION})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +76,11 @@ def explain_deletions(options: WhyOptions) -> int:
     configured = read_operator_configuration(options.config)
     faults = list(configured.problems)
     listed, reported, now = _live_objects(options.live)
-    stdin = standard_input_stream()
+    stdin = standard_input_bytes()
     events = (*read_events(options.events, stdin, faults), *reported)
     dumps = read_dumps(options.filenames, stdin, faults, configured.configuration, listed, now)
-    flaws = AuditFlaws()
-    question = SetsInQuestion(target.namespace, target.kind, target.name)
+    flaws = AuditLogFaults()
+    question = StorySets(target.namespace, target.kind, target.name)
     record = _read(options, question, flaws, dumps, configured.configuration, configured.rules)
     faults += flaws.faults
     if faults:
@@ -97,7 +102,7 @@ def explain_deletions(options: WhyOptions) -> int:
     RENDERERS[options.output].print_result(page=answer, document=lambda: story_as_json(story))
     save_report(options.html, "why", answer)
     if met := _classes_met(story) & set(options.fail_on):
-        print_error(fail_on_message(met))
+        print_error(failed_check_message(met))
         return FAIL_ON
     return ERROR if faults else DONE
 
@@ -113,7 +118,7 @@ def _target_of(options: WhyOptions) -> Target | None:
 
 def _live_objects(
     live: LiveClusterOptions | None,
-) -> tuple[CollectedObjects | None, tuple[ReportedEvent, ...], datetime | None]:
+) -> tuple[CollectedObjects | None, tuple[ListedKubernetesEvent, ...], datetime | None]:
     if live is None:
         return None, (), None
     from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
@@ -124,8 +129,8 @@ def _live_objects(
 
 def _read(
     options: WhyOptions,
-    question: SetsInQuestion,
-    flaws: AuditFlaws,
+    question: StorySets,
+    flaws: AuditLogFaults,
     dumps: Sequence[Dump],
     configuration: Configuration,
     configured: str | None,
@@ -144,9 +149,9 @@ def _story(
     options: WhyOptions,
     target: Target,
     record: RebuiltRecord,
-    flaws: AuditFlaws,
+    flaws: AuditLogFaults,
     dumps: Sequence[Dump],
-    events: Sequence[ReportedEvent],
+    events: Sequence[ListedKubernetesEvent],
 ) -> Story:
     is_shown = _within(options.since, options.until)
     groups = grouped_deletions((one for one in record.deletions if is_shown(one.at)), target)
@@ -176,7 +181,7 @@ def _story(
     )
 
 
-def _roots_of(target: Target, record: RebuiltRecord, events: Sequence[ReportedEvent]) -> tuple[SetKey, ...]:
+def _roots_of(target: Target, record: RebuiltRecord, events: Sequence[ListedKubernetesEvent]) -> tuple[SetKey, ...]:
     """Return the sets that Events name and the rest of the record does not show."""
     known = set(record.objects.roots)
     named = (SetKey(one.namespace, one.name) for one in events if one.kind == "PodCliqueSet")
@@ -207,7 +212,7 @@ def _shows_target(story: Story, record: RebuiltRecord) -> bool:
     )
 
 
-def _hint(target: Target, record: RebuiltRecord, events: Sequence[ReportedEvent]) -> str:
+def _hint(target: Target, record: RebuiltRecord, events: Sequence[ListedKubernetesEvent]) -> str:
     keys = [key for root in record.objects.roots for key in record.objects.keys_of(root)]
     names = {key.name for key in keys if key.kind == target.kind}
     names |= {event.name for event in events if event.kind == target.kind}

@@ -11,7 +11,7 @@ from grove_core.resources.labels import SET
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
 from grove_shell.apply.execute_concurrently import Execute
 from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
-from grove_shell.apply.pod_relist import PodRelist
+from grove_shell.apply.pod_relist import LastPodLists
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
@@ -30,7 +30,7 @@ class ClusterWriter:
         self._api = api
         self._cache = cache
         self._reader = FreshReader(api, cache)
-        self._pods = PodRelist(self._reader)
+        self._pods = LastPodLists(self._reader)
 
     def step_executor(self, withdrawn_because: Callable[[Step], str | None] = lambda _step: None) -> Execute:
         """Return what executes the steps of one round.

@@ -6,13 +6,13 @@ from typing import Any
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome
-from grove_core.resources.domain_sharing_labels import sharing_user_in_manifest
+from grove_core.resources.domain_sharing_labels import domain_user_in_manifest_labels
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.step_requests import is_already_exists_response, outcome_and_message_of_response
 from grove_shell.client.api_kinds import api_kind_of_ref, url_path_of_ref
 from grove_shell.client.api_response import FORBIDDEN, NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.response_check import response_shows_object
+from grove_shell.client.proxy_response_check import response_is_about_object
 
 OnObject = Callable[[dict[str, Any]], None]
 
@@ -34,7 +34,7 @@ async def create_or_reuse_object(
     """
     path = api_kind_of_ref(ref).url_path(ref.namespace)
     response = await api.request("POST", path, query={"fieldManager": writer}, body=thaw_json(manifest))
-    if response_shows_object(response, ref):
+    if response_is_about_object(response, ref):
         take_in(response.json_body())
     refused, refusal = outcome_and_message_of_response(response, ref, creates=True), response.error_message
     is_forbidden = response.status == FORBIDDEN  # a quota refuses before the name is looked up
@@ -46,18 +46,18 @@ async def create_or_reuse_object(
         if is_forbidden:
             return refused
         raise
-    if is_forbidden and not response_shows_object(response, ref):
+    if is_forbidden and not response_is_about_object(response, ref):
         return refused
     if response.status == NOT_FOUND:
         return AttemptOutcome.CONFLICT, "it was deleted a moment ago"
-    if not response_shows_object(response, ref):
+    if not response_is_about_object(response, ref):
         return outcome_and_message_of_response(response, ref)
     raw = response.json_body()
     take_in(raw)
     found = freeze(raw)
     holder, user = (
-        sharing_user_in_manifest(found) if isinstance(found, FrozenMap) else None,
-        sharing_user_in_manifest(manifest),
+        domain_user_in_manifest_labels(found) if isinstance(found, FrozenMap) else None,
+        domain_user_in_manifest_labels(manifest),
     )
     if holder is None or holder != user:
         found_user = holder or "another user (it has no label with the name)"

@@ -20,7 +20,7 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api_kinds import KINDS, url_path_of_ref
 from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.response_check import response_confirms_absence, response_shows_object
+from grove_shell.client.proxy_response_check import response_confirms_absence, response_is_about_object
 
 _LABELLED: Final = frozenset({"Pod", "Service", "HorizontalPodAutoscaler", "ResourceClaim"})
 """Kinds that are watched with a label selector and may be patched."""
@@ -51,7 +51,7 @@ class FreshReader:
         """
         before = self.cache.find_object(ref)
         response = await self.api.request("GET", url_path_of_ref(ref))
-        if response_shows_object(response, ref):
+        if response_is_about_object(response, ref):
             if await self.put_into_cache(ref, response.json_body()):
                 return True
         elif not response_confirms_absence(response, ref):
@@ -63,7 +63,7 @@ class FreshReader:
     async def is_unchanged_on_server(self, ref: Ref, guard: Guard) -> bool:
         """Return whether the server has an object in the version that was judged; the response enters the cache."""
         response = await self.api.request("GET", url_path_of_ref(ref))
-        if not response_shows_object(response, ref):
+        if not response_is_about_object(response, ref):
             return False
         raw = response.json_body()
         self.cache.put(ref.kind, raw)
@@ -101,7 +101,7 @@ class FreshReader:
         response = await self.api.request(**patch._asdict())
         if response_confirms_absence(response, ref):
             return None
-        if not response_shows_object(response, ref):
+        if not response_is_about_object(response, ref):
             raise _fault(response, ref, f"{lost}: {outcome_and_message_of_response(response, ref)[1]}")
         self._restored_at[uid] = now
         raw = response.json_body()

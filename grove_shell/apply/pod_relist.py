@@ -43,7 +43,7 @@ class NamespacePodListResult:
     unread: list[tuple[str, Mapping[str, Any], str]] = field(default_factory=list)
 
 
-class PodRelist:
+class LastPodLists:
     """The last list of each namespace; pods that the cache does not have are read into it."""
 
     def __init__(self, reader: FreshReader) -> None:

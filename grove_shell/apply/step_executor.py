@@ -15,7 +15,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import clique_of_new_pod
 from grove_shell.apply.create_or_reuse import create_or_reuse_object
 from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
-from grove_shell.apply.pod_relist import PodRelist
+from grove_shell.apply.pod_relist import LastPodLists
 from grove_shell.apply.step_requests import (
     WRITER,
     UndecidableResponse,
@@ -27,7 +27,11 @@ from grove_shell.client.api_kinds import api_kind_of_ref, url_path_of_ref
 from grove_shell.client.api_response import NOT_FOUND, ApiResponse
 from grove_shell.client.api_session import NoServerResponse, RequestWithdrawn
 from grove_shell.client.paged_lists import accept_header_for_kind
-from grove_shell.client.response_check import response_confirms_absence, response_confirms_write, response_shows_object
+from grove_shell.client.proxy_response_check import (
+    response_confirms_absence,
+    response_confirms_write,
+    response_is_about_object,
+)
 
 _DELETED: Final = "it was deleted a moment ago"
 
@@ -38,7 +42,7 @@ class StepExecutor:
     def __init__(
         self,
         reader: FreshReader,
-        pods: PodRelist | None = None,
+        pods: LastPodLists | None = None,
         withdrawn_because: Callable[[Step], str | None] = lambda _step: None,
     ) -> None:
         """Send nothing yet.
@@ -142,7 +146,7 @@ class StepExecutor:
         response = await self._reader.api.request("GET", url_path_of_ref(target), accept=accept)
         if response.status == NOT_FOUND:
             return AttemptOutcome.CONFLICT, _DELETED
-        if not response_shows_object(response, target):
+        if not response_is_about_object(response, target):
             return outcome_and_message_of_response(response, target)
         meta = metadata_in(response.json_body())
         is_labelled, owner = not missing_selector_label(target.kind, meta), meta.controller

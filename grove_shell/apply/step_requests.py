@@ -16,12 +16,12 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import object_after_status_write, status_as_json
+from grove_core.resources.status_comparison import object_after_status_write, status_as_json
 from grove_shell.client.api_kinds import api_kind_of_ref, url_path_of_ref
 from grove_shell.client.api_response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import APPLY, JSON, MERGE, STRATEGIC, NoServerResponse
 from grove_shell.client.paged_lists import accept_header_for_kind
-from grove_shell.client.response_check import response_confirms_write
+from grove_shell.client.proxy_response_check import response_confirms_write
 
 WRITER: Final = "grove-operator"
 STATUS_WRITER: Final = "grove-operator-status"

@@ -18,8 +18,8 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.cache.podcliqueset_cache import Object, PodCliqueSetCache
-from grove_shell.cache.root_keys import RootKey, is_topology_root_key, topology_root_key
+from grove_shell.cache.cached_podcliqueset import CachedPodCliqueSet, Object
+from grove_shell.cache.root_keys import RootKey, is_topology_cache_key, topology_cache_key
 from grove_shell.cache.topology_cache import TopologyCache
 from grove_shell.client.object_store import Key, StoresByKind
 
@@ -40,7 +40,7 @@ class CacheView(StoresByKind):
         self.configuration = Configuration()
         self.served = ServedApis()
         self.topologies = topologies
-        self._set_caches: dict[RootKey, PodCliqueSetCache] = {}
+        self._set_caches: dict[RootKey, CachedPodCliqueSet] = {}
         self._lost: dict[str, str] = {}
         self._template_specs: FrozenDict[Key, FrozenMap] | None = None  # None after a change
         self._vanished_pods: defaultdict[str, int] = defaultdict(int)
@@ -74,7 +74,7 @@ class CacheView(StoresByKind):
     def is_set_known_absent(self, root_key: RootKey) -> bool:
         """Return whether a set is known not to exist; one that cannot be read exists."""
         set_cache = self._set_caches.get(root_key)
-        if SET_KIND in self._lost or is_topology_root_key(root_key):
+        if SET_KIND in self._lost or is_topology_cache_key(root_key):
             return False
         return set_cache is None or (
             set_cache.root is None and all(kind != SET_KIND for kind, _, _ in set_cache.broken)
@@ -87,12 +87,12 @@ class CacheView(StoresByKind):
 
     def has_anything_of_root(self, root_key: RootKey) -> bool:
         """Return whether anything of a root is cached."""
-        return root_key in self._set_caches or (is_topology_root_key(root_key) and self._has_topology(root_key[1]))
+        return root_key in self._set_caches or (is_topology_cache_key(root_key) and self._has_topology(root_key[1]))
 
     def root_keys(self) -> list[RootKey]:
         """Return the keys of all roots: sets, deleted ones with leftovers included, and reconciled topologies."""
         names = dict.fromkeys((DEFAULT_TOPOLOGY, *self.topologies.by_name)) if self.topologies.kept else ()
-        topologies = (topology_root_key(name) for name in names if self._has_topology(name))
+        topologies = (topology_cache_key(name) for name in names if self._has_topology(name))
         return [*self._set_caches, *topologies]
 
     def refs_of_kind_in_set(self, root_key: RootKey, kind: str) -> list[Ref]:
@@ -125,7 +125,7 @@ class CacheView(StoresByKind):
         self, root_key: RootKey, now: datetime, attempts: tuple[Attempt, ...] = ()
     ) -> Observation | None:
         """Return the snapshot of a set or a topology; None if it does not exist."""
-        if is_topology_root_key(root_key):
+        if is_topology_cache_key(root_key):
             return self._observe_topology(root_key[1], now, attempts)
         return self.snapshot_of_set(root_key, now, attempts)
 

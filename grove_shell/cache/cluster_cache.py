@@ -23,7 +23,7 @@ from grove_core.resources.podgang import podgang_from_json
 from grove_core.resources.scaling_group import scaling_group_from_json
 from grove_core.resources.topology_usage import topology_in_template
 from grove_shell.cache.cache_view import CacheView
-from grove_shell.cache.podcliqueset_cache import Address, PodCliqueSetCache
+from grove_shell.cache.cached_podcliqueset import Address, CachedPodCliqueSet
 from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, root_key_from_labels
 from grove_shell.cache.topology_cache import TopologyCache
 from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, metadata_of_raw
@@ -157,7 +157,7 @@ class ClusterCache(CacheView):
         if root_key[1]:
             set_cache = self._set_caches.get(root_key)
             if set_cache is None:
-                set_cache = self._set_caches[root_key] = PodCliqueSetCache(exchange_pod=self._exchange_pod)
+                set_cache = self._set_caches[root_key] = CachedPodCliqueSet(exchange_pod=self._exchange_pod)
             set_cache.put_object((kind, *key), controller, after.item)
         self._notify(root_key)
 

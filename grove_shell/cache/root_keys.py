@@ -19,19 +19,19 @@ _PARTS: Final = frozenset({GROUP_KIND, "PodClique"})
 """Controllers of other objects. An event of these may arrive first, and they may have lost every label."""
 
 
-def topology_root_key(name: str) -> RootKey:
+def topology_cache_key(name: str) -> RootKey:
     """Return the key of a topology."""
     return (_OF_TOPOLOGIES, name)
 
 
-def is_topology_root_key(root_key: RootKey) -> bool:
+def is_topology_cache_key(root_key: RootKey) -> bool:
     """Return whether a key is that of a topology."""
     return root_key[0] == _OF_TOPOLOGIES
 
 
 def root_key_log_fields(root_key: RootKey) -> dict[str, str]:
     """Return a key as the fields of a log line."""
-    return {"topology": root_key[1]} if is_topology_root_key(root_key) else {"set": "/".join(root_key)}
+    return {"topology": root_key[1]} if is_topology_cache_key(root_key) else {"set": "/".join(root_key)}
 
 
 def root_key_from_labels(kind: str, meta: ObjectMetadata) -> RootKey | None:

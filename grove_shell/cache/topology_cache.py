@@ -16,7 +16,7 @@ from grove_core.resources.cluster_topology import (
     topology_ref,
     unreadable_topology_names,
 )
-from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, topology_root_key
+from grove_shell.cache.root_keys import NameReferenceIndex, RootKey, topology_cache_key
 from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
 
 _NONE: Final[frozenset[str]] = frozenset()
@@ -128,7 +128,7 @@ class TopologyCache(StoresByKind):
 
     def _requeue_topology(self, name: str) -> None:
         if self.kept:
-            self._changed(topology_root_key(name))
+            self._changed(topology_cache_key(name))
 
 
 def _topology_of_kind(kind: str, raw: Raw) -> ClusterTopology:

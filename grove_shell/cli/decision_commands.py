@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from grove_shell.cli.name_completion import complete_explained_object
-from grove_shell.cli.option_types import DurationOption, RepeatableChoice, RuleSetOption
+from grove_shell.cli.option_types import DurationOption, RepeatableChoiceOption, RuleSetOption
 from grove_shell.cli.options import (
     cluster_options,
     config_option,
@@ -70,7 +70,7 @@ DEFAULT = ("auto", "design")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if terminations differ or pods are restarted.")
 @click.option(
     "--fail-on",
-    type=RepeatableChoice(CHANGES),
+    type=RepeatableChoiceOption(CHANGES),
     multiple=True,
     help="Exit 3 if there is such a difference, or if a PodCliqueSet could not be decided; may be repeated.",
 )
@@ -148,9 +148,9 @@ def validate_command(**options: Any) -> int:
             raise click.UsageError("--live, --kubeconfig, --context and -A work only with --preflight")
         if not filenames:
             raise click.UsageError("nothing to check: give -f FILE")
-        from grove_shell.actions.validate import validate_manifests
+        from grove_shell.actions.validate import print_manifest_verdicts
 
-        return validate_manifests(**options, rules=rules)
+        return print_manifest_verdicts(**options, rules=rules)
     if options["old"] or rules is not None or options["output"] != "human":
         raise click.UsageError("--old, --rules and -o do not work with --preflight, which checks a configuration")
     if not live and not filenames:

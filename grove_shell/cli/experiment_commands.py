@@ -255,7 +255,7 @@ def converge_command(**options: Any) -> int:
     Exit codes: 0 done, 1 bad input, 64 usage, 130 interrupted.
     """
     from grove_shell.actions.converge import ConvergeOptions, run_convergence_experiments
-    from grove_shell.converge.converge_command_options import ConvergeCommandOptions
+    from grove_shell.converge.converge_option_parsing import ConvergeCommandOptions
 
     names = ("world", "kubeconfig", "store", "costs", "out", "resume", "jobs", "output")
     rest = {name: options.pop(name) for name in names}

@@ -64,12 +64,12 @@ def _beginning_with(incomplete: str, names: Collection[str]) -> list[CompletionI
 def _names_in_input(params: dict[str, Any], kinds: Collection[str]) -> "list[ObjectName]":
     """Return the objects of the files that were given before, or of the cluster with ``--live``."""
     from grove_shell.actions.command_input import LiveClusterOptions
-    from grove_shell.actions.object_names import names_in_cluster, names_in_files
+    from grove_shell.actions.object_names import names_in_cluster, object_names_in_files
 
     namespace = params.get("namespace")
     if params.get("live"):
         found = {name: params.get(name) for name in ("kubeconfig", "context")}
         live = LiveClusterOptions(namespace=namespace, everywhere=bool(params.get("everywhere")), **found)
         return names_in_cluster(live, kinds)
-    names = names_in_files(params.get("filenames") or (), kinds)
+    names = object_names_in_files(params.get("filenames") or (), kinds)
     return [one for one in names if namespace in {None, one.namespace} or not one.namespace]

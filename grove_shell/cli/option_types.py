@@ -55,7 +55,7 @@ class DurationOption(click.ParamType[timedelta]):
         return span or self.fail(f"{value!r} is not a duration {example}{hint}", param, ctx)
 
 
-class RepeatableChoice(click.Choice[str]):
+class RepeatableChoiceOption(click.Choice[str]):
     """One of a set of words, for an option that may be repeated."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -67,7 +67,7 @@ class RepeatableChoice(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-def namespace_name(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def validate_namespace_option(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Return the name; a name that no API server accepts for a namespace is a usage error."""
     from grove_core.resources.naming_rules import is_dns_label
 

@@ -91,7 +91,7 @@ def picture_option(meaning: str) -> Callable[[F], F]:
     )
 
 
-def combine_options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
+def combined_option_decorator(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options, in the order in which help shows them."""
 
     def decorated(command: F) -> F:
@@ -105,7 +105,7 @@ def combine_options_in_order(*options: Callable[[F], F]) -> Callable[[F], F]:
 def connection_options(default: str = "KUBECONFIG, else ~/.kube/config") -> Callable[[F], F]:
     """``--kubeconfig`` and ``--context`` of commands that always need a cluster."""
     meaning = f"Kubeconfig.  [default: {default}]"
-    return combine_options_in_order(
+    return combined_option_decorator(
         click.option("--kubeconfig", type=click.Path(dir_okay=False), metavar="FILE", help=meaning),
         click.option("--context", metavar="NAME", help="Context of the kubeconfig.  [default: current]"),
     )
@@ -118,7 +118,7 @@ log_option = click.option(
 )
 
 
-live_connection_options = combine_options_in_order(
+live_connection_options = combined_option_decorator(
     click.option(
         "--kubeconfig",
         type=click.Path(),
@@ -129,13 +129,13 @@ live_connection_options = combine_options_in_order(
 )
 """``--kubeconfig`` and ``--context`` of commands that read a cluster with ``--live``."""
 
-cluster_options = combine_options_in_order(
+cluster_options = combined_option_decorator(
     live_connection_options,
     click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="With --live: read all namespaces."),
 )
 """Which cluster, and which namespaces of it."""
 
-source_options = combine_options_in_order(
+source_options = combined_option_decorator(
     filename_option(
         "YAML or JSON as kubectl prints it, also gzip; may be repeated.  '-' is standard input.", required=False
     ),

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.option_types import DurationOption, RepeatableChoice
+from grove_shell.cli.option_types import DurationOption, RepeatableChoiceOption
 from grove_shell.cli.options import (
     connection_options,
     html_option,
@@ -46,7 +46,7 @@ _CHECKS = ("fail_on", "detailed_exitcode", "max_restarted_gpus", "max_terminated
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do now.")
 @click.option(
     "--fail-on",
-    type=RepeatableChoice(FAIL_ON),
+    type=RepeatableChoiceOption(FAIL_ON),
     multiple=True,
     help="Exit 3 if any round contains this, or if a PodCliqueSet could not be decided; may be repeated.",
 )
@@ -126,9 +126,9 @@ def plan_command(**options: Any) -> int:
     ]:
         shown = ", ".join(f"--{name.replace('_', '-')}" for name in checks)
         raise click.UsageError(f"--watch runs until it is stopped, so leave out what sets the exit code: {shown}")
-    from grove_shell.following.plan_watch import watch_plan
+    from grove_shell.following.plan_watch import print_plan_on_changes
 
-    return watch_plan(source, PlanOptions(**options))
+    return print_plan_on_changes(source, PlanOptions(**options))
 
 
 @click.command("apply")

@@ -5,7 +5,7 @@ from typing import Any, Final
 import click
 from click.shell_completion import get_completion_class
 
-from grove_shell.cli.option_types import namespace_name
+from grove_shell.cli.option_types import validate_namespace_option
 from grove_shell.cli.options import config_option, connection_options, document_output_option, output_option
 
 
@@ -57,9 +57,9 @@ _MONITORING: Final = ("alerts", "dashboard", "pod-monitor")
 
 def _complete_alert_values(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of all values of alerts, each with its equals sign."""
-    from grove_shell.monitoring.alert_settings import settable_names
+    from grove_shell.monitoring.alert_settings import settable_alert_names
 
-    return [f"{name}=" for name in settable_names() if name.startswith(incomplete)]
+    return [f"{name}=" for name in settable_alert_names() if name.startswith(incomplete)]
 
 
 @click.command("manifests")
@@ -84,14 +84,14 @@ def _complete_alert_values(_ctx: click.Context, _param: click.Parameter, incompl
     "--namespace",
     "watched",
     metavar="NS",
-    callback=namespace_name,
+    callback=validate_namespace_option,
     help="Watch this namespace only, with Roles for it.",
 )
 @click.option(
     "--system-namespace",
     "home",
     metavar="NS",
-    callback=namespace_name,
+    callback=validate_namespace_option,
     help="Namespace to run in.  [default: grove-system; grove-preview for the preview alone; with -n that namespace]",
 )
 @click.option(
@@ -154,14 +154,14 @@ def manifests_command(
     from grove_core.version import IMAGE
     from grove_shell.actions.manifests import print_installation_manifests
     from grove_shell.manifests.installation import SYSTEM, InstallationOptions
-    from grove_shell.monitoring.alert_settings import InvalidAlertValue, alert_options
+    from grove_shell.monitoring.alert_settings import InvalidAlertValue, parse_alert_options
     from grove_shell.settings.webhook_settings import PREVIEW_PROGRAM
 
     assignments, runbooks = options.pop("assignments"), options.pop("runbooks")
     if (assignments or runbooks is not None) and "alerts" not in {*parts, *more}:
         raise click.UsageError("--alert and --runbooks need --only alerts or --with alerts")
     try:
-        alerts = alert_options(assignments, runbooks)
+        alerts = parse_alert_options(assignments, runbooks)
     except InvalidAlertValue as fault:
         raise click.UsageError(str(fault)) from None
     otherwise = PREVIEW_PROGRAM if parts == ("preview",) else SYSTEM  # which may be the Go operator's

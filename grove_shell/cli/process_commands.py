@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from grove_core.version import IMAGE
-from grove_shell.cli.option_types import DurationOption, namespace_name
+from grove_shell.cli.option_types import DurationOption, validate_namespace_option
 from grove_shell.cli.options import IN_A_POD, connection_options, log_option
 
 
@@ -15,7 +15,7 @@ from grove_shell.cli.options import IN_A_POD, connection_options, log_option
     "-n",
     "--namespace",
     default="",
-    callback=namespace_name,
+    callback=validate_namespace_option,
     help="Watch this namespace only; Roles are enough for that.",
 )
 @click.option(
@@ -60,14 +60,14 @@ def operator_command(**options: Any) -> int:
 @click.option(
     "-n",
     "--namespace",
-    callback=namespace_name,
+    callback=validate_namespace_option,
     help="Namespace of the Service and of the Secret with the certificate.  [default: that of the context or the pod]",
 )
 @click.option(
     "--watch-namespace",
     default="",
     metavar="NS",
-    callback=namespace_name,
+    callback=validate_namespace_option,
     help="Watch PodCliqueSets of this namespace only.",
 )
 @click.option(
@@ -157,7 +157,7 @@ def daemon_command(**options: Any) -> int:
     """
     from shlex import split
 
-    from grove_shell.actions.compute_domains import run_daemon
+    from grove_shell.actions.daemon_and_domain_controller import run_daemon
     from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions
 
     shared = {name: options.pop(name) for name in ("kubeconfig", "context", "log")}
@@ -170,7 +170,11 @@ def daemon_command(**options: Any) -> int:
 
 @click.command("domain-controller")
 @click.option(
-    "-n", "--namespace", default="", callback=namespace_name, help="Namespace of the domains.  [default: all]"
+    "-n",
+    "--namespace",
+    default="",
+    callback=validate_namespace_option,
+    help="Namespace of the domains.  [default: all]",
 )
 @click.option(
     "--driver-namespace",
@@ -198,6 +202,6 @@ def domain_controller_command(**options: Any) -> int:
 
     Exit codes: 0 stopped by a signal, 1 no access to the cluster, 64 usage.
     """
-    from grove_shell.actions.compute_domains import run_domain_controller
+    from grove_shell.actions.daemon_and_domain_controller import run_domain_controller
 
     return run_domain_controller(**options)

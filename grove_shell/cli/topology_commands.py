@@ -8,7 +8,7 @@ import click
 from grove_shell.cli.name_completion import complete_topology_names
 from grove_shell.cli.option_types import TimeOption
 from grove_shell.cli.options import (
-    combine_options_in_order,
+    combined_option_decorator,
     config_option,
     filename_option,
     html_option,
@@ -35,7 +35,7 @@ def topology_command() -> None:
 
 def _cluster(meaning: str) -> Callable[[F], F]:
     """``-f`` or ``--live``; always all namespaces, because topologies are cluster-scoped."""
-    return combine_options_in_order(
+    return combined_option_decorator(
         filename_option(meaning, required=False),
         config_option,
         click.option("--live", is_flag=True, help="Read the cluster, all namespaces."),

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from grove_shell.cli.name_completion import complete_why_target
-from grove_shell.cli.option_types import RepeatableChoice, TimeOption
+from grove_shell.cli.option_types import RepeatableChoiceOption, TimeOption
 from grove_shell.cli.options import (
     cluster_options,
     config_option,
@@ -43,7 +43,7 @@ def _paths(option: str, name: str, meaning: str) -> Callable[[F], F]:
 @click.option("--until", type=TimeOption(), help="Leave out what went later.")
 @click.option(
     "--fail-on",
-    type=RepeatableChoice(("terminate", "unknown")),
+    type=RepeatableChoiceOption(("terminate", "unknown")),
     multiple=True,
     help="Exit 3 if a gang was terminated, or if a cause is not known or not explained; may be repeated.",
 )

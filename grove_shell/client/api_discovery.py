@@ -21,9 +21,9 @@ from grove_core.resources.configuration import ComputeDomainFormatName, ServedAp
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_response import NOT_FOUND, OK
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.connection_settings import NoClusterAccess
+from grove_shell.client.connection_settings import ClusterAccessError
 from grove_shell.client.paged_lists import KindNotListed
-from grove_shell.client.response_check import is_list_of_kind
+from grove_shell.client.proxy_response_check import is_list_of_kind
 
 _GROUP: Final = NVIDIA.partition("/")[0]
 _CLAIMS: Final = CLAIM_VERSIONS[0].partition("/")[0]
@@ -45,9 +45,9 @@ async def check_connection(api: ApiSession, namespace: str = "") -> None:
     try:
         answer = await api.request("GET", kind.url_path(namespace), query={"limit": "1"})
     except NoServerResponse as fault:
-        raise NoClusterAccess(connection_error_advice(fault)) from fault
+        raise ClusterAccessError(connection_error_advice(fault)) from fault
     if not answer.is_success or not is_list_of_kind(answer.json_body(), kind):
-        raise NoClusterAccess(f"{api.connection.server}: {connection_error_advice(KindNotListed(kind, answer))}")
+        raise ClusterAccessError(f"{api.connection.server}: {connection_error_advice(KindNotListed(kind, answer))}")
 
 
 def connection_error_advice(fault: NoServerResponse | KindNotListed) -> str:

@@ -28,7 +28,7 @@ PLUGIN_PAUSE_S = 10.0  # a plugin with short-lived tokens would run before every
 TokenSource: TypeAlias = Callable[[], Awaitable[str | None]]
 
 
-class NoClusterAccess(CommandFailed):
+class ClusterAccessError(CommandFailed):
     """No cluster can be reached: no configuration, or one that cannot be read. The message says what to try."""
 
 
@@ -85,19 +85,19 @@ async def _connected(kubeconfig: str | None, context: str | None) -> ConnectionS
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""
         else:
-            raise NoClusterAccess(
+            raise ClusterAccessError(
                 f"no kubeconfig: {found} does not exist, and KUBECONFIG is not set; try --kubeconfig FILE"
             )
     except config.ConfigException as fault:
-        raise NoClusterAccess(f"{found}: {fault}") from fault
+        raise ClusterAccessError(f"{found}: {fault}") from fault
     except YAMLError as fault:
-        raise NoClusterAccess(f"{found}: this is no YAML ({' '.join(str(fault).split())})") from fault
+        raise ClusterAccessError(f"{found}: this is no YAML ({' '.join(str(fault).split())})") from fault
     except _SHAPES as fault:  # what the library raises for a wrong shape
-        raise NoClusterAccess(
+        raise ClusterAccessError(
             f"{found}: this is no kubeconfig, or its context names what is not in it ({fault})"
         ) from fault
     except (OSError, ClientError) as fault:
-        raise NoClusterAccess(f"{found}: what it names cannot be read: {fault}") from fault
+        raise ClusterAccessError(f"{found}: what it names cannot be read: {fault}") from fault
 
     server = _address(settings.host, f"{found}: the server")
 
@@ -131,7 +131,7 @@ async def _load_kubeconfig(path: str, context: str | None, settings: Any) -> tup
     user: Any = entry["user"] if entry else {}
     if "exec" in user:
         if not token and not settings.cert_file:  # the library only logs that
-            raise NoClusterAccess(
+            raise ClusterAccessError(
                 f"{path}: the credential plugin of the user gave no token; run it by hand, or log in again"
             )
         return namespace, RenewedToken(partial(_token_of_plugin, loader), PLUGIN_PAUSE_S, token)
@@ -157,18 +157,18 @@ def _existing_files(path: str) -> str:
         NoClusterAccess: none of them exists, all are empty, or one cannot be read.
     """
     found: list[str] = []
-    missing = NoClusterAccess(f"{path}: names no file; try --kubeconfig FILE")
+    missing = ClusterAccessError(f"{path}: names no file; try --kubeconfig FILE")
     for part in filter(None, reversed(path.split(os.pathsep))):
         try:
             with Path(part).expanduser().open("rb") as file:
                 is_empty = not file.read(_PEEKED).strip()
         except OSError as fault:
-            missing = NoClusterAccess(f"{part}: {fault.strerror}; try --kubeconfig FILE")
+            missing = ClusterAccessError(f"{part}: {fault.strerror}; try --kubeconfig FILE")
             if not isinstance(fault, FileNotFoundError):
                 raise missing from fault
             continue
         if is_empty:
-            missing = NoClusterAccess(f"{part}: the file is empty; try --kubeconfig FILE")
+            missing = ClusterAccessError(f"{part}: the file is empty; try --kubeconfig FILE")
         else:
             found.insert(0, part)
     if not found:
@@ -193,13 +193,13 @@ def _address(value: object, where: str) -> str:
     except ValueError:
         host = b""
     if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
-        raise NoClusterAccess(f"{where} is no address such as https://10.0.0.1:6443, but {short_json(value)}")
+        raise ClusterAccessError(f"{where} is no address such as https://10.0.0.1:6443, but {short_json(value)}")
     return text
 
 
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str | None):
-        raise NoClusterAccess(f"{where} is no text, but {short_json(value)}")
+        raise ClusterAccessError(f"{where} is no text, but {short_json(value)}")
     return value or ""
 
 
@@ -210,7 +210,7 @@ def _tls_of(settings: object, path: str) -> ssl.SSLContext:
         if certificate:
             tls.load_cert_chain(certificate, getattr(settings, "key_file", None))
     except (OSError, ssl.SSLError) as fault:
-        raise NoClusterAccess(f"{path}: its certificates cannot be read: {fault}") from fault
+        raise ClusterAccessError(f"{path}: its certificates cannot be read: {fault}") from fault
     if getattr(settings, "verify_ssl", True) is False:
         tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     return tls

@@ -12,7 +12,7 @@ from grove_core.resources.object_metadata import resource_version_number
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import JSON, ApiSession, NoServerResponse
-from grove_shell.client.response_check import ListBody, encoded_list_in_response, list_in_response
+from grove_shell.client.proxy_response_check import ListBody, encoded_list_in_response, list_in_response
 
 R = TypeVar("R", bound=Mapping[str, Any])
 Json: TypeAlias = dict[str, Any]

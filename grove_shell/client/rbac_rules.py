@@ -28,7 +28,7 @@ from grove_shell.settings.webhook_settings import (
     REGISTRATION_GROUP,
     VALIDATING,
     WebhookSettings,
-    webhook_settings_of_preview,
+    default_preview_webhook_settings,
 )
 
 
@@ -213,7 +213,7 @@ def preview_resource_access(suffix: str = "") -> tuple[ResourceAccess, ...]:
     Args:
         suffix: of the name of its webhook configuration.
     """
-    settings = webhook_settings_of_preview()
+    settings = default_preview_webhook_settings()
     return (
         *(_access(KINDS[kind], "list") for kind in (*PREVIEWED_KINDS, *sorted(GROUP_KINDS))),
         *(_access(KINDS[kind], "list", scope=_CLUSTER) for kind in TOPOLOGY_KINDS),

@@ -19,13 +19,13 @@ from grove_shell.client.paged_lists import (
     list_all_objects_of_kind,
     list_selector_query,
 )
-from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.response_check import (
+from grove_shell.client.proxy_response_check import (
     CHANGES,
     error_in_watch_event,
     parse_watch_event,
     parse_watch_event_encoded,
 )
+from grove_shell.client.rate_limiter import RateLimiter
 
 _FIRST_BACKOFF: Final = 0.2
 _LONGEST_BACKOFF: Final = 30.0

@@ -71,7 +71,7 @@ class _Curve:
             self.steps.pop(0)
 
 
-class ConvergenceRunSchedule:
+class RemainingConvergenceRuns:
     """The points to run, without those of known runs."""
 
     def __init__(
@@ -133,7 +133,7 @@ class ConvergenceRunEngine(typing.Protocol):
         ...
 
 
-def run_scheduled_points(schedule: ConvergenceRunSchedule, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
+def run_scheduled_points(schedule: RemainingConvergenceRuns, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
     """Run all scheduled points and yield each finished run; closing the generator terminates unfinished runs.
 
     Raises:
@@ -187,7 +187,7 @@ def _work(engine: ConvergenceRunEngine, line: "Connection[Any, Any]") -> None:
         line.send(engine.run_point(point))
 
 
-def _run_in_parallel(schedule: ConvergenceRunSchedule, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
+def _run_in_parallel(schedule: RemainingConvergenceRuns, engine: ConvergenceRunEngine) -> Generator[ConvergenceRun]:
     workers = [_WorkerProcess(engine) for _ in range(min(engine.max_parallel, schedule.unstarted_point_count))]
     try:
         for worker in workers:

@@ -19,7 +19,7 @@ from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw,
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, KINDS, PODS
 
 
-class DomainCache(StoresByKind):
+class ComputeDomainCache(StoresByKind):
     """Objects of three kinds; an older state never replaces a newer one (DC-010).
 
     A state that cannot be parsed leaves the one before in its place, and its object counts as unreadable (DC-076,

@@ -17,12 +17,19 @@ from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import APPLY, MERGE, ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind
+from grove_shell.client.proxy_response_check import response_confirms_write
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response_check import response_confirms_write
-from grove_shell.domain_controller.domain_cache import DomainCache
-from grove_shell.domain_daemon.daemon_log import DaemonLog
-from grove_shell.domain_daemon.daemon_requests import BURST, CLIQUES, DOMAINS, PODS, REQUESTS_PER_SECOND, url_path_of
+from grove_shell.domain_controller.domain_cache import ComputeDomainCache
+from grove_shell.domain_daemon.daemon_log import DaemonDecisionLog
+from grove_shell.domain_daemon.daemon_requests import (
+    BURST,
+    CLIQUES,
+    DOMAINS,
+    PODS,
+    REQUESTS_PER_SECOND,
+    url_path_of_object,
+)
 from grove_shell.domain_daemon.domain_daemon_loop import MonotonicClock
 from grove_shell.exit_codes import DONE
 from grove_shell.until_stopped import run_until_stopped
@@ -37,7 +44,7 @@ class DomainReconcileLoop:
     def __init__(
         self,
         api: ApiSession,
-        cache: DomainCache,
+        cache: ComputeDomainCache,
         on_write: OnWrite,
         clock: Callable[[], datetime],
         *,
@@ -121,7 +128,7 @@ class DomainReconcileLoop:
         ref, action = step.target, step.action
         assert isinstance(action, Apply | SetStatus)  # noqa: S101 - the only steps that the core plans for domains
         guard: Mapping[str, Any] = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
-        path = url_path_of(ref, "status" if ref.kind == DOMAIN_KIND else "")
+        path = url_path_of_object(ref, "status" if ref.kind == DOMAIN_KIND else "")
         if isinstance(action, Apply):
             fields = thaw_json(action.fields)
             body = {**fields, "metadata": {**fields.get("metadata", {}), **guard}}
@@ -169,7 +176,7 @@ class DomainControllerProcess:
     """
 
     connection: ConnectionSettings
-    log: DaemonLog
+    log: DaemonDecisionLog
     namespace: str = ""
     pods_namespace: str = ""
     cleanup_interval: timedelta
@@ -186,7 +193,7 @@ class DomainControllerProcess:
         return DONE
 
     async def _run(self, api: ApiSession) -> None:
-        cache = DomainCache(self._on_error)
+        cache = ComputeDomainCache(self._on_error)
         watched = ((DOMAINS, self.namespace), (CLIQUES, self.pods_namespace), (PODS, self.pods_namespace))
         reflectors = [
             Reflector(api, kind, cache, namespace=namespace, report=self._on_error) for kind, namespace in watched

@@ -13,7 +13,7 @@ from grove_core.areas.domain_cliques.registration_protocols import (
     DaemonRegistrationSettings,
     RegistrationProtocol,
     registration_protocol_by_name,
-    registration_settings_problems,
+    registration_protocol_problems,
 )
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref
@@ -24,8 +24,8 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_discovery import connection_error_advice
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.connection_settings import NoClusterAccess
-from grove_shell.client.response_check import response_confirms_absence, response_shows_object
+from grove_shell.client.connection_settings import ClusterAccessError
+from grove_shell.client.proxy_response_check import response_confirms_absence, response_is_about_object
 from grove_shell.domain_daemon.daemon_requests import DOMAINS, PODS
 
 _EXAMPLE_UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones
@@ -110,7 +110,7 @@ async def read_daemon_identity(
 
 
 def _problems(arguments: DaemonCommandOptions) -> Iterator[ObjectProblem]:
-    yield from (_as_option(problem) for problem in registration_settings_problems(arguments.protocol, arguments.limit))
+    yield from (_as_option(problem) for problem in registration_protocol_problems(arguments.protocol, arguments.limit))
     if _key_of(arguments.domain) is None:
         yield ObjectProblem(path="--domain", expected="NAMESPACE/NAME of a ComputeDomain", got=f'"{arguments.domain}"')
     if arguments.pod and _key_of(arguments.pod) is None:
@@ -181,12 +181,14 @@ async def _read_object(
     try:
         response = await api.request("GET", kind.url_path(*key))
     except NoServerResponse as fault:
-        raise NoClusterAccess(connection_error_advice(fault)) from fault
+        raise ClusterAccessError(connection_error_advice(fault)) from fault
     ref = Ref(kind.api_version, kind.kind, *key)
-    if response_shows_object(response, ref):
+    if response_is_about_object(response, ref):
         return response.json_body()
     if response.is_success:
-        raise NoClusterAccess(f"the response is no {kind.kind}: {response.error_message}; is there a proxy on the way?")
+        raise ClusterAccessError(
+            f"the response is no {kind.kind}: {response.error_message}; is there a proxy on the way?"
+        )
     got = "none of that name" if response_confirms_absence(response, ref) else response.error_message
     problems.append(ObjectProblem(path=path, expected=f"an existing {kind.kind}", got=got))
     return None

@@ -10,16 +10,16 @@ from typing import Any, Final, TextIO
 from grove_core.areas.domain_cliques.verdicts import (
     DaemonAction,
     DaemonRequest,
+    DaemonWaitAction,
     RequestFailed,
     RequestResult,
     RestartFabricAction,
     StartFabricAction,
     StopFabricAction,
     TooManyRequests,
-    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
-from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
+from grove_shell.log_lines import format_log_timestamp, reason_log_fields, write_log_line
 from grove_shell.styled_text_page import StyledTextPage, json_text, print_page_to_stream
 
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
@@ -28,7 +28,7 @@ _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
 _VARYING_FACTS: Final = frozenset({"until"})
 
 
-class DaemonLog:
+class DaemonDecisionLog:
     """Writes one line for each new decision and for each failed request."""
 
     def __init__(
@@ -51,7 +51,7 @@ class DaemonLog:
     def on_decision(self, decision: Decision[DaemonAction]) -> None:
         """Write a decision unless it equals the last one; a wait during backoff is not logged."""
         verdict, because = decision.verdict, decision.because
-        if isinstance(verdict, WaitAction) and verdict.after_failure:
+        if isinstance(verdict, DaemonWaitAction) and verdict.after_failure:
             return
         kind = type(verdict)
         facts = (tuple(fact for fact in one.facts if fact[0] not in _VARYING_FACTS) for one in because)
@@ -71,7 +71,7 @@ class DaemonLog:
             self.write_message("warning", f"{request.summary}: {result.kind.value}", detail=result.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
-        at = log_timestamp(self._clock())
+        at = format_log_timestamp(self._clock())
         if self._as_json:
             write_log_line(self._out, json_text({"ts": at, "level": level, "msg": message, **fields}))
         elif self._out is not None:

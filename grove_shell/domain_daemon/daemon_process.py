@@ -17,10 +17,10 @@ from grove_core.version import VERSION
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import ConnectionSettings
+from grove_shell.client.proxy_response_check import parse_watch_event
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import WHOLE, Reflector
-from grove_shell.client.response_check import parse_watch_event
-from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_log import DaemonDecisionLog
 from grove_shell.domain_daemon.daemon_requests import (
     BURST,
     CLIQUES,
@@ -127,7 +127,7 @@ class DomainDaemonProcess:
     identity: DaemonIdentity
     settings: DaemonRegistrationSettings
     fabric_command: Sequence[str]
-    log: DaemonLog
+    log: DaemonDecisionLog
     grace_period: timedelta
 
     async def run(self) -> int:

@@ -38,8 +38,12 @@ from grove_core.resources.compute_domain import compute_domain_from_json, daemon
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import APPLY, JSON, MERGE, ApiSession, NoServerResponse
+from grove_shell.client.proxy_response_check import (
+    is_body_of_object_at_address,
+    is_list_of_kind,
+    response_confirms_absence,
+)
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.response_check import is_body_of_object_at_address, is_list_of_kind, response_confirms_absence
 
 DOMAINS: Final = ApiKind(DOMAIN_KIND, NVIDIA, "computedomains")
 CLIQUES: Final = ApiKind(DOMAIN_CLIQUE_KIND, NVIDIA, "computedomaincliques")
@@ -47,7 +51,7 @@ PODS: Final = ApiKind("Pod", CORE, "pods", DOMAIN)
 KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType({one.kind: one for one in (DOMAINS, CLIQUES, PODS)})
 
 
-def url_path_of(ref: Ref, subresource: str = "") -> str:
+def url_path_of_object(ref: Ref, subresource: str = "") -> str:
     """Return the URL path of an object, or of a subresource of it."""
     return KINDS[ref.kind].url_path(ref.namespace, ref.name, subresource)
 
@@ -87,19 +91,23 @@ def http_request_of(request: DaemonRequest, identity: DaemonIdentity) -> HttpReq
         case ApplyRequest():
             query = {"fieldManager": request.manager, **({"force": "true"} if request.force else {})}
             return HttpRequest(
-                "PATCH", url_path_of(request.target, request.subresource), query, thaw_json(request.fields), APPLY
+                "PATCH",
+                url_path_of_object(request.target, request.subresource),
+                query,
+                thaw_json(request.fields),
+                APPLY,
             )
         case PutRequest():
             query = {"fieldManager": request.manager}
             return HttpRequest(
-                "PUT", url_path_of(request.target, request.subresource), query, thaw_json(request.manifest)
+                "PUT", url_path_of_object(request.target, request.subresource), query, thaw_json(request.manifest)
             )
         case PostRequest():
             path = KINDS[request.target.kind].url_path(request.target.namespace)
             return HttpRequest("POST", path, {"fieldManager": request.manager}, thaw_json(request.manifest))
         case LabelPodRequest(pod, labels):
             body = {"metadata": {"labels": thaw_json(labels)}}
-            return HttpRequest("PATCH", url_path_of(pod), {"fieldManager": LABEL_MANAGER}, body, MERGE)
+            return HttpRequest("PATCH", url_path_of_object(pod), {"fieldManager": LABEL_MANAGER}, body, MERGE)
         case ListPodsRequest():
             query = {
                 "labelSelector": f"{DOMAIN}={identity.domain_uid}",
@@ -107,7 +115,7 @@ def http_request_of(request: DaemonRequest, identity: DaemonIdentity) -> HttpReq
             }
             return HttpRequest("GET", PODS.url_path(identity.pod_namespace), query)
         case ReadObjectRequest(target):
-            return HttpRequest("GET", url_path_of(target))
+            return HttpRequest("GET", url_path_of_object(target))
         case _:
             assert_never(request)
 

@@ -26,9 +26,11 @@ from grove_core.areas.domain_cliques.registration_state_updates import (
 from grove_core.areas.domain_cliques.verdicts import (
     REQUEST_TYPES,
     DaemonAction,
+    DaemonIdleAction,
     DaemonRegistry,
     DaemonRequest,
-    IdleAction,
+    DaemonStoppedAction,
+    DaemonWaitAction,
     PushPeersAction,
     RequestFailed,
     RequestResult,
@@ -36,8 +38,6 @@ from grove_core.areas.domain_cliques.verdicts import (
     RestartFabricAction,
     StartFabricAction,
     StopFabricAction,
-    StoppedAction,
-    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.compute_domain import DaemonPod
@@ -127,7 +127,7 @@ class DomainDaemon:
             self._stopping.set()
             self.decide_again()
 
-    async def run(self) -> StoppedAction:
+    async def run(self) -> DaemonStoppedAction:
         """Work until the daemon has stopped; return the last verdict, with whether its entry remains."""
         while True:
             self._changed.clear()
@@ -135,7 +135,7 @@ class DomainDaemon:
                 await self.fabric.stop()  # before another daemon can take its index (DC-124)
             decision = next_daemon_action(self.decision_input())
             self._observer.on_decision(decision)
-            if isinstance(decision.verdict, StoppedAction):
+            if isinstance(decision.verdict, DaemonStoppedAction):
                 return decision.verdict
             await self._carry_out(decision.verdict)
 
@@ -166,9 +166,9 @@ class DomainDaemon:
             case StopFabricAction(until):
                 await self.fabric.stop()
                 await self._wait(until)
-            case WaitAction(until):
+            case DaemonWaitAction(until):
                 await self._wait(until)
-            case IdleAction() | StoppedAction():
+            case DaemonIdleAction() | DaemonStoppedAction():
                 await self._wait(None)
             case _:
                 assert_never(action)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class BackgroundThread:
+class SerialBackgroundThread:
     """Runs functions one after the other. It ends with the process: a plan that still runs delays no exit."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.live_cluster_lists import (
     EVENTS,
     NODES,
-    is_pod_of_grove,
+    is_controlled_by_podclique,
     namespaces_with_unready_pods,
     plan_needs_nodes,
 )
@@ -23,12 +23,12 @@ from grove_shell.client.api_discovery import connection_error_advice, discover_o
 from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.api_response import OK
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess
+from grove_shell.client.connection_settings import ClusterAccessError, ConnectionSettings
 from grove_shell.client.paged_lists import KindNotListed, list_all_objects_of_kind
 from grove_shell.client.reflector import Reflector
 from grove_shell.following.followed_files import FollowedFiles
 from grove_shell.following.watched_objects import Json, WatchedObjects
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.input_completeness import CollectedObjects
 
 _LONGEST_PAUSE: Final = 5.0  # s between two attempts to reach the server
 _PODS: Final = replace(KINDS[POD_KIND], selector="")
@@ -106,7 +106,7 @@ class FollowedCluster:
             try:
                 self._served = listed, await discover_optional_apis(self.api)
             except NoServerResponse as fault:
-                raise NoClusterAccess(connection_error_advice(fault)) from fault
+                raise ClusterAccessError(connection_error_advice(fault)) from fault
         return self._served[1]
 
     async def _follow_nodes(self) -> None:
@@ -130,7 +130,7 @@ class FollowedCluster:
             except (KindNotListed, NoServerResponse):
                 self._objects.unselected.add(namespace)
                 continue
-            self._extra[namespace] = [pod for pod in found if is_pod_of_grove(pod)]
+            self._extra[namespace] = [pod for pod in found if is_controlled_by_podclique(pod)]
         self._looked_for_unselected = True
 
     def _collected(self, served: ServedApis) -> CollectedObjects:
@@ -141,7 +141,7 @@ class FollowedCluster:
                 items += self._objects.objects_of(kind.kind)
                 complete.add((kind.kind, where))
             elif kind.kind == SET_KIND:
-                raise NoClusterAccess(f"{self.api.connection.server}: {store.unlisted_because}")
+                raise ClusterAccessError(f"{self.api.connection.server}: {store.unlisted_because}")
             elif not kind.clustered:
                 not_listed[kind.kind, where] = store.unlisted_because
         known = {one["metadata"].get("uid") for one in self._objects.objects_of(POD_KIND)}

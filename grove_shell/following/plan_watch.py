@@ -14,10 +14,10 @@ from grove_core.explain import explanation_of_forecast
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.picture_files import require_matplotlib
-from grove_shell.actions.plan import ReadPlan, SetsNotInInput, read_plan, show_plan
+from grove_shell.actions.plan import PlanWithPageContext, SetsNotInInput, read_input_and_plan, show_plan
 from grove_shell.actions.planned_input import PlanOptions
 from grove_shell.exit_codes import DONE, CommandFailed
-from grove_shell.following.background_thread import BackgroundThread
+from grove_shell.following.background_thread import SerialBackgroundThread
 from grove_shell.following.deadlines import next_deadline
 from grove_shell.following.followed_input import FollowedInput, followed_input
 from grove_shell.python_gc import resume_python_gc
@@ -31,7 +31,7 @@ from grove_shell.styled_text_page import (
     write_stdout,
 )
 from grove_shell.views.formatting import clock_time, object_display_name, relative_time
-from grove_shell.views.plan.planned_terminations import PendingReplica, pending_replicas
+from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, pending_replicas
 from grove_shell.views.renderers import RENDERERS
 
 _TICK: Final = 1.0  # s
@@ -40,7 +40,7 @@ _LONGEST_WAIT: Final = 5.0  # s, for changes that go on
 _RETRY: Final = timedelta(seconds=5)  # after an input that could not be planned
 
 
-def watch_plan(source: InputSource, options: PlanOptions) -> int:
+def print_plan_on_changes(source: InputSource, options: PlanOptions) -> int:
     """Plan and print until SIGINT or SIGTERM; return the exit code of commands that run until stopped (CL-100).
 
     Raises:
@@ -74,12 +74,12 @@ class _PlanWatch:
 
     def __init__(self, followed: FollowedInput, options: PlanOptions) -> None:
         self._followed, self._options = followed, options
-        self._thread = BackgroundThread()
+        self._thread = SerialBackgroundThread()
         self._changed = asyncio.Event()
         self._shown = ""  # the last printed plan, without its time; empty after an input that could not be planned
         self._unreadable = ""  # why the last input could not be read
         self._reported: set[str] = set()
-        self._next: PendingReplica | None = None
+        self._next: ReplicaPendingTermination | None = None
         self._due: datetime | None = None  # when to plan again without a change
         self._has_clock = False
 
@@ -96,13 +96,13 @@ class _PlanWatch:
             following.cancel()
             await asyncio.wait({following})
 
-    async def _plan(self) -> ReadPlan:
+    async def _plan(self) -> PlanWithPageContext:
         """Read the input and plan it; what is wrong with the connection meanwhile is reported."""
         reading = asyncio.ensure_future(self._followed.source())
         while not (await asyncio.wait({reading}, timeout=_LONGEST_WAIT))[0]:
             self._report_troubles()
         source, begun = reading.result(), _now()
-        found = await self._thread.run(lambda: read_plan(source, self._options))
+        found = await self._thread.run(lambda: read_input_and_plan(source, self._options))
         document = found.plan.document
         stories = tuple(map(explanation_of_forecast, document.forecasts))
         pending = pending_replicas(document.forecasts, stories)
@@ -138,7 +138,7 @@ class _PlanWatch:
             self._print_between(f"{format_time(truncated_to_seconds(_now()))}: {what}")
             print_error(fault)
 
-    def _show(self, found: ReadPlan) -> None:
+    def _show(self, found: PlanWithPageContext) -> None:
         show_plan(found, self._options)
         self._shown = _without_time(found)
 
@@ -195,7 +195,7 @@ class _PlanWatch:
             write_stdout("---\n")
 
 
-def _without_time(found: ReadPlan) -> str:
+def _without_time(found: PlanWithPageContext) -> str:
     """Return a plan as text that is the same at a later time, if nothing else has changed."""
     document = found.plan.document
     text = json_text(plan_document_as_json(document, decisions=False))

@@ -14,7 +14,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import status_as_json
+from grove_core.resources.status_comparison import status_as_json
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.styled_text_page import json_text
 

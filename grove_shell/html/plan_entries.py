@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from grove_core.forecast_explanation import ExplainedCause, ExplainedReplica, ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ExplainedCause, ExplainedReplica, ForecastExplanation
 from grove_core.kernel.refs import Ref
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
@@ -15,7 +15,7 @@ from grove_shell.views.formatting import (
     deletion_impact_text,
     object_display_name,
     relative_time,
-    waiting_text,
+    termination_countdown_text,
 )
 from grove_shell.views.plan.termination_hint_lines import termination_hint_lines
 from grove_shell.views.tree.object_states import STATE_OF_URGENCY, ObjectState
@@ -47,7 +47,7 @@ class EntryView:
     deletes: tuple[tuple[str, str], ...]
 
 
-def entry_views(
+def plan_entry_views(
     story: ForecastExplanation, anchors: Anchors, cited: CitedRules, now: datetime
 ) -> tuple[EntryView, ...]:
     """Return the entries of a set, the most urgent first; a replica that is kept has one where it is not well.
@@ -67,7 +67,7 @@ def entry_views(
     return tuple(views)
 
 
-def entry_link(anchors: Anchors, replica: Ref, root: Ref) -> str:
+def replica_link(anchors: Anchors, replica: Ref, root: Ref) -> str:
     """Return the link to the entry of a replica, else to the replica in the tree, else to its set."""
     places = (_entry_ref(replica), replica, root)
     return next((link for place in places if (link := anchors.link_to(place))), "")
@@ -84,7 +84,7 @@ def _entry_ref(subject: Ref, number: int = 1) -> Ref:
 
 
 def _is_shown(entry: ExplainedReplica) -> bool:
-    if entry.urgency is not ReplicaUrgency.KEEPS:
+    if entry.urgency is not EntryUrgency.KEEPS:
         return True
     return bool(entry.degraded) or entry.unwell or entry.averted is not None
 
@@ -95,7 +95,7 @@ def _entry_view(
     cited: CitedRules,
     now: datetime,
 ) -> EntryView:
-    is_due = entry.urgency is ReplicaUrgency.TERMINATES
+    is_due = entry.urgency is EntryUrgency.TERMINATES
     hints = () if entry.hints is None else termination_hint_lines(entry.hints, now, is_due=is_due, most=None)
     causes = (*entry.causes, *entry.degraded)
     return EntryView(
@@ -105,7 +105,7 @@ def _entry_view(
         subject=object_display_name(entry.subject),
         link=cited.link_to(entry.subject),
         when=_when(entry, now),
-        until=entry.until if entry.urgency is ReplicaUrgency.WAITS else None,
+        until=entry.until if entry.urgency is EntryUrgency.WAITS else None,
         reasons=tuple(_reasons(causes, cited, entry.subject)),
         hints=tuple(hints),
         deletes=tuple((ref.name, cited.link_to(ref)) for ref in entry.deletes),
@@ -114,13 +114,13 @@ def _entry_view(
 
 def _when(entry: ExplainedReplica, now: datetime) -> str:
     until, averted = entry.until, entry.averted
-    if entry.urgency is ReplicaUrgency.TERMINATES:
+    if entry.urgency is EntryUrgency.TERMINATES:
         if not entry.deletes:
             return "now: its PodCliques are being deleted"
         goes = (count_with_noun(len(entry.deletes), "PodClique"), deletion_impact_text(entry.impact))
         return f"now, with {', '.join(filter(None, goes))}"
-    if entry.urgency is ReplicaUrgency.WAITS and until is not None:
-        return waiting_text(until, averted, now)
+    if entry.urgency is EntryUrgency.WAITS and until is not None:
+        return termination_countdown_text(until, averted, now)
     if averted is not None:
         when = f"{clock_time(averted, now)} ({relative_time(averted, now)})"
         return f"would be terminated at {when}; the steps below prevent that"

@@ -8,26 +8,26 @@ from typing import Final
 from grove_core.document.plan_document import PlanDocument
 from grove_core.document.termination_totals import termination_totals
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules
 from grove_shell.html.object_diffs import StoredValues
-from grove_shell.html.plan_entries import EntryView, entry_views
-from grove_shell.html.rendering import render_html
-from grove_shell.html.report_trees import counted_states, name_objects
-from grove_shell.html.round_steps import RoundView, ShownDifferences, round_views
+from grove_shell.html.plan_entries import EntryView, plan_entry_views
+from grove_shell.html.rendering import fill_html_template
+from grove_shell.html.report_trees import name_objects, state_counts
+from grove_shell.html.round_steps import DifferencesWithIds, RoundView, round_views
 from grove_shell.html.text_lines import HtmlLine, HtmlSpan, html_lines, style_classes
 from grove_shell.html.timeline import plan_timeline
-from grove_shell.html.tree_places import TreePlaces
+from grove_shell.html.tree_places import TreeNodeIdsAndReasons
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import clock_time, relative_time
-from grove_shell.views.plan.plan_headline import plan_verdicts, time_source_note
+from grove_shell.views.plan.plan_headline import plan_headline, time_source_note
 from grove_shell.views.plan.plan_notes import PlanPageContext, plan_notes_page
 from grove_shell.views.plan.plan_page import add_set_warnings
-from grove_shell.views.plan.plan_round_lines import add_later_round_terminations, add_plan_rounds
+from grove_shell.views.plan.plan_round_lines import add_later_termination_lines, add_plan_rounds
 from grove_shell.views.tree.object_states import ObjectState
 from grove_shell.views.tree.object_tree import set_tree
 from grove_shell.views.tree.tree_nodes import TreeNode
@@ -91,7 +91,7 @@ def plan_html(
     builder = _SetViews(document, context, anchors, cited)
     by_urgency = sorted(zip(document.forecasts, stories, strict=True), key=lambda both: both[1].urgency_rank)
     sets = [builder.view(forecast, story, by_root.get(forecast.root)) for forecast, story in by_urgency]
-    verdicts = plan_verdicts(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
+    verdicts = plan_headline(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
     values = {
         "command": "plan",
         "verdicts": [HtmlSpan(text, style_classes(style)) for text, style in verdicts],
@@ -101,11 +101,11 @@ def plan_html(
         "timeline": plan_timeline(document, stories, until, anchors),
         "until": None if until is None else format_time(truncated_to_seconds(until)),
         "sets": sets,
-        "states": counted_states(one.tree for one in sets if one.tree is not None),
+        "states": state_counts(one.tree for one in sets if one.tree is not None),
         "rules": cited.rules(),
         "places": builder.places,
     }
-    return render_html("plan.html", values)
+    return fill_html_template("plan.html", values)
 
 
 class _SetViews:
@@ -113,8 +113,8 @@ class _SetViews:
 
     def __init__(self, document: PlanDocument, context: PlanPageContext, anchors: Anchors, cited: CitedRules) -> None:
         self._document, self._context, self._anchors, self._cited = document, context, anchors, cited
-        self.places = TreePlaces(anchors, cited, document.as_of)
-        self._shown = ShownDifferences()
+        self.places = TreeNodeIdsAndReasons(anchors, cited, document.as_of)
+        self._shown = DifferencesWithIds()
         self._has_few = len(document.forecasts) <= _FEW_SETS
 
     def view(self, forecast: Forecast, story: ForecastExplanation, snapshot: Snapshot | None) -> SetView:
@@ -127,10 +127,10 @@ class _SetViews:
         tree = None if snapshot is None else set_tree(snapshot, forecast, story)
         if tree is not None:
             self.places.add_tree(tree)
-        entries = entry_views(story, self._anchors, cited, now)
+        entries = plan_entry_views(story, self._anchors, cited, now)
         warnings, later = StyledTextPage(), StyledTextPage()
         add_set_warnings(warnings, forecast, story, full=self._context.verbose)
-        add_later_round_terminations(later, forecast, now)
+        add_later_termination_lines(later, forecast, now)
         add_plan_rounds(later, forecast, full=self._context.verbose)
         rounds, left_out = round_views(forecast, StoredValues(snapshot), cited, self._shown, now)
         needs_attention = not story.needs_no_attention or forecast.edit is not None
@@ -174,7 +174,7 @@ def _clock(document: PlanDocument) -> Mapping[str, str]:
 def _tiles(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> Iterator[Tile]:
     """Yield the numbers above the page: terminations, what they take along, and the first deadline."""
     totals, now = termination_totals(document.forecasts), document.as_of
-    waits = [entry for story in stories for entry in story.entries_of_urgency(ReplicaUrgency.WAITS)]
+    waits = [entry for story in stories for entry in story.entries_of_urgency(EntryUrgency.WAITS)]
     first = min((entry.until for entry in waits if entry.until is not None), default=None)
     if first is not None:
         yield Tile(clock_time(first, now), f"first termination, {relative_time(first, now)}", "waits")

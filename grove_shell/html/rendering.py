@@ -24,7 +24,7 @@ def content_security_policy(style: str, script: str) -> str:
     )
 
 
-def render_html(template: str, values: Mapping[str, Any]) -> str:
+def fill_html_template(template: str, values: Mapping[str, Any]) -> str:
     """Return the file: the same values give the same text (HP-003).
 
     Args:

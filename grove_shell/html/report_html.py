@@ -7,9 +7,9 @@ from typing import Final
 from grove_core.kernel.structs import replace
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules
-from grove_shell.html.rendering import render_html
+from grove_shell.html.rendering import fill_html_template
 from grove_shell.html.report_sections import ReportSection, report_section
-from grove_shell.html.report_trees import PlansOfResult, report_trees
+from grove_shell.html.report_trees import PlansOfResult, html_report_trees
 from grove_shell.html.simulation_lanes import SimulationLanes
 from grove_shell.html.text_lines import HtmlLine, html_sections, style_classes
 from grove_shell.styled_text_page import StyledTextPage
@@ -37,7 +37,7 @@ def report_html(
     """
     anchors = Anchors()
     cited = CitedRules(anchors)
-    trees = None if plans is None else report_trees(plans, anchors, cited)
+    trees = None if plans is None else html_report_trees(plans, anchors, cited)
     found = html_sections(page)
     _cite_rules(found, cited)
     first, *rest = found or ((),)
@@ -62,7 +62,7 @@ def report_html(
         "has_filter": trees is not None or _block_count(sections) > _FEW,
         "rules": cited.rules(),
     }
-    return render_html("report.html", values)
+    return fill_html_template("report.html", values)
 
 
 def _cite_rules(sections: Sequence[Sequence[HtmlLine]], cited: CitedRules) -> None:

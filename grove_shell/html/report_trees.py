@@ -14,7 +14,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules
 from grove_shell.html.timeline import Timeline, plan_timeline
-from grove_shell.html.tree_places import TreePlaces
+from grove_shell.html.tree_places import TreeNodeIdsAndReasons
 from grove_shell.views.tree.object_states import ObjectState
 from grove_shell.views.tree.object_tree import set_tree
 from grove_shell.views.tree.tree_nodes import TreeNode
@@ -60,19 +60,19 @@ class ReportTrees:
     """
 
     sets: Mapping[str, SetTreeView]
-    places: TreePlaces
+    places: TreeNodeIdsAndReasons
     states: tuple[tuple[ObjectState, int], ...]
     timelines: tuple[tuple[str, Timeline], ...]
     rules: str
     at: str
 
 
-def report_trees(plans: PlansOfResult, anchors: Anchors, cited: CitedRules) -> ReportTrees:
+def html_report_trees(plans: PlansOfResult, anchors: Anchors, cited: CitedRules) -> ReportTrees:
     """Return the trees of a page, and give an id to every object of them."""
     first = plans.documents[0]
     by_root = {snapshot.root_ref: snapshot for snapshot in plans.snapshots}
     name_objects(first.forecasts, by_root, anchors)
-    places = TreePlaces(anchors, cited, first.as_of, plans.marked)
+    places = TreeNodeIdsAndReasons(anchors, cited, first.as_of, plans.marked)
     sets = dict[str, SetTreeView]()
     for forecast in first.forecasts:
         root, snapshot = forecast.root, by_root.get(forecast.root)
@@ -85,7 +85,7 @@ def report_trees(plans: PlansOfResult, anchors: Anchors, cited: CitedRules) -> R
     return ReportTrees(
         sets=sets,
         places=places,
-        states=counted_states(view.tree for view in sets.values()),
+        states=state_counts(view.tree for view in sets.values()),
         timelines=tuple((rules, timeline) for rules, timeline in timelines if timeline is not None),
         rules=first.rules if len(plans.documents) > 1 else "",
         at=format_time(first.as_of),
@@ -111,7 +111,7 @@ def name_objects(forecasts: Iterable[Forecast], by_root: Mapping[Ref, Snapshot],
             anchors.id_of(clique.ref)
 
 
-def counted_states(trees: Iterable[TreeNode]) -> tuple[tuple[ObjectState, int], ...]:
+def state_counts(trees: Iterable[TreeNode]) -> tuple[tuple[ObjectState, int], ...]:
     """Return the number of pods and PodCliques in each state, the most urgent first; for the buttons of the filter."""
     counts = Counter(state for tree in trees for state in tree.every_state)
     return tuple((state, counts[state]) for state in ObjectState if counts[state])

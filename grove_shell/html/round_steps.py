@@ -21,12 +21,12 @@ from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.html.object_diffs import Difference, StoredValues, without_own_names
 from grove_shell.views.formatting import (
     clock_time,
-    comma_separated_names,
     count_with_noun,
     deletion_impact_text,
+    join_names_with_commas,
     relative_time,
 )
-from grove_shell.views.plan.plan_round_lines import rounds_before_repeats
+from grove_shell.views.plan.plan_round_lines import rounds_without_repeats
 
 _NAMED: Final = 3  # targets in the title of like steps
 _LONG: Final = 8  # lines of a difference that is shown once
@@ -78,7 +78,7 @@ class StepGroup:
     same_as: str = ""
 
 
-class ShownDifferences:
+class DifferencesWithIds:
     """The differences of a page that a later step can refer to: the long ones, each with an id."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class RoundView:
 
 
 def round_views(
-    forecast: Forecast, stored: StoredValues, cited: CitedRules, shown: ShownDifferences, now: datetime
+    forecast: Forecast, stored: StoredValues, cited: CitedRules, shown: DifferencesWithIds, now: datetime
 ) -> tuple[tuple[RoundView, ...], int]:
     """Return the rounds of a forecast that write or withhold, and how many repeated rounds are left out (GF-086).
 
@@ -130,7 +130,7 @@ def round_views(
     """
     rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
     assumed = termination_assumptions_by_round(forecast.findings, rounds)
-    first = rounds_before_repeats(forecast)
+    first = rounds_without_repeats(forecast)
     views = []
     for round_, by_target in zip(first, assumed, strict=False):
         assumes = tuple(sorted({one.words for one in by_target.values()}))
@@ -201,9 +201,9 @@ def _title(alike: Sequence[Step]) -> str:
         return f"{kind} {_name(alike[0].target)}"
     counted = count_with_noun(len(alike), kind)
     if kind != "Pod":
-        return f"{counted}: {comma_separated_names([_name(step.target) for step in alike], _NAMED)}"
+        return f"{counted}: {join_names_with_commas([_name(step.target) for step in alike], _NAMED)}"
     owners = {step.target.name.rpartition("-")[0] for step in alike}
-    return f"{counted} of {comma_separated_names(sorted(owners), _NAMED)}"
+    return f"{counted} of {join_names_with_commas(sorted(owners), _NAMED)}"
 
 
 def _name(ref: Ref) -> str:

@@ -9,10 +9,10 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.forecast_explanation import ForecastExplanation
 from grove_core.kernel.time_formats import short_duration_text
 from grove_shell.html.anchors import Anchors
-from grove_shell.html.plan_entries import entry_link
+from grove_shell.html.plan_entries import replica_link
 from grove_shell.views.formatting import clock_time, deletion_impact_text, object_display_name, relative_time
-from grove_shell.views.plan.planned_terminations import PendingReplica, TerminationAt, pending_replicas
-from grove_shell.views.time_axis import round_times
+from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, TerminationAt, pending_replicas
+from grove_shell.views.time_axis import axis_tick_times
 
 MOST_ROWS: Final = 60
 _LEFT: Final = 1.5  # percent of the width before the first time
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineRow:
+class ReplicaTimelineRow:
     """One replica: its set, its name, the time of its end in words, its delay and its terminations."""
 
     set_name: str
@@ -61,7 +61,7 @@ class Timeline:
         left_out: the number of rows beyond the limit.
     """
 
-    rows: tuple[TimelineRow, ...]
+    rows: tuple[ReplicaTimelineRow, ...]
     ticks: tuple[tuple[str, str], ...]
     now: str
     span: str
@@ -112,12 +112,12 @@ class _Axis:
 
     def ticks(self) -> Iterator[tuple[str, str]]:
         """Yield the places of round times after now, with their texts."""
-        for at, text in round_times(self.now, self.end):
+        for at, text in axis_tick_times(self.now, self.end):
             yield self.place(at), text
 
 
-def _placed(row: PendingReplica, axis: _Axis, anchors: Anchors) -> TimelineRow:
-    link = entry_link(anchors, row.replica, row.root)
+def _placed(row: ReplicaPendingTermination, axis: _Axis, anchors: Anchors) -> ReplicaTimelineRow:
+    link = replica_link(anchors, row.replica, row.root)
     first = row.first
     bar = None
     if row.until is not None or row.since is not None:
@@ -132,7 +132,7 @@ def _placed(row: PendingReplica, axis: _Axis, anchors: Anchors) -> TimelineRow:
     more = f", then {row.ends.all - 1:,} more" if row.ends.all > 1 else ""
     is_due = first <= axis.now
     when = f"{clock_time(first, axis.now)} ({relative_time(first, axis.now)}){more}"
-    return TimelineRow(
+    return ReplicaTimelineRow(
         set_name=f"{row.root.namespace}/{row.root.name}",
         name=object_display_name(row.replica),
         link=link,
@@ -143,7 +143,7 @@ def _placed(row: PendingReplica, axis: _Axis, anchors: Anchors) -> TimelineRow:
     )
 
 
-def _title(row: PendingReplica, end: TerminationAt, now: datetime) -> str:
+def _title(row: ReplicaPendingTermination, end: TerminationAt, now: datetime) -> str:
     """Return what a mark shows: one that repeats a termination has its own cause, as the link leads to the first."""
     takes = deletion_impact_text(end.impact)
     goes = f", with {takes}" if takes else ""

@@ -7,10 +7,10 @@ from grove_shell.html.anchors import Anchors
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.views.formatting import clock_time, relative_time
 from grove_shell.views.tree.object_states import ObjectState
-from grove_shell.views.tree.tree_nodes import PodRow, TreeLevel, TreeNode
+from grove_shell.views.tree.tree_nodes import PodRow, TreeNode, TreeNodeKind
 
 
-class TreePlaces:
+class TreeNodeIdsAndReasons:
     """The ids and reasons of the nodes of a page; a template asks for those of each node."""
 
     def __init__(self, anchors: Anchors, cited: CitedRules, now: datetime, marked: Ref | None = None) -> None:
@@ -40,7 +40,7 @@ class TreePlaces:
 
     def is_open(self, node: TreeNode) -> bool:
         """Return whether a node is open at first: it needs attention, or has the marked object in it."""
-        return node.subject in self._around_marked or (node.level is not TreeLevel.CLIQUE and node.is_open)
+        return node.subject in self._around_marked or (node.level is not TreeNodeKind.CLIQUE and node.is_open)
 
     def is_marked(self, subject: Ref) -> bool:
         """Return whether the page is about an object."""

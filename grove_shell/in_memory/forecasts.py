@@ -17,8 +17,8 @@ from grove_core.plan.forecast import (
     RepeatedRounds,
     one_round_forecast,
     plan_as_forecast_round,
-    repeated_cycle_count,
     round_fingerprint,
+    shortest_repeating_period,
 )
 from grove_core.plan.plan import Plan
 from grove_core.plan.step_batches import execute_steps_sequentially
@@ -287,7 +287,7 @@ class _RecurrenceTracker:
             self._laps.append((now - self._lap_starts[-1][0], tuple(self._images)))
             self._images.clear()
         self._lap_starts.append((now, rounds))
-        count = repeated_cycle_count(self._laps)
+        count = shortest_repeating_period(self._laps)
         if not count:
             return None
         begun, before = self._lap_starts[-1 - count]

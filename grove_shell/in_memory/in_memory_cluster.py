@@ -34,7 +34,7 @@ from grove_core.resources.api_names import DOMAIN_KIND, GROUP_KIND, TOPOLOGY_KIN
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.domain_and_claim_formats import refs_across_api_versions
-from grove_core.resources.domain_sharing_labels import sharing_user_in_labels, sharing_user_in_manifest
+from grove_core.resources.domain_sharing_labels import domain_user_in_manifest_labels, sharing_user_in_labels
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.object_after_write import Write, object_after_write
 from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
@@ -135,7 +135,7 @@ class InMemoryCluster(GarbageCollectedStore):
             return self._create(step, action)
         if not isinstance(found, OwnedObject | ComputeDomain) or sharing_user_in_labels(
             found.labels
-        ) != sharing_user_in_manifest(action.manifest):
+        ) != domain_user_in_manifest_labels(action.manifest):
             return Attempt(step, AttemptOutcome.REFUSED, f"{step.target.short} already exists and serves another user")
         if found.deleting:
             return Attempt(step, AttemptOutcome.CONFLICT, "the one before is being deleted")

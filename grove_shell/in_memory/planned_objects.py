@@ -21,7 +21,7 @@ from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedRounds:
+class SetAfterRounds:
     """The rounds of the plan for one set, and the set after the last one (CL-080).
 
     Attributes:
@@ -99,7 +99,7 @@ def creation_reasons(snapshot: Snapshot, rules: RuleSet, kind: str, name: str) -
     return next((step.because for step in creations if step.target.name == name), ())
 
 
-def played_rounds_of_set(snapshot: Snapshot, rules: RuleSet) -> PlayedRounds:
+def played_rounds_of_set(snapshot: Snapshot, rules: RuleSet) -> SetAfterRounds:
     """Return the rounds of the plan for a set without time that passes, and the set after the last one.
 
     Args:
@@ -108,4 +108,4 @@ def played_rounds_of_set(snapshot: Snapshot, rules: RuleSet) -> PlayedRounds:
     cluster = InMemoryCluster((snapshot,))
     forecast = forecast_until_settled(cluster, snapshot, rules, limit=None, until=None)
     after = cluster.snapshot_of_set(snapshot.root.ref, forecast.rounds[-1].at) or snapshot
-    return PlayedRounds(forecast.rounds, after, reconcile(after, rules))
+    return SetAfterRounds(forecast.rounds, after, reconcile(after, rules))

@@ -14,15 +14,15 @@ from grove_core.plan.serving_parts import available_set_replicas, serving_parts
 from grove_core.plan.update_forecast import (
     DeletedPodFate,
     EditForecast,
-    HoldsGpus,
     PodsAndGpus,
+    PodWithGpus,
     UpdateForecast,
     UpdateStage,
     cliques_with_changed_pods,
-    pods_of_new_set,
+    pod_and_gpu_counts_of_new_set,
 )
 from grove_core.resources.api_names import POD_GROUP_KIND
-from grove_core.resources.manifest_changes import ManifestChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.resources.pod import FINISHED_PHASES, Pod, active_pods
 from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
 from grove_core.rule_sets.rule_set import RuleSet
@@ -36,11 +36,11 @@ from grove_shell.in_memory.update_stages import (
     created_slots,
     pod_uids,
     pods_left_to_restart,
-    pods_restarted_once_ready,
+    pods_restarted_by_stopped_update,
     stages_of_update,
-    update_stage,
-    with_fates,
-    work_of_stage,
+    stages_with_restarts_counted,
+    update_stage_from_rounds,
+    update_stage_work,
 )
 
 MOST_WORK: Final = 250_000
@@ -48,7 +48,7 @@ MOST_WORK: Final = 250_000
 _DELAY: Final = "spec.template.terminationDelay"
 
 
-def with_edit_forecast(
+def forecast_with_edit(
     forecast: Forecast,
     snapshot: Snapshot,
     rules: RuleSet,
@@ -69,7 +69,7 @@ def with_edit_forecast(
     """
     root = snapshot.root
     if not root.uid:
-        return replace(forecast, creates=pods_of_new_set(root.spec))
+        return replace(forecast, creates=pod_and_gpu_counts_of_new_set(root.spec))
     if root.edit is PlannedManifestChange.NONE:
         return forecast
     name = f"{root.ref.namespace}/{root.ref.name}"
@@ -100,20 +100,20 @@ def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Ite
             yield change._replace(values=FrozenMap({**change.values, "after": format_go_duration(rules.default_delay)}))
 
 
-class FollowedUpdate(NamedTuple):
+class FollowedUpdateForecast(NamedTuple):
     """The forecast of an update, and the pods that restart after its last stage."""
 
     forecast: UpdateForecast
     unreached: Sequence[Pod]
 
     @property
-    def restarted(self) -> dict[Ref, HoldsGpus]:
+    def restarted(self) -> dict[Ref, PodWithGpus]:
         """The pods that are restarted, by name."""
         of_stages = {pod.pod: pod for pod in self.forecast.deleted(DeletedPodFate.RESTARTED)}
         return {**of_stages, **{pod.ref: pod for pod in self.unreached}}
 
 
-def _with_anyway(followed: FollowedUpdate, running: FollowedUpdate) -> UpdateForecast:
+def _with_anyway(followed: FollowedUpdateForecast, running: FollowedUpdateForecast) -> UpdateForecast:
     """Return the update of an edit with the pods that the update which runs already restarts too (ED-014)."""
     both = running.restarted.keys()
     anyway = PodsAndGpus.of_pods(pod for ref, pod in followed.restarted.items() if ref in both)
@@ -127,7 +127,7 @@ def followed_update(
     work: int = MOST_WORK,
     progress: Callable[[UpdateStage], None] | None = None,
     first: Plan | None = None,
-) -> FollowedUpdate | None:
+) -> FollowedUpdateForecast | None:
     """Return the update of a set that was just edited, to its end or to the limit of the work.
 
     Args:
@@ -151,28 +151,28 @@ def followed_update(
     for forecast, earlier, seen in stages_of_update(cluster, start, rules, there, first):
         if any(held.obstacle is StepObstacle.GROUPS_NOT_COLLECTED for held in forecast.rounds[-1].withheld):
             return None
-        stages.append(update_stage(forecast, earlier, seen, there))
+        stages.append(update_stage_from_rounds(forecast, earlier, seen, there))
         if progress is not None:
             progress(stages[-1])
-        left -= work_of_stage(forecast, earlier)
+        left -= update_stage_work(forecast, earlier)
         unreached = pods_left_to_restart(seen, there, changed) if left <= 0 and stages[-1].created.pods else ()
         is_cut = bool(unreached) or (left <= -work and stages[-1].created.pods > 0)
         if is_cut:
             break
     waits = () if is_cut or not stages else stages[-1].waits
     if waits:
-        unreached = pods_restarted_once_ready(cluster, seen, rules, there, changed, left + work)
+        unreached = pods_restarted_by_stopped_update(cluster, seen, rules, there, changed, left + work)
     found = UpdateForecast(
         before=before,
         after=serving_parts(seen),
         available=available_set_replicas(start, before),
-        stages=tuple(with_fates(stages, created_slots(seen, there))),
+        stages=tuple(stages_with_restarts_counted(stages, created_slots(seen, there))),
         added=_added(start, seen),
         waits=waits,
         unreached=PodsAndGpus.of_pods(unreached),
         is_cut=is_cut,
     )
-    return FollowedUpdate(found, unreached)
+    return FollowedUpdateForecast(found, unreached)
 
 
 def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:

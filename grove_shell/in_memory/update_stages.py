@@ -66,7 +66,9 @@ def pod_uids(seen: Snapshot) -> frozenset[str]:
     return frozenset(pod.uid for _, pod in seen.pods())
 
 
-def update_stage(forecast: Forecast, before: Snapshot, after: Snapshot, there: frozenset[str]) -> UpdateStage:
+def update_stage_from_rounds(
+    forecast: Forecast, before: Snapshot, after: Snapshot, there: frozenset[str]
+) -> UpdateStage:
     """Return what the rounds of a forecast did; every deleted pod counts as removed for now.
 
     Args:
@@ -144,7 +146,9 @@ def created_slots(seen: Snapshot, there: frozenset[str]) -> frozenset[tuple[str,
     return frozenset((clique.ref.name, pod.index) for clique, pod in seen.pods() if pod.uid not in there)
 
 
-def with_fates(stages: Iterable[UpdateStage], created: frozenset[tuple[str, int]]) -> Iterator[UpdateStage]:
+def stages_with_restarts_counted(
+    stages: Iterable[UpdateStage], created: frozenset[tuple[str, int]]
+) -> Iterator[UpdateStage]:
     """Yield the stages with the deleted pods that have a successor counted as restarted (ED-004)."""
     for stage in stages:
         yield replace(
@@ -158,12 +162,12 @@ def with_fates(stages: Iterable[UpdateStage], created: frozenset[tuple[str, int]
         )
 
 
-def work_of_stage(forecast: Forecast, before: Snapshot) -> int:
+def update_stage_work(forecast: Forecast, before: Snapshot) -> int:
     """Return the work of the rounds of one stage (ED-006)."""
     return len(forecast.rounds) * (_FIXED_WORK + sum(1 for _ in before.pods()))
 
 
-def pods_restarted_once_ready(
+def pods_restarted_by_stopped_update(
     cluster: InMemoryCluster,
     stopped: Snapshot,
     rules: RuleSet,
@@ -186,7 +190,7 @@ def pods_restarted_once_ready(
     seen = cluster.snapshot_of_set(stopped.root.ref, stopped.now) or stopped
     for forecast, earlier, after in stages_of_update(cluster, seen, rules, there):
         seen, waits = after, _waits_of_update(forecast)
-        work -= work_of_stage(forecast, earlier)
+        work -= update_stage_work(forecast, earlier)
         if work <= 0:
             return pods_left_to_restart(stopped, there, changed)
     if waits:

@@ -23,7 +23,7 @@ Sets: TypeAlias = str | SetState | Iterable[str | SetState] | None
 _EXAMPLE_OF_TIME = "datetime(2026, 11, 20, 9, tzinfo=UTC)"
 
 
-class OpenFile(NamedTuple):
+class RemainingFileContent(NamedTuple):
     """What was left in an open file.
 
     Attributes:
@@ -34,7 +34,7 @@ class OpenFile(NamedTuple):
     content: BytesIO
 
 
-def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...], OpenFile | None]:
+def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...], RemainingFileContent | None]:
     """Return the paths, the objects and the open file among some sources; lists are flattened.
 
     Raises:
@@ -43,7 +43,7 @@ def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, A
     """
     paths: list[str] = []
     objects: list[dict[str, Any]] = []
-    streams: list[OpenFile] = []
+    streams: list[RemainingFileContent] = []
     for one in _flat(given):
         if isinstance(one, str | PathLike):
             paths.append(_path(one))
@@ -59,7 +59,7 @@ def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, A
     return tuple(paths), tuple(objects), streams[0] if streams else None
 
 
-def _content(stream: Any) -> OpenFile:  # noqa: ANN401 - any open file
+def _content(stream: Any) -> RemainingFileContent:  # noqa: ANN401 - any open file
     """Return what is left in an open file. Raises ValueError where that is nothing, or it cannot be read."""
     name = str(getattr(stream, "name", _type_name(stream)))
     try:
@@ -68,7 +68,7 @@ def _content(stream: Any) -> OpenFile:  # noqa: ANN401 - any open file
         raise ValueError(f"the open file {name} cannot be read: {fault}") from None
     if not content:
         raise ValueError(f"the open file {name} has nothing left to read: it is empty, or was read before; say seek(0)")
-    return OpenFile(name, BytesIO(content.encode() if isinstance(content, str) else content))
+    return RemainingFileContent(name, BytesIO(content.encode() if isinstance(content, str) else content))
 
 
 def _flat(given: Iterable[Any]) -> Iterable[Any]:
@@ -125,7 +125,7 @@ def moment(given: datetime | str | None, name: str) -> "datetime | None":
         raise ValueError(f"{name} is before the year 1 or after the year 9999: {given.isoformat()}") from None
 
 
-def decision_moment(given: datetime | str | None) -> Now:
+def require_decision_time(given: datetime | str | None) -> Now:
     """Return the value of ``now``: a time, ``dump``, ``clock``, or None."""
     words = {one.value: one for one in NowWord}
     if isinstance(given, str) and given in words:
@@ -133,7 +133,7 @@ def decision_moment(given: datetime | str | None) -> Now:
     return moment(given, "now")
 
 
-def time_span(given: timedelta | datetime | str | None, now: datetime, name: str) -> timedelta:
+def time_span_from_argument(given: timedelta | datetime | str | None, now: datetime, name: str) -> timedelta:
     """Return a span of time after ``now``.
 
     Raises:
@@ -175,7 +175,7 @@ def given_rules(given: object, name: str = "rules") -> GivenRules:
         raise ValueError(f"{name} {given!r} is not one of auto, {fault}") from None
 
 
-def optional_text(given: object, name: str) -> str | None:
+def require_text_or_none(given: object, name: str) -> str | None:
     """Return a text or None. Raises TypeError for anything else, and ValueError for an empty text."""
     if given == "":
         raise ValueError(f"{name} is an empty text; leave it out for the default")
@@ -191,14 +191,14 @@ def optional_path(given: object, name: str) -> str | None:
     raise TypeError(f"{name} is a path; got {_type_name(given)}")
 
 
-def flag(given: object, name: str) -> bool:
+def require_bool(given: object, name: str) -> bool:
     """Return True or False. Raises TypeError for anything else."""
     if isinstance(given, bool):
         return given
     raise TypeError(f"{name} is True or False; got {given!r}")
 
 
-def set_names(given: object) -> tuple[str, ...]:
+def require_set_names(given: object) -> tuple[str, ...]:
     """Return names of sets; none for None, which stands for all of them.
 
     Raises:

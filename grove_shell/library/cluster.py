@@ -13,8 +13,8 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, operator_rule_set_note
 from grove_shell.actions.selected_sets import selected_sets, selected_sets_not_found
-from grove_shell.library.arguments import set_names
-from grove_shell.library.html import html_page, html_table
+from grove_shell.library.arguments import require_set_names
+from grove_shell.library.html_tables import html_page_of_tables, html_table
 from grove_shell.library.objects import SetState, qualified_name, set_states
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.views.renderers import format_json_document
@@ -60,7 +60,7 @@ class ReadInput:
 
     def known_sets(self, sets: object) -> tuple[str, ...]:
         """Return names of sets; none for all of them. Raises TypeError or ValueError where one is not there."""
-        wanted = set_names(sets)
+        wanted = require_set_names(sets)
         lacking = selected_sets_not_found(self.inputs.loaded.cluster, wanted, self.source.namespace)
         if wanted and lacking:
             raise ValueError(f"sets: not in the input: {lacking}")
@@ -149,7 +149,7 @@ class Cluster:
         sets = ((one.full_name, one.available, one.wanted, len(one.pods)) for one in self.sets)
         notes = ((one,) for one in (*map(str, self.faults), *self.warnings))
         top = f"{repr(self)[1:-1]}, as of {format_time(self.now)} ({self.now_from})"
-        return html_page(
+        return html_page_of_tables(
             top, html_table("notes", ("what",), notes), html_table("sets", ("set", "available", "wanted", "pods"), sets)
         )
 
@@ -159,7 +159,7 @@ class Cluster:
         return f"<Cluster with {sets} PodCliqueSet{'' if sets == 1 else 's'}, rules {self.rules.name!r}>"
 
 
-def checked_cluster(given: object) -> Cluster:
+def require_cluster(given: object) -> Cluster:
     """Return what was read. Raises TypeError for anything else."""
     if isinstance(given, Cluster):
         return given

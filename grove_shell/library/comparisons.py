@@ -12,15 +12,15 @@ from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_shell.actions.compare import CompareOptions, compare_input, report_as_json
-from grove_shell.library.arguments import Sets, given_rules, time_span
-from grove_shell.library.cluster import Cluster, checked_cluster
-from grove_shell.library.html import html_page, html_table
-from grove_shell.library.objects import qualified_name, replica_name
+from grove_shell.actions.compare import CompareOptions, compare_input, comparison_as_json
+from grove_shell.library.arguments import Sets, given_rules, time_span_from_argument
+from grove_shell.library.cluster import Cluster, require_cluster
+from grove_shell.library.html_tables import html_page_of_tables, html_table
+from grove_shell.library.objects import qualified_name, subject_display_name
 from grove_shell.library.tables import Table, table_of
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.views.compare.compare_page import RuleSetComparisonReport
-from grove_shell.views.plan.manifest_notes import hidden_words
+from grove_shell.views.plan.manifest_notes import redacted_fields_text
 from grove_shell.views.renderers import format_json_document
 
 
@@ -106,7 +106,7 @@ class Comparison:
                     _time_of(found.after),
                     "; ".join(f"by {rules}: {_sentences(reasons)}" for rules, reasons in sides if reasons),
                     *_counts(ends.takes if ends is not None else None),
-                    replica_name(ends.subject) if ends is not None else "",
+                    subject_display_name(ends.subject) if ends is not None else "",
                     found.before.times if found.before is not None else 0,
                     found.after.times if found.after is not None else 0,
                 )
@@ -116,13 +116,13 @@ class Comparison:
         """Why a rule set cannot decide or predict, a sentence each; check it before you trust that nothing differs."""
         reasons = (why for one in self.internals.comparisons for why in (*one.unknown, *one.unpredicted))
         sentences = dict.fromkeys(why.sentence for why in reasons)
-        hidden = (f"{name}: {hidden_words(fields)}" for name, fields in self.internals.hidden.items())
+        hidden = (f"{name}: {redacted_fields_text(fields)}" for name, fields in self.internals.hidden.items())
         not_planned = (f"{name}: its manifest is not planned" for name in self.internals.not_planned)
         return (*sentences, *hidden, *not_planned)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove compare -o json`` prints."""
-        return report_as_json(self.internals)
+        return comparison_as_json(self.internals)
 
     def to_json(self) -> str:
         """Return it as text."""
@@ -145,7 +145,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
-        return html_page(
+        return html_page_of_tables(
             repr(self)[1:-1],
             html_table("not known", ("what",), ((one,) for one in self.unknown)),
             html_table("pods that the upgrade replaces", self.upgrades.columns, self.upgrades),
@@ -182,11 +182,11 @@ def compare(
         >>> grove.compare(grove.read("examples/real-cluster.yaml"), "design", "field", until="6h")
         <Comparison of 'design' with 'field@v0.1.0-alpha.12-rc1' until 2026-11-21T15:40:00Z: 2 differences>
     """
-    read = checked_cluster(cluster).internals
+    read = require_cluster(cluster).internals
     options = CompareOptions(
         rules=(given_rules(first, "first"), given_rules(second, "second")),
         sets=read.known_sets(sets),
-        until=None if until is None else time_span(until, cluster.now, "until"),
+        until=None if until is None else time_span_from_argument(until, cluster.now, "until"),
     )
     report = compare_input(read.inputs, read.source, options)
     if report.nothing_judged:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from grove_shell.actions.explain import Explained, explain_input, explained_as_json, kind_and_name_of_target
-from grove_shell.library.arguments import optional_text
-from grove_shell.library.cluster import Cluster, checked_cluster
-from grove_shell.library.html import html_page, html_table
+from grove_shell.actions.explain import Explained, explain_input, kind_and_name_of_target, object_explanation_as_json
+from grove_shell.library.arguments import require_text_or_none
+from grove_shell.library.cluster import Cluster, require_cluster
+from grove_shell.library.html_tables import html_page_of_tables, html_table
 from grove_shell.library.tables import Table, table_of
 from grove_shell.views.explain.explain_page import explain_page
 from grove_shell.views.renderers import format_json_document
@@ -60,7 +60,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``grove explain -o json`` prints."""
-        return explained_as_json(self.internals)
+        return object_explanation_as_json(self.internals)
 
     def to_json(self) -> str:
         """Return it as text."""
@@ -75,7 +75,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
-        return html_page(self.target, html_table("answers", self.answers.columns, self.answers))
+        return html_page_of_tables(self.target, html_table("answers", self.answers.columns, self.answers))
 
 
 def explain(cluster: Cluster, target: str, *, namespace: str | None = None) -> Explanation:
@@ -96,7 +96,7 @@ def explain(cluster: Cluster, target: str, *, namespace: str | None = None) -> E
         >>> found.answers[0].question, found.answers[0].verdict, found.answers[0].because
         ('breach', 'True', '2 scheduled, at least 3 needed')
     """
-    read = checked_cluster(cluster).internals
+    read = require_cluster(cluster).internals
     if not isinstance(target, str):
         raise TypeError(f"target is a text as 'pclq/llama-0-decode'; got {type(target).__name__}")
     kind, name = kind_and_name_of_target(target)
@@ -106,7 +106,7 @@ def explain(cluster: Cluster, target: str, *, namespace: str | None = None) -> E
         raise ValueError(
             f"target {target}: the namespace is an argument of its own: explain(cluster, 'KIND/NAME', namespace=...)"
         )
-    where = optional_text(namespace, "namespace") or read.source.namespace
+    where = require_text_or_none(namespace, "namespace") or read.source.namespace
     found = explain_input(read.inputs, kind, name, where, read.option)
     spaces = sorted({one.inquiry.ref.namespace for one in found.objects})
     if len(spaces) > 1:

@@ -145,7 +145,7 @@ def _set_state(snapshot: Snapshot, rules: RuleSet) -> SetState:
         wanted=snapshot.root.spec.replicas,
         replicas=tuple(
             ReplicaState(
-                replica_name(one.subject),
+                subject_display_name(one.subject),
                 one.subject.name,
                 one.subject.replica,
                 one.urgency.value,
@@ -206,7 +206,7 @@ def qualified_name(ref: Ref) -> str:
     return f"{ref.namespace}/{ref.name}"
 
 
-def replica_name(subject: Ref) -> str:
+def subject_display_name(subject: Ref) -> str:
     """Return ``llama replica 0`` for a replica, and the name for an object."""
     return subject.name if subject.replica is None else f"{subject.name} replica {subject.replica}"
 

@@ -8,21 +8,21 @@ from typing import Any
 
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast
-from grove_shell.actions.input_findings import nothing_decided_message
+from grove_shell.actions.findings_besides_plan import nothing_decided_message
 from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
-from grove_shell.library.arguments import Sets, time_span
-from grove_shell.library.cluster import Cluster, checked_cluster
-from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit, edits_of, new_sets_of
-from grove_shell.library.gates import GatedPod, gated_pods_in
-from grove_shell.library.html import html_page, html_table
+from grove_shell.library.arguments import Sets, time_span_from_argument
+from grove_shell.library.cluster import Cluster, require_cluster
+from grove_shell.library.edits import EditEffect, NewSet, ServingDuringEdit, edits_of, new_sets_of
+from grove_shell.library.html_tables import html_page_of_tables, html_table
 from grove_shell.library.objects import qualified_name, sentences_of
+from grove_shell.library.scheduling_gates import GatedPod, gated_pods_in
 from grove_shell.library.steps import PlannedStep, WithheldStep, planned_steps_in, withheld_steps_in
 from grove_shell.library.tables import Table, table_of
-from grove_shell.library.terminations import Termination, Waiting, terminations_in, waiting_in
+from grove_shell.library.terminations import Termination, Waiting, replicas_with_running_delay, terminations_in
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.plan.open_plan_sentences import open_plan_sentences
@@ -74,11 +74,11 @@ class Plan:
     @property
     def waiting(self) -> Table[Waiting]:
         """The replicas whose delay runs now, the first to end first."""
-        found = [one for story in self._stories for one in waiting_in(story)]
+        found = [one for story in self._stories for one in replicas_with_running_delay(story)]
         return table_of(Waiting, sorted(found, key=lambda one: (one.until is None, one.until, one.set, one.replica)))
 
     @property
-    def edits(self) -> Table[Edit]:
+    def edits(self) -> Table[EditEffect]:
         """What the manifests among the input do to stored sets."""
         return edits_of(self._forecasts)
 
@@ -114,7 +114,7 @@ class Plan:
         found = []
         for story in self._stories:
             name = qualified_name(story.root)
-            entries = (one for one in story.entries if one.urgency is ReplicaUrgency.UNKNOWN)
+            entries = (one for one in story.entries if one.urgency is EntryUrgency.UNKNOWN)
             found += [f"{name}: {sentence}" for one in entries for sentence in sentences_of(one)]
             found += [f"{name}: {sentence}" for sentence in story.unpredicted]
         for one in self._forecasts:
@@ -158,7 +158,7 @@ class Plan:
         ]
         serving = [(one.set, *part) for one in self.edits for part in one.serving]
         top = f"{self.verdict}; as of {format_time(self.now)}, rules {self.rules}"
-        return html_page(
+        return html_page_of_tables(
             top,
             html_table("not known", ("what",), ((one,) for one in self.unknown)),
             html_table("unfinished", ("what",), ((one,) for one in self.unfinished)),
@@ -214,7 +214,7 @@ def forecast(cluster: Cluster, *, until: timedelta | datetime | str, sets: Sets 
         09:40:29 qwen replica 1 5 4
         09:41:00 deepseek-0-prefill replica 0 4 16
     """
-    return _planned(checked_cluster(cluster), sets, time_span(until, cluster.now, "until"))
+    return _planned(require_cluster(cluster), sets, time_span_from_argument(until, cluster.now, "until"))
 
 
 def _unfinished(forecast: Forecast) -> str:
@@ -225,7 +225,7 @@ def _unfinished(forecast: Forecast) -> str:
 
 
 def _planned(cluster: Cluster, sets: Sets, until: timedelta | None) -> Plan:
-    read = checked_cluster(cluster).internals
+    read = require_cluster(cluster).internals
     options = PlanOptions(sets=read.known_sets(sets), rules=read.option, until=until)
     found = plan_input(read.inputs, read.source, options)
     nothing = nothing_decided_message(read.inputs.loaded, found.document.forecasts)

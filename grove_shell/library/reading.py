@@ -29,12 +29,12 @@ from grove_shell.actions.selected_sets import known_names_hint, selected_sets
 from grove_shell.exit_codes import CommandFailed
 from grove_shell.library.arguments import (
     Source,
-    decision_moment,
-    flag,
     given_rules,
     one_of,
     optional_path,
-    optional_text,
+    require_bool,
+    require_decision_time,
+    require_text_or_none,
     sources_in,
 )
 from grove_shell.library.cluster import Cluster, ReadInput
@@ -72,7 +72,7 @@ def read(
     Args:
         sources: paths of files and folders, open files, and objects as dicts; their order does not matter.
         rules: the operator that acts: ``auto`` for the one that the objects show, a name of ``grove rules``, or a
-            RuleSet, as :func:`grove_core.rule_set_that_spares` returns one.
+            RuleSet, as :func:`grove_core.sparing_rule_set` returns one.
         now: the time to plan at, with a time zone; ``dump`` for the newest time in the input, ``clock`` for the
             computer's. Without it, the time of the input where that is older than an hour.
         namespace: the one to read, also of manifests that name none.
@@ -100,10 +100,10 @@ def read(
         raise TypeError("old takes paths of manifests")
     source = InputSource(
         filenames=(*paths, *((STDIN,) if stream is not None else ())),
-        now=decision_moment(now),
-        namespace=optional_text(namespace, "namespace"),
+        now=require_decision_time(now),
+        namespace=require_text_or_none(namespace, "namespace"),
         config=optional_path(config, "config"),
-        complete=tuple(sorted(EVERY_KIND)) if flag(complete, "complete") else (),
+        complete=tuple(sorted(EVERY_KIND)) if require_bool(complete, "complete") else (),
         old=earlier,
         objects=objects,
         stream=stream.content if stream is not None else None,
@@ -146,12 +146,12 @@ def read_live(
     paths, *unusable = sources_in([manifests])
     if any(unusable):
         raise TypeError("manifests takes paths")
-    where = optional_text(namespace, "namespace")
+    where = require_text_or_none(namespace, "namespace")
     live = LiveClusterOptions(
         kubeconfig=optional_path(kubeconfig, "kubeconfig"),
-        context=optional_text(context, "context"),
+        context=require_text_or_none(context, "context"),
         namespace=where,
-        everywhere=flag(all_namespaces, "all_namespaces"),
+        everywhere=require_bool(all_namespaces, "all_namespaces"),
     )
     source = InputSource(filenames=paths, live=live, namespace=where, config=optional_path(config, "config"))
     return _read(source, given_rules(rules), faults)

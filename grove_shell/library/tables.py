@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from grove_shell.library.html import html_table
+from grove_shell.library.html_tables import html_table
 
 RowT = TypeVar("RowT", bound=tuple[Any, ...])
 

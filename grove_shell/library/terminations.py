@@ -8,12 +8,12 @@ from grove_core.areas.gang_termination.termination_deletions import (
     termination_deletions_by_replica,
     trigger_and_delay,
 )
-from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.steps import total_deletion_impact
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.termination_hints import Room
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.library.objects import qualified_name, replica_name, sentences_of
+from grove_shell.library.objects import qualified_name, sentences_of, subject_display_name
 
 
 class Termination(NamedTuple):
@@ -82,7 +82,7 @@ def terminations_in(forecast: Forecast, snapshot: Snapshot | None) -> Iterator[T
             yield Termination(
                 at=round_.at,
                 set=qualified_name(forecast.root),
-                replica=replica_name(replica),
+                replica=subject_display_name(replica),
                 because=f"{trigger.name}: {reason.sentence}",
                 cliques=tuple(step.target.name for step in steps if step.target.kind == "PodClique"),
                 pods=None if impact is None else impact.pods,
@@ -96,15 +96,15 @@ def terminations_in(forecast: Forecast, snapshot: Snapshot | None) -> Iterator[T
             )
 
 
-def waiting_in(story: ForecastExplanation) -> Iterator[Waiting]:
+def replicas_with_running_delay(story: ForecastExplanation) -> Iterator[Waiting]:
     """Yield the replicas of one set whose delay runs now."""
     name = qualified_name(story.root)
     for entry in story.entries:
-        if entry.urgency is ReplicaUrgency.WAITS:
+        if entry.urgency is EntryUrgency.WAITS:
             needed = {one.clique.name: one.pods for one in entry.hints.ready_pods} if entry.hints is not None else {}
             because = "; ".join(sentences_of(entry))
             room = entry.hints.room if entry.hints is not None else None
-            reason, subject = _room_unknown(room), replica_name(entry.subject)
+            reason, subject = _room_unknown(room), subject_display_name(entry.subject)
             yield Waiting(entry.until, name, subject, because, needed, _finds_room(room), reason)
 
 

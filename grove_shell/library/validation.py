@@ -13,7 +13,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.rule_set_choice import AUTO
 from grove_shell.actions.validate import Validation, judge_manifests
 from grove_shell.library.arguments import given_rules, optional_path, sources_in
-from grove_shell.library.html import html_page, html_table
+from grove_shell.library.html_tables import html_page_of_tables, html_table
 from grove_shell.library.tables import Table, table_of
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
@@ -25,7 +25,7 @@ from grove_shell.views.validation.validation_page import JudgedManifest, validat
 Path: TypeAlias = str | PathLike[str]
 
 
-class Remark(NamedTuple):
+class ValidationMessage(NamedTuple):
     """A problem or a warning.
 
     Attributes:
@@ -55,8 +55,8 @@ class ManifestVerdict(NamedTuple):
     file: str
     object: str
     refused: bool
-    problems: tuple[Remark, ...]
-    warnings: tuple[Remark, ...]
+    problems: tuple[ValidationMessage, ...]
+    warnings: tuple[ValidationMessage, ...]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -80,12 +80,12 @@ class ValidationResult:
         return table_of(ManifestVerdict, (one for one in self.manifests if one.refused))
 
     @property
-    def problems(self) -> Table[Remark]:
+    def problems(self) -> Table[ValidationMessage]:
         """What cannot be read or judged, which is of no verdict in ``manifests``, and why manifests are refused."""
         refusals = [one for verdict in self.manifests for one in verdict.problems]
         faults = [_fault(one) for one in self.internals.faults]
         is_empty = not (self.internals.judged or faults)
-        return table_of(Remark, [*faults, *([self._nothing_judged()] if is_empty else []), *refusals])
+        return table_of(ValidationMessage, [*faults, *([self._nothing_judged()] if is_empty else []), *refusals])
 
     @property
     def faulty_files(self) -> tuple[str, ...]:
@@ -93,10 +93,12 @@ class ValidationResult:
         return tuple(dict.fromkeys(one.file for one in self.internals.faults))
 
     @property
-    def warnings(self) -> Table[Remark]:
+    def warnings(self) -> Table[ValidationMessage]:
         """What is allowed and probably not meant."""
         others = (_verdict(judged, self._positions) for judged in self.internals.warned)
-        return table_of(Remark, (one for verdict in chain(self.manifests, others) for one in verdict.warnings))
+        return table_of(
+            ValidationMessage, (one for verdict in chain(self.manifests, others) for one in verdict.warnings)
+        )
 
     @property
     def ok(self) -> bool:
@@ -127,10 +129,10 @@ class ValidationResult:
         """Return it as text."""
         return format_json_document(self.to_dict())
 
-    def _nothing_judged(self) -> Remark:
+    def _nothing_judged(self) -> ValidationMessage:
         found = ", ".join(f"{count} {kind}" for kind, count in self.internals.others.items()) or "no object"
         message = "nothing was judged: expected a PodCliqueSet or a ClusterTopology"
-        return Remark(", ".join(self.internals.files), None, "", "", message, found, "")
+        return ValidationMessage(", ".join(self.internals.files), None, "", "", message, found, "")
 
     @cached_property
     def _positions(self) -> FieldPositions:
@@ -144,7 +146,9 @@ class ValidationResult:
     def _repr_html_(self) -> str:
         """Return tables for a notebook."""
         parts = (("problems", self.problems), ("warnings", self.warnings))
-        return html_page(repr(self)[1:-1], *(html_table(caption, rows.columns, rows) for caption, rows in parts))
+        return html_page_of_tables(
+            repr(self)[1:-1], *(html_table(caption, rows.columns, rows) for caption, rows in parts)
+        )
 
 
 def validate(
@@ -188,19 +192,19 @@ def _verdict(judged: JudgedManifest, positions: FieldPositions) -> ManifestVerdi
     return ManifestVerdict(item.file, name, bool(refusals), problems, warnings)
 
 
-def _remarks(item: InputItem, found: Iterable[FieldRemark], positions: FieldPositions) -> Iterator[Remark]:
+def _remarks(item: InputItem, found: Iterable[FieldRemark], positions: FieldPositions) -> Iterator[ValidationMessage]:
     for one in found:
         place, why = positions.position_of(item, one.path), one.reason
         line = place[0] if place is not None else None
-        yield Remark(
+        yield ValidationMessage(
             item.file, line, _object_name(item), one.path, why.sentence, one.got, why.rule.requirement, item.document
         )
 
 
-def _fault(fault: InputFault) -> Remark:
+def _fault(fault: InputFault) -> ValidationMessage:
     expected, got = (fault.expected, fault.got) if fault.expected else (fault.got, "")
     message = expected if not got or expected.startswith(("may ", "unknown ")) else f"expected {expected}"
-    return Remark(fault.file, fault.line, fault.object, fault.path, message, got, "", fault.document)
+    return ValidationMessage(fault.file, fault.line, fault.object, fault.path, message, got, "", fault.document)
 
 
 def _object_name(item: InputItem) -> str:

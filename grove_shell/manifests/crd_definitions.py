@@ -14,7 +14,7 @@ from typing import Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel, WithJsonSchema
 
-from grove_core.resources.crd_names import CrdNames, crd_names_in
+from grove_core.resources.crd_names import NamesInCrd, crd_names_from_definition
 from grove_core.resources.podcliqueset_spec import CliqueSpec, SetSpec
 
 Json = dict[str, Any]
@@ -34,9 +34,11 @@ def compute_domain_crd_manifests() -> Iterator[Json]:
 
 
 @cache
-def grove_crd_names() -> tuple[CrdNames, ...]:
+def grove_crd_names() -> tuple[NamesInCrd, ...]:
     """Return the names that the definitions of Grove's kinds ask for; no schema is made for it."""
-    return tuple(names for one in _read("definitions.json")["grove"] if (names := crd_names_in(one)) is not None)
+    return tuple(
+        names for one in _read("definitions.json")["grove"] if (names := crd_names_from_definition(one)) is not None
+    )
 
 
 @cache

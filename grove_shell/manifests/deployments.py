@@ -55,7 +55,10 @@ def operator_manifests(installation: InstallationOptions) -> Iterator[Json]:
     said = None
     if installation.has_configuration_file(OPERATOR):
         kind = {"kind": OPERATOR_KIND}
-        said = {"apiVersion": API_VERSION, **(installation.operator or {**kind, **feature_settings(installation)})}
+        said = {
+            "apiVersion": API_VERSION,
+            **(installation.operator or {**kind, **settings_shared_by_programs(installation)}),
+        }
         yield configuration_manifest(installation, OPERATOR, said)
     settings, _ = parse_operator_settings(installation.operator)
     yield deployment_manifest(installation, OPERATOR, args, {"http": settings.serving.port}, said)
@@ -69,7 +72,7 @@ def webhook_manifests(installation: InstallationOptions) -> Iterator[Json]:
     ports = {"https": settings.listening.port, "http": settings.serving.port}
     said = None
     if installation.has_configuration_file(WEBHOOKS):
-        said = {"apiVersion": API_VERSION, "kind": WEBHOOKS_KIND, **feature_settings(installation)}
+        said = {"apiVersion": API_VERSION, "kind": WEBHOOKS_KIND, **settings_shared_by_programs(installation)}
         yield configuration_manifest(installation, WEBHOOKS, said)
     yield service_manifest(installation, WEBHOOKS, settings.registration.service)
     yield deployment_manifest(installation, WEBHOOKS, args, ports, said)
@@ -86,7 +89,7 @@ def service_manifest(installation: InstallationOptions, program: str, name: str)
     return program_manifest("v1", "Service", name, program, installation.namespace_metadata, spec=spec)
 
 
-def feature_settings(installation: InstallationOptions) -> Json:
+def settings_shared_by_programs(installation: InstallationOptions) -> Json:
     """Return the settings that all programs have to agree on."""
     shape = installation.mnnvl.shape
     mnnvl = {

@@ -7,8 +7,8 @@ from grove_shell.manifests.deployments import (
     configuration_manifest,
     deployment_manifest,
     disruption_budget_manifest,
-    feature_settings,
     service_manifest,
+    settings_shared_by_programs,
 )
 from grove_shell.manifests.installation import (
     InstallationOptions,
@@ -24,20 +24,22 @@ from grove_shell.settings.webhook_settings import (
     PREVIEW_MODE_LABEL,
     PREVIEW_PROGRAM,
     REGISTRATION_VERSION,
-    webhook_settings_of_preview,
+    default_preview_webhook_settings,
 )
 
 _TIMEOUT: Final = 3  # s; its requests have 1 s (WH-046)
 _CHANGED: Final = "object.spec != oldObject.spec"
 
 
-def preview_manifests(installation: InstallationOptions, settings: Mapping[str, Any] | None = None) -> Iterator[Json]:
+def preview_webhook_manifests(
+    installation: InstallationOptions, settings: Mapping[str, Any] | None = None
+) -> Iterator[Json]:
     """Yield everything that the preview needs, the registration last.
 
     Args:
         settings: the part ``preview`` of its configuration; None for the defaults and the rules of the installation.
     """
-    defaults = webhook_settings_of_preview()
+    defaults = default_preview_webhook_settings()
     yield from preview_role_manifests(installation)
     said = {
         "apiVersion": API_VERSION,
@@ -85,4 +87,4 @@ def _features(installation: InstallationOptions) -> Json:
     if topology.enabled and not topology.levels:
         return {}
     is_on = installation.mnnvl.enabled or topology.enabled or installation.gang_backend is not None
-    return feature_settings(installation) if is_on else {}
+    return settings_shared_by_programs(installation) if is_on else {}

@@ -107,7 +107,7 @@ ALERTS: Final = (
 )
 
 
-def prometheus_rule(alert: Alert, values: Mapping[str, Value], runbooks: str) -> Json:
+def prometheus_alert_rule(alert: Alert, values: Mapping[str, Value], runbooks: str) -> Json:
     """Return one alert as Prometheus reads it."""
     return {
         "alert": alert.name,
@@ -124,5 +124,5 @@ def prometheus_rule(alert: Alert, values: Mapping[str, Value], runbooks: str) ->
 
 def prometheus_rules(options: AlertOptions) -> Json:
     """Return the content of a rule file: one group with all alerts."""
-    rules = [prometheus_rule(alert, options.values[alert.key], options.runbooks) for alert in ALERTS]
+    rules = [prometheus_alert_rule(alert, options.values[alert.key], options.runbooks) for alert in ALERTS]
     return {"groups": [{"name": GROUP, "rules": rules}]}

@@ -49,12 +49,12 @@ class InvalidAlertValue(ValueError):
     """A value of an alert, or the address of the runbooks, is not valid; the message says what is expected."""
 
 
-def settable_names() -> tuple[str, ...]:
+def settable_alert_names() -> tuple[str, ...]:
     """Return the names of all values: the key of an alert, a dot, and the field."""
     return tuple(f"{key}.{part}" for key, parts in DEFAULTS.items() for part in parts)
 
 
-def alert_options(assignments: Iterable[str] = (), runbooks: str | None = None) -> AlertOptions:
+def parse_alert_options(assignments: Iterable[str] = (), runbooks: str | None = None) -> AlertOptions:
     """Return the default options with some values set, such as ``queueDeep.above=200``.
 
     Args:
@@ -69,7 +69,7 @@ def alert_options(assignments: Iterable[str] = (), runbooks: str | None = None) 
         name, _, text = assignment.partition("=")
         key, _, part = name.partition(".")
         if part not in found.get(key, {}):
-            known = ", ".join(settable_names())
+            known = ", ".join(settable_alert_names())
             raise InvalidAlertValue(f"--alert {assignment}: expected NAME=VALUE, with one of the names {known}")
         found[key][part] = _value(assignment, part, text)
     folder = RUNBOOKS if runbooks is None else runbooks

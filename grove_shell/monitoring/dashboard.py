@@ -3,8 +3,19 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from grove_shell.monitoring.dashboard_panels import DATASOURCE, WIDTH, metric_panel, row_panel, selector, stat_panel
-from grove_shell.monitoring.metric_registry import MetricDescription, operator_metrics, webhook_metrics
+from grove_shell.monitoring.dashboard_panels import (
+    DATASOURCE,
+    WIDTH,
+    metric_panel,
+    promql_label_matchers,
+    row_panel,
+    stat_panel,
+)
+from grove_shell.monitoring.metric_descriptions import (
+    MetricDescription,
+    operator_metric_descriptions,
+    webhook_metric_descriptions,
+)
 
 Json = dict[str, Any]
 UID: Final = "grove-operator"
@@ -29,7 +40,7 @@ _GREEN_RED: Final = {"green": None, "red": 1.0}
 
 def grafana_dashboard() -> Json:
     """Return the dashboard as Grafana imports it."""
-    panels = list(_placed(_panels(operator_metrics(), webhook_metrics())))
+    panels = list(_placed(_panels(operator_metric_descriptions(), webhook_metric_descriptions())))
     return {
         "uid": UID,
         "title": TITLE,
@@ -96,7 +107,7 @@ def _panels(operator: Iterable[MetricDescription], webhooks: Iterable[MetricDesc
 
 
 def _stats() -> Iterator[Json]:
-    of_set, of_job = selector(("namespace", "set")), selector(())
+    of_set, of_job = promql_label_matchers(("namespace", "set")), promql_label_matchers(())
     yield stat_panel(
         "Next termination",
         "Time until the next gang is terminated; negative: it is overdue.",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from grove_shell.monitoring.metric_registry import MetricDescription
+from grove_shell.monitoring.metric_descriptions import MetricDescription
 
 Json = dict[str, Any]
 DATASOURCE: Final[Json] = {"type": "prometheus", "uid": "${datasource}"}
@@ -19,7 +19,7 @@ _RARE: Final = ("grove_gang_", "grove_predictions_", "controller_runtime_reconci
 _QUANTILES: Final = (("0.5", "median"), ("0.99", "99 %"))
 
 
-def selector(labels: Iterable[str]) -> str:
+def promql_label_matchers(labels: Iterable[str]) -> str:
     """Return the label matchers of a metric: the chosen job, and for metrics of sets the chosen sets."""
     of_set = set(_OF_SETS) <= set(labels)
     names = ("job", *_OF_SETS) if of_set else ("job",)
@@ -96,7 +96,7 @@ def _targets_and_unit(metric: MetricDescription) -> tuple[list[tuple[str, str]],
     """Return the expressions of a metric, each with its legend, and the unit."""
     by = f"by ({', '.join(metric.labels)}) " if metric.labels else ""
     legend = " ".join(f"{{{{{label}}}}}" for label in metric.labels) or metric.name
-    chosen = f"{{{selector(metric.labels)}}}"
+    chosen = f"{{{promql_label_matchers(metric.labels)}}}"
     match metric.kind:
         case "counter" if metric.name.startswith(_RARE):
             return [(f"sum {by}(increase({metric.name}{chosen}[$__rate_interval]))", legend)], "short"

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from grove_core.resources.crd_names import CrdNameClash, CrdNames, crd_name_clashes, served_crd_names
+from grove_core.resources.crd_names import CrdNameClash, NamesInCrd, crd_name_clashes, crd_names_from_discovery
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.manifests.crd_definitions import grove_crd_names
@@ -45,7 +45,7 @@ async def find_crd_name_clashes(api: ApiSession) -> tuple[CrdNameClash, ...]:
     return crd_name_clashes(await served_resource_names(api), grove_crd_names())
 
 
-async def served_resource_names(api: ApiSession) -> list[CrdNames]:
+async def served_resource_names(api: ApiSession) -> list[NamesInCrd]:
     """Return the names of all resources that the server serves in the groups of our definitions.
 
     Raises:
@@ -56,7 +56,7 @@ async def served_resource_names(api: ApiSession) -> list[CrdNames]:
         versions = (await _discovered(api, group)).inner_objects("versions")
         for version in [one.text("groupVersion") for one in versions]:
             resources = (await _discovered(api, version)).inner_objects("resources")
-            found += [names for one in resources if (names := served_crd_names(group, one.raw)) is not None]
+            found += [names for one in resources if (names := crd_names_from_discovery(group, one.raw)) is not None]
     return found
 
 

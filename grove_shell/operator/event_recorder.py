@@ -47,7 +47,7 @@ _UNREADABLE: Final[Mapping[StepObstacle, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class KubernetesEvent:
+class EventToWrite:
     """An Event that is to be written.
 
     Attributes:
@@ -65,7 +65,7 @@ class KubernetesEvent:
     key: str
 
 
-def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Iterator[KubernetesEvent]:
+def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Iterator[EventToWrite]:
     """Yield the Events about a plan.
 
     They report scheduled and executed terminations (no withheld ones), PodCliques that are scaled below their minimum,
@@ -89,18 +89,18 @@ def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LIS
     for finding in plan.findings:
         if (finding.question, finding.verdict) == (SCALED, BELOW_MIN_AVAILABLE):
             note = f"{finding.subject.short}: {'; '.join(reason.sentence for reason in finding.because)}"
-            yield KubernetesEvent(plan.root, plan.root_uid, BELOW_MIN_AVAILABLE, "Scale", note, note)
+            yield EventToWrite(plan.root, plan.root_uid, BELOW_MIN_AVAILABLE, "Scale", note, note)
     unreadable: dict[StepObstacle, list[Withheld]] = {}
     for held in plan.withheld:
         rule = held.because[0].rule
         note = f"{held.target.short}: {held.because[0].sentence}"
         if held.obstacle is StepObstacle.REFUSED:
-            yield KubernetesEvent(plan.root, plan.root_uid, rule.code, "Write", note, note)
+            yield EventToWrite(plan.root, plan.root_uid, rule.code, "Write", note, note)
         elif held.target.kind in TOPOLOGY_KINDS:
-            yield KubernetesEvent(plan.root, plan.root_uid, rule.code, "Keep", note, held.target.short)
+            yield EventToWrite(plan.root, plan.root_uid, rule.code, "Keep", note, held.target.short)
         elif held.obstacle is StepObstacle.NOT_CONFIRMED:
             words = held.because[0].sentence
-            yield KubernetesEvent(plan.root, plan.root_uid, rule.code, "Look", words, words)
+            yield EventToWrite(plan.root, plan.root_uid, rule.code, "Look", words, words)
         elif held.obstacle in _UNREADABLE:
             unreadable.setdefault(held.obstacle, []).append(held)
     for obstacle, steps in unreadable.items():
@@ -109,10 +109,10 @@ def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LIS
         more = f", and {len(steps) - 1} more" if steps[1:] else ""
         note = f"{steps[0].target.short}{more}: withheld until {kind}s can be read: {words}"
         code = steps[0].because[0].rule.code
-        yield KubernetesEvent(plan.root, plan.root_uid, code, "Look", note, words)
+        yield EventToWrite(plan.root, plan.root_uid, code, "Look", note, words)
 
 
-def _of_termination(plan: Plan, finding: Finding, breaches: Mapping[Ref, Finding]) -> KubernetesEvent:
+def _of_termination(plan: Plan, finding: Finding, breaches: Mapping[Ref, Finding]) -> EventToWrite:
     """Return the Event about a termination: its delay, then the breach of each PodClique behind it."""
     ends = finding.verdict == TERMINATES
     behind = [ref for ref in constituents_behind(finding, breaches) if ref.kind == "PodClique" and ref in breaches]
@@ -122,7 +122,7 @@ def _of_termination(plan: Plan, finding: Finding, breaches: Mapping[Ref, Finding
     )
     reason = "GangTerminated" if ends else "TerminationScheduled"
     key = f"{_replica_name(finding.subject)} {'' if finding.deadline is None else format_time(finding.deadline)}"
-    return KubernetesEvent(plan.root, plan.root_uid, reason, "Terminate", note, key)
+    return EventToWrite(plan.root, plan.root_uid, reason, "Terminate", note, key)
 
 
 def _replica_name(replica: Ref) -> str:
@@ -134,14 +134,14 @@ def _cut(text: str, size: int) -> str:
     return text.encode(errors="replace")[:size].decode(errors="ignore")
 
 
-def _name_of(planned: KubernetesEvent) -> str:
+def _name_of(planned: EventToWrite) -> str:
     """Return the name of an Event: that of its object, cut to a valid length, and a hash of its content."""
     content = f"{planned.uid} {planned.reason} {planned.key}".encode(errors="replace")
     digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
     return f"{_cut(planned.about.name, _LONGEST_NAME - _DIGITS - 1).rstrip('-.')}.{digest}"
 
 
-def _namespace_of(planned: KubernetesEvent) -> str:
+def _namespace_of(planned: EventToWrite) -> str:
     """Return the namespace of an Event; ``default`` for a cluster-scoped object."""
     return planned.about.namespace or "default"
 
@@ -161,7 +161,7 @@ class EventRecorder(ReconcileRoundListener):
         self._instance = instance
         self._unlisted = unlisted
         self._known: OrderedDict[tuple[str, str, str], None] = OrderedDict()
-        self._queue: asyncio.Queue[tuple[KubernetesEvent, str]] = asyncio.Queue(maxsize=_MOST_QUEUED)
+        self._queue: asyncio.Queue[tuple[EventToWrite, str]] = asyncio.Queue(maxsize=_MOST_QUEUED)
 
     def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Queue the Events about a plan that were not queued before."""
@@ -187,12 +187,12 @@ class EventRecorder(ReconcileRoundListener):
             async with asyncio.timeout(_FLUSH_TIMEOUT):
                 await self._queue.join()
 
-    async def _write(self, planned: KubernetesEvent, plan: str) -> None:
+    async def _write(self, planned: EventToWrite, plan: str) -> None:
         path = f"/apis/{_EVENTS}/namespaces/{_namespace_of(planned)}/events"
         with suppress(NoServerResponse):
             await self._api.request("POST", path, body=self._event(planned, plan))
 
-    def _event(self, planned: KubernetesEvent, plan: str) -> dict[str, Any]:
+    def _event(self, planned: EventToWrite, plan: str) -> dict[str, Any]:
         metadata = {"name": _name_of(planned), "namespace": _namespace_of(planned), "annotations": {PLAN: plan}}
         return {
             "apiVersion": _EVENTS,

@@ -10,8 +10,8 @@ from grove_core.document.plan_document import step_action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, AttemptOutcome, SetStatus
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
-from grove_shell.cache.root_keys import RootKey, is_topology_root_key, root_key_log_fields
-from grove_shell.log_lines import log_timestamp, reason_log_fields, write_log_line
+from grove_shell.cache.root_keys import RootKey, is_topology_cache_key, root_key_log_fields
+from grove_shell.log_lines import format_log_timestamp, reason_log_fields, write_log_line
 from grove_shell.styled_text_page import json_text
 
 _REMEMBERED: Final = 4096
@@ -28,7 +28,7 @@ class OperatorJsonLog(ReconcileRoundListener):
 
     def write_line(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - any JSON
         """Write one line; a line that cannot be written is dropped (OP-064)."""
-        line: LogFields = {"ts": log_timestamp(datetime.now(UTC)), "level": level, "msg": message}
+        line: LogFields = {"ts": format_log_timestamp(datetime.now(UTC)), "level": level, "msg": message}
         write_log_line(self._out, json_text({**line, **fields}))
 
     def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
@@ -108,7 +108,7 @@ class WithheldTopologyWrites(ReconcileRoundListener):
 
     def on_round_planned(self, planned_round: PlannedReconcileRound) -> None:
         """Replace the notes of a topology by those of its plan."""
-        if not is_topology_root_key(planned_round.root_key):
+        if not is_topology_cache_key(planned_round.root_key):
             return
         self._held.pop(planned_round.root_key, None)
         if planned_round.plan.withheld:

@@ -13,7 +13,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_response import CONFLICT, NOT_FOUND, ApiResponse
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.response_check import response_shows_object
+from grove_shell.client.proxy_response_check import response_is_about_object
 from grove_shell.settings.operator_settings import LeaderElectionSettings
 
 _COORDINATION: Final = "coordination.k8s.io/v1"
@@ -138,7 +138,7 @@ class LeaderElector:
         response = await self._request("GET")
         if response.status == NOT_FOUND:
             return self._has(await self._request("POST", self._lease({}, transitions=0)))
-        if not response_shows_object(response, self._ref):
+        if not response_is_about_object(response, self._ref):
             self._fail(response.error_message)
             return False
         raw = response.json_body()
@@ -168,7 +168,7 @@ class LeaderElector:
         return is_held
 
     def _is_held_in(self, response: ApiResponse) -> bool:
-        if not response_shows_object(response, self._ref):
+        if not response_is_about_object(response, self._ref):
             return False
         held_by = (response.json_body().get("spec") or {}).get("holderIdentity")
         return bool(held_by == self._identity)

@@ -17,7 +17,7 @@ from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROUP_KIND
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
-from grove_shell.cache.root_keys import RootKey, is_topology_root_key
+from grove_shell.cache.root_keys import RootKey, is_topology_cache_key
 from grove_shell.operator.prediction_check import PredictionOutcome
 
 _SETS: Final = "podcliqueset"
@@ -140,7 +140,7 @@ class OperatorMetrics(ProcessMetrics, ReconcileRoundListener):
         root_key, plan = planned_round.root_key, planned_round.plan
         self._rounds.labels(_controller(root_key), "success").inc()
         self._planning_time.labels(_controller(root_key)).observe(planned_round.planning_seconds)
-        if is_topology_root_key(root_key):
+        if is_topology_cache_key(root_key):
             return
         breached = Count(
             finding.subject.kind
@@ -158,7 +158,7 @@ class OperatorMetrics(ProcessMetrics, ReconcileRoundListener):
     def on_steps_executed(self, planned_round: PlannedReconcileRound, attempts: tuple[Attempt, ...]) -> None:
         """Count the steps of a round by outcome, and the terminations."""
         self._count_writes(attempts)
-        if is_topology_root_key(planned_round.root_key):
+        if is_topology_cache_key(planned_round.root_key):
             return
         self._count_refused(planned_round, attempts)
         for attempt in attempts:
@@ -209,7 +209,7 @@ class OperatorMetrics(ProcessMetrics, ReconcileRoundListener):
 
     def on_root_deleted(self, root_key: RootKey) -> None:
         """Remove the gauges of a deleted set; those of an unknown one are removed already (OP-041)."""
-        if is_topology_root_key(root_key):
+        if is_topology_cache_key(root_key):
             return
         for gang in [gang for gang in self._causes if gang[0] == root_key]:
             del self._causes[gang]
@@ -234,4 +234,4 @@ def _withheld_after_refusal(plan: Plan) -> frozenset[Ref]:
 
 def _controller(root_key: RootKey) -> str:
     """Return the value of the label ``controller`` for a root."""
-    return _TOPOLOGIES if is_topology_root_key(root_key) else _SETS
+    return _TOPOLOGIES if is_topology_cache_key(root_key) else _SETS

@@ -44,7 +44,7 @@ _SHUTDOWN_TIMEOUT: Final = 20.0
 
 
 @dataclass(kw_only=True)
-class OperatorProcess:
+class OperatorProcessOptions:
     """The options of one operator process.
 
     Attributes:
@@ -92,7 +92,7 @@ class _Running:
     """The parts of a running process."""
 
     def __init__(
-        self, options: OperatorProcess, api: ApiSession, lease_api: ApiSession, metrics: OperatorMetrics
+        self, options: OperatorProcessOptions, api: ApiSession, lease_api: ApiSession, metrics: OperatorMetrics
     ) -> None:
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
         self._options = options

@@ -23,12 +23,12 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.operator.compared_rounds import (
-    ComparedRound,
-    deleted_between,
+from grove_shell.operator.other_operator_deletions import (
+    PredictedRound,
     kept_because,
+    podcliques_deleted_between,
     replaced_soon,
-    snapshots_between,
+    snapshots_seen_by_other_operator,
 )
 
 _OVERDUE_AFTER: Final = timedelta(minutes=1)
@@ -66,7 +66,7 @@ class _SetHistory:
         missed: uids of those that were counted as ``otherwise``.
     """
 
-    last: ComparedRound | None = None
+    last: PredictedRound | None = None
     lately: deque[Snapshot] = field(default_factory=deque)
     due: Mapping[str, datetime] = field(default_factory=dict)
     reported: frozenset[str] = frozenset()
@@ -110,12 +110,12 @@ class DeletionPredictionChecker(ReconcileRoundListener):
         before = history.last
         earlier = before.predicted if before is not None else {}
         predicted = self._predictions(planned_round, planned_round.observation, earlier)
-        now = ComparedRound(planned_round, planned_round.observation, predicted, self._rules)
+        now = PredictedRound(planned_round, planned_round.observation, predicted, self._rules)
         for _ in now.predicted.keys() - earlier.keys():
             self._count(PredictionOutcome.PREDICTED)
         predicted_deletions = set[str]()
         if before is not None:
-            deleted = deleted_between(before, now)
+            deleted = podcliques_deleted_between(before, now)
             predicted_deletions = {one.uid for one in deleted if self._is_predicted(history, before, now, one)}
         if predicted_deletions:
             self._on_termination(planned_round.root_key, now.snapshot.now)
@@ -178,14 +178,16 @@ class DeletionPredictionChecker(ReconcileRoundListener):
             plan = reconcile(replace(seen, now=moment, attempts=recorded), self._rules)
         return found
 
-    def _is_predicted(self, history: _SetHistory, before: ComparedRound, now: ComparedRound, clique: PodClique) -> bool:
+    def _is_predicted(
+        self, history: _SetHistory, before: PredictedRound, now: PredictedRound, clique: PodClique
+    ) -> bool:
         """Count the deletion of a PodClique; return whether it is a termination that was predicted."""
         seen, due = now.snapshot, before.predicted.get(clique.uid)
         if clique.uid in history.missed:
             return False  # too late, and counted already
         if due is None or due > seen.now + _EARLY_BY:
             lately = (then for then in history.lately if seen.now - then.now <= _STALE_BY)
-            moments = (*snapshots_between(before.snapshot, seen, clique, history.lately), *lately)
+            moments = (*snapshots_seen_by_other_operator(before.snapshot, seen, clique, history.lately), *lately)
             plans = (before.round.plan, *(reconcile(moment, self._rules) for moment in moments))
             every = (step for plan in plans for step in plan.steps if isinstance(step.action, Delete))
             steps = [step for step in every if step.target == clique.ref]

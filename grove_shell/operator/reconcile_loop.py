@@ -24,7 +24,7 @@ from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.paged_lists import KindNotListed
 from grove_shell.log_lines import error_on_one_line
 from grove_shell.operator.reconcile_loop_interfaces import ReconcileLoopCache, ReconcileLoopWriter
-from grove_shell.operator.reconcile_schedule import ReconcileSchedule, StepsDueNow, WriteThrottle
+from grove_shell.operator.reconcile_schedule import RootReconcileSchedule, SetWriteThrottle, StepsDueNow
 from grove_shell.operator.step_check_before_send import (
     StepCheckBeforeSend,
     attempt_of_deferred_termination,
@@ -70,10 +70,10 @@ class ReconcileLoop:
     workers: int = 16
     flush_events: Callable[[], Awaitable[None]] = _no_events
     clock: Callable[[], datetime] = _time_of_day
-    new_schedule: Callable[[Callable[[], None]], ReconcileSchedule] = ReconcileSchedule
+    new_schedule: Callable[[Callable[[], None]], RootReconcileSchedule] = RootReconcileSchedule
 
     def __post_init__(self) -> None:
-        self._queue: dict[RootKey, ReconcileSchedule] = {}
+        self._queue: dict[RootKey, RootReconcileSchedule] = {}
         self._slots = asyncio.Semaphore(self.workers)
         self._is_active = False
         self._closing = asyncio.Event()
@@ -112,7 +112,7 @@ class ReconcileLoop:
         tasks = [schedule.task for schedule in self._queue.values() if schedule.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _work(self, root_key: RootKey, schedule: ReconcileSchedule) -> None:
+    async def _work(self, root_key: RootKey, schedule: RootReconcileSchedule) -> None:
         try:
             while schedule.is_dirty:
                 await self._rested(schedule)
@@ -126,20 +126,20 @@ class ReconcileLoop:
             if not self.cache.has_anything_of_root(root_key) and not schedule.is_dirty:
                 self._forget(root_key, schedule)
 
-    async def _rested(self, schedule: ReconcileSchedule) -> None:
+    async def _rested(self, schedule: RootReconcileSchedule) -> None:
         """Wait until the root may have a round, or the loop is closed."""
         with suppress(TimeoutError):
             async with asyncio.timeout_at(schedule.not_before):
                 await self._closing.wait()
 
-    def _forget(self, root_key: RootKey, schedule: ReconcileSchedule) -> None:
+    def _forget(self, root_key: RootKey, schedule: RootReconcileSchedule) -> None:
         """Keep nothing of a root that is gone (OP-041)."""
         schedule.cancel_scheduled_round()
         self._queue.pop(root_key, None)
         for listener in self.listeners:
             listener.on_root_deleted(root_key)
 
-    async def _guarded_round(self, root_key: RootKey, schedule: ReconcileSchedule) -> None:
+    async def _guarded_round(self, root_key: RootKey, schedule: RootReconcileSchedule) -> None:
         """Run one round; an error of one root delays no other (OP-020)."""
         try:
             await self._round(root_key, schedule)
@@ -150,12 +150,12 @@ class ReconcileLoop:
         except Exception as fault:  # noqa: BLE001 - the root gets its next round after an internal error too (OP-023)
             self._round_failed(root_key, schedule, f"internal error: {error_on_one_line(fault)}")
 
-    def _round_failed(self, root_key: RootKey, schedule: ReconcileSchedule, words: str) -> None:
+    def _round_failed(self, root_key: RootKey, schedule: RootReconcileSchedule, words: str) -> None:
         schedule.schedule_retry_of_failed_round()
         for listener in self.listeners:
             listener.on_round_failed(root_key, words)
 
-    async def _round(self, root_key: RootKey, schedule: ReconcileSchedule) -> None:
+    async def _round(self, root_key: RootKey, schedule: RootReconcileSchedule) -> None:
         loop = asyncio.get_running_loop()
         began, relisting = loop.time(), 0.0
         immediate, schedule.is_immediate = schedule.is_immediate, False
@@ -199,7 +199,12 @@ class ReconcileLoop:
         )
 
     async def _execute(
-        self, planned_round: PlannedReconcileRound, schedule: ReconcileSchedule, execute: Execute, *, immediate: bool
+        self,
+        planned_round: PlannedReconcileRound,
+        schedule: RootReconcileSchedule,
+        execute: Execute,
+        *,
+        immediate: bool,
     ) -> None:
         if objects_terminated_by(planned_round.plan.steps):
             await self.flush_events()
@@ -224,7 +229,11 @@ class ReconcileLoop:
         return None if observation is None else _Planned(observation, self._checked_plan(observation), attempts)
 
     async def _plan_after_relist(
-        self, root_key: RootKey, schedule: ReconcileSchedule, writer: ReconcileLoopWriter, attempts: tuple[Attempt, ...]
+        self,
+        root_key: RootKey,
+        schedule: RootReconcileSchedule,
+        writer: ReconcileLoopWriter,
+        attempts: tuple[Attempt, ...],
     ) -> _Planned | None:
         """Plan on what the server shows; where it does not answer, defer terminations and nothing else (OP-013)."""
         fault: Exception | None = None
@@ -253,7 +262,7 @@ class ReconcileLoop:
             raise BrokenInvariant(problems[0].law, "; ".join(map(str, problems[:3])))
         return plan
 
-    async def _drop_finalizers(self, root_key: RootKey, schedule: ReconcileSchedule, *, immediate: bool) -> None:
+    async def _drop_finalizers(self, root_key: RootKey, schedule: RootReconcileSchedule, *, immediate: bool) -> None:
         """Drop the finalizers of what a deleted set left behind (WL-001); a topology leaves nothing."""
         if self.cache.is_set_known_absent(root_key):  # its parts may stay for good, after a deletion that orphans them
             for listener in self.listeners:
@@ -276,7 +285,7 @@ class ReconcileLoop:
         schedule.record_attempts(attempts, immediate=immediate)
 
 
-def _due(throttle: WriteThrottle, plan: Plan, observation: Observation) -> StepsDueNow:
+def _due(throttle: SetWriteThrottle, plan: Plan, observation: Observation) -> StepsDueNow:
     """Return the steps that are tried now; a topology has no status that could wait."""
     if isinstance(observation, Snapshot):
         return throttle.steps_to_try_now(plan.steps, observation, asyncio.get_running_loop().time())

@@ -40,7 +40,7 @@ class StepsDueNow(NamedTuple):
 
 
 @dataclass(slots=True)
-class WriteThrottle:
+class SetWriteThrottle:
     """The throttle of one set. Mutable.
 
     Attributes:
@@ -89,7 +89,7 @@ class WriteThrottle:
 
 
 @dataclass(slots=True)
-class ReconcileSchedule:
+class RootReconcileSchedule:
     """One root in the work queue. Mutable; times are of the clock of the event loop.
 
     Attributes:
@@ -109,7 +109,7 @@ class ReconcileSchedule:
     not_before: float = 0.0
     is_immediate: bool = False
     backlog: FailedWriteRetries = field(default_factory=FailedWriteRetries)
-    throttle: WriteThrottle = field(default_factory=WriteThrottle)
+    throttle: SetWriteThrottle = field(default_factory=SetWriteThrottle)
     shortest_rest: float = _SHORTEST_REST
     _timer: asyncio.TimerHandle | None = None
 

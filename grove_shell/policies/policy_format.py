@@ -82,7 +82,7 @@ class PolicySpec(StrictSettingsModel):
     rules: Annotated[tuple[RuleInFile, ...], Field(strict=False, min_length=1, max_length=_MOST)]
 
 
-class GivenInFile(StrictSettingsModel):
+class PolicyExampleInput(StrictSettingsModel):
     """``given`` of an example: the fields of a set, those of a plan, or files that are planned.
 
     Attributes:
@@ -99,7 +99,7 @@ class GivenInFile(StrictSettingsModel):
     rules: str | None = None
 
     @validator(mode="after")
-    def _one(self) -> "GivenInFile":
+    def _one(self) -> "PolicyExampleInput":
         if (self.set is not None) + (self.plan is not None) + bool(self.files) != 1:
             raise ValueError("one of set, plan and files")
         if self.files and self.now is None:
@@ -113,7 +113,7 @@ class ExampleInFile(StrictSettingsModel):
     """One of ``tests``."""
 
     name: Text
-    given: GivenInFile
+    given: PolicyExampleInput
     violates: Annotated[tuple[RuleName, ...], Field(strict=False)] = ()
     undecided: Annotated[tuple[RuleName, ...], Field(strict=False)] = ()
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from grove_core.kernel.structs import replace
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.naming_rules import most_similar_name
-from grove_core.rule_sets.full_names import full_rule_set_name
+from grove_core.rule_sets.rule_set_names import full_rule_set_name
 from grove_shell.policies.expressions import CompiledExpression, ExpressionCompiler
 from grove_shell.policies.policy import (
     NamedExpression,
@@ -25,7 +25,7 @@ from grove_shell.policies.policy_results import PolicyAction
 from grove_shell.policies.ready_policies import ready_policy_names
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault, object_name_in_faults
-from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 from grove_shell.settings.shared_settings import field_names_at
 
 _FIELDS: Final[Mapping[PolicySubject, tuple[str, ...]]] = {
@@ -60,7 +60,7 @@ def read_policies(paths: Iterable[str]) -> tuple[tuple[Policy, ...], tuple[Input
     found: list[Policy] = []
     for path in dict.fromkeys(paths):
         before, count = len(faults), 0
-        for item in input_items_in_path(path, faults, standard_input_stream()):
+        for item in input_items_in_path(path, faults, standard_input_bytes()):
             count += 1
             found.extend(_read_item(item, faults))
         if not count:

@@ -21,7 +21,7 @@ from grove_shell.reading.audited_write import AuditedWrite, audited_write_in, ti
 from grove_shell.reading.gzip_stream import unpacked
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS
-from grove_shell.reading.input_sources import STDIN, input_name, standard_input_stream
+from grove_shell.reading.input_sources import STDIN, input_name, standard_input_bytes
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE
 from grove_shell.reading.utf8_stream import file_error_reason
 
@@ -38,7 +38,7 @@ _READING: Final = frozenset({"get", "list", "watch"})
 _OLD: Final = datetime.min.replace(tzinfo=UTC)
 
 
-class AuditFlaws:
+class AuditLogFaults:
     """What is wrong with audit logs.
 
     Attributes:
@@ -58,7 +58,7 @@ class AuditFlaws:
 def audited_writes(
     paths: tuple[str, ...],
     concerns: Callable[[bytes], bool],
-    flaws: AuditFlaws,
+    flaws: AuditLogFaults,
     progress: Callable[[object], None] | None = None,
 ) -> Iterator[AuditedWrite]:
     """Yield the successful writes of kinds that sets consist of, in the order of their responses.
@@ -84,7 +84,7 @@ def audited_writes(
 def _writes_in(
     path: str,
     concerns: Callable[[bytes], bool],
-    flaws: AuditFlaws,
+    flaws: AuditLogFaults,
     progress: Callable[[object], None] | None,
     stack: ExitStack,
 ) -> Iterator[AuditedWrite]:
@@ -102,7 +102,7 @@ def _writes_in(
 def _opened(path: str, stack: ExitStack) -> BinaryIO:
     """Return the bytes of a log or of standard input, unpacked if need be (IN-026, IN-084). Raises OSError."""
     if path == STDIN:
-        stdin = standard_input_stream()
+        stdin = standard_input_bytes()
         return unpacked(stdin if isinstance(stdin, BufferedReader) else BufferedReader(BytesIO(stdin.read())))
     return unpacked(stack.enter_context(Path(path).open("rb")))
 
@@ -125,7 +125,7 @@ def _parsed(
     lines: BinaryIO,
     path: str,
     concerns: Callable[[bytes], bool],
-    flaws: AuditFlaws,
+    flaws: AuditLogFaults,
     progress: Callable[[object], None] | None,
 ) -> Iterator[AuditedWrite]:
     faults, skipped = 0, b""
@@ -171,7 +171,7 @@ def _got(line: bytes, fault: Exception) -> str:
     return str(fault)
 
 
-def _writes_of_line(line: bytes, flaws: AuditFlaws) -> Iterator[AuditedWrite]:
+def _writes_of_line(line: bytes, flaws: AuditLogFaults) -> Iterator[AuditedWrite]:
     """Yield the writes of a line. Raises ValueError for a line that is no audit event."""
     found = read_json_with_nesting_limit(line)
     if _HALF_PAIR.search(line):

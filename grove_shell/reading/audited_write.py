@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.frozen import mapping_at
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_kinds import KINDS, ApiKind
@@ -62,18 +62,18 @@ def time_in_event(event: Mapping[str, Any], field: str) -> datetime:
 
 
 def _is_success(event: Mapping[str, Any]) -> bool:
-    code = mapping_at(event, "responseStatus").get("code")
+    code = mapping_or_empty(event, "responseStatus").get("code")
     return isinstance(code, int) and code in _SUCCESS
 
 
 def audited_write_in(event: Mapping[str, Any], answered: datetime) -> AuditedWrite | None:
     """Return an event as a write; None if it is of another kind, was refused, or was a dry run (AF-001)."""
-    ref = mapping_at(event, "objectRef")
+    ref = mapping_or_empty(event, "objectRef")
     target = _KIND_OF.get((str(ref.get("apiGroup") or ""), str(ref.get("resource"))))
     uri = str(event.get("requestURI"))
     if target is None or "dryRun=" in uri or not _is_success(event):
         return None
-    sent = mapping_at(event, "requestObject")
+    sent = mapping_or_empty(event, "requestObject")
     if sent.get("dryRun"):
         return None
     response = event.get("responseObject")
@@ -84,14 +84,14 @@ def audited_write_in(event: Mapping[str, Any], answered: datetime) -> AuditedWri
         answered=answered,
         received=time_in_event(event, "requestReceivedTimestamp"),
         audit_id=str(event.get("auditID") or ""),
-        writer=Writer(str(mapping_at(event, "user").get("username") or ""), str(event.get("userAgent") or "")),
+        writer=Writer(str(mapping_or_empty(event, "user").get("username") or ""), str(event.get("userAgent") or "")),
         verb=str(event.get("verb")),
         target=target,
         namespace=str(ref.get("namespace") or ""),
         name=str(ref.get("name") or meta.name),
         subresource=str(ref.get("subresource") or ""),
-        uid=("" if is_status else meta.uid) or str(mapping_at(sent, "preconditions").get("uid") or ""),
+        uid=("" if is_status else meta.uid) or str(mapping_or_empty(sent, "preconditions").get("uid") or ""),
         response=content,
         is_status=is_status,
-        node=str(mapping_at(sent, "target").get("name") or "") if ref.get("subresource") == "binding" else "",
+        node=str(mapping_or_empty(sent, "target").get("name") or "") if ref.get("subresource") == "binding" else "",
     )

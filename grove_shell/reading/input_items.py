@@ -86,7 +86,7 @@ def list_kind_problem(root: dict[str, Any]) -> Problem | None:
     kind = root.get("kind")
     if isinstance(kind, str) and kind.endswith("List"):
         return None
-    got = "nothing: the file may be cut off" if may_be_cut_off(root) else short_json(kind)
+    got = "nothing: the file may be cut off" if is_list_possibly_truncated(root) else short_json(kind)
     return "kind", 'a kind that ends in "List" beside items', got
 
 
@@ -105,7 +105,7 @@ def with_type_from_list(root: Mapping[str, Any], value: JsonValue) -> JsonValue:
     return {"apiVersion": version, "kind": of_items, **value}
 
 
-def may_be_cut_off(root: Mapping[str, Any]) -> bool:
+def is_list_possibly_truncated(root: Mapping[str, Any]) -> bool:
     """Return whether a list lacks its kind, which kubectl writes after the items: some of them may be lost (IN-020)."""
     return "kind" not in root
 
@@ -126,7 +126,7 @@ def flatten_lists(item: InputItem, faults: list[InputFault], place: Place) -> It
         else:
             name = object_name_in_faults(value) or where
             if problem := list_kind_problem(value):
-                faults.append(item_problem_as_fault(item, name, problem, place, lost=may_be_cut_off(value)))
+                faults.append(item_problem_as_fault(item, name, problem, place, lost=is_list_possibly_truncated(value)))
             inner = value["items"]
             if isinstance(inner, list):
                 prefix = f"{where}.items" if where else "items"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_shell.reading.collected_objects import CollectedObjects, NewSetManifest
+from grove_shell.reading.input_completeness import CollectedObjects, NewSetManifest
 from grove_shell.reading.input_objects import InputObjects
 from grove_shell.reading.input_sources import InputItem
 from grove_shell.reading.input_topologies import InputTopologies, admission_topology_view
@@ -22,7 +22,7 @@ from grove_shell.reading.manifest_admission import (
 
 if TYPE_CHECKING:
     from grove_core.plan.forecast import SetsOfSameName
-    from grove_core.resources.manifest_changes import ManifestChange
+    from grove_core.resources.edited_manifest_fields import ManifestChange
     from grove_core.resources.podcliqueset import PodCliqueSet
     from grove_core.rule_sets.rule_set import RuleSet
 
@@ -138,6 +138,6 @@ class InputManifests:
 
 
 def _changes_of_edit(before: Mapping[str, Any], after: Mapping[str, Any]) -> "tuple[ManifestChange, ...]":
-    from grove_core.resources.manifest_changes import manifest_changes  # noqa: PLC0415 - dumps have no manifests (P11)
+    from grove_core.resources.edited_manifest_fields import manifest_changes  # noqa: PLC0415 - dumps have no manifests (P11)
 
     return manifest_changes(before, after)

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import ObjectProblem
-from grove_core.kernel.frozen import FrozenMap, mapping_at
+from grove_core.kernel.frozen import FrozenMap, mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CLAIM_KIND, CLAIM_TEMPLATE_KIND, COMPOSITE_KIND, DOMAIN_KIND, GROUP_KIND
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
-from grove_core.resources.crd_names import CrdNames
+from grove_core.resources.crd_names import NamesInCrd
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod, pod_from_json
@@ -109,7 +109,7 @@ class InputObjects:
         self.claims: dict[Key, OwnedObject] = {}
         self.foreign_groups: dict[Address, str] = {}
         self.running: dict[Key, Mapping[str, Any]] = {}
-        self.definitions: list[CrdNames] = []
+        self.definitions: list[NamesInCrd] = []
         self.kinds: Final[Mapping[str, ObjectsOfKind]] = {
             "PodCliqueSet": ObjectsOfKind(podcliqueset_from_json, self.sets),
             GROUP_KIND: ObjectsOfKind(scaling_group_from_json, self.groups),
@@ -151,7 +151,7 @@ class InputObjects:
 
     def mark_kind_incomplete(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Count the kind as not collected in the namespace of an object that cannot be used."""
-        fields = mapping_at(raw, "metadata")
+        fields = mapping_or_empty(raw, "metadata")
         namespace, uid = fields.get("namespace", "default"), fields.get("uid")
         self.gaps.add((kind, namespace if isinstance(namespace, str) else EVERYWHERE))
         if kind in self.kinds and kind != "Pod" and isinstance(uid, str) and isinstance(namespace, str):
@@ -179,7 +179,7 @@ class InputObjects:
             if isinstance(found, PodCliqueSet):
                 self._set_places[found.ref] = item
             return
-        if is_same_object(before, found):
+        if is_same_object_state(before, found):
             return
         address = (kind, key[-2], key[-1])
         if address not in self.conflicting:
@@ -265,7 +265,7 @@ class InputObjects:
         return (more[kind],) if kind in more else ()
 
 
-def is_same_object(before: object, other: object) -> bool:
+def is_same_object_state(before: object, other: object) -> bool:
     """Return whether two objects of one name are the same object in the same state, as in overlapping files.
 
     Equal resource versions mean equal states (PL-004). Without versions, everything that is read is compared.

@@ -14,7 +14,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault, UnreadableText
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.json_input_items import input_items_from_json
-from grove_shell.reading.pod_runs import TakePods
+from grove_shell.reading.pod_batch_decoding import TakePods
 from grove_shell.reading.utf8_stream import Utf8Stream, file_error_reason
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "input_items_in_path",
     "input_name",
     "is_input_file",
-    "standard_input_stream",
+    "standard_input_bytes",
 ]
 
 STDIN: Final = "-"
@@ -38,7 +38,7 @@ _BEGINS_LIKE_JSON: Final = re.compile(r'[ \t\n\r]*(?:\{[ \t\n\r]*"|\[[ \t\n\r]*\
 _BEGINS_LIKE_A_TABLE: Final = re.compile(r"NAME(?:SPACE)? {2,}[A-Z]")
 
 
-def standard_input_stream() -> BinaryIO:
+def standard_input_bytes() -> BinaryIO:
     """Return standard input as bytes; empty if the process has none."""
     return sys.stdin.buffer if sys.stdin is not None else BytesIO()
 

@@ -19,11 +19,11 @@ from grove_core.resources.node import Node, node_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod_demand import PodOnNode, read_pod_on_node
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.topology_usage import bound_pods_by_set
+from grove_core.resources.topology_usage import bound_pod_counts_by_set
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem, Problem, item_problem_as_fault
 from grove_shell.reading.input_sources import item_display_name
-from grove_shell.reading.pod_runs import PodRun
+from grove_shell.reading.pod_batch_decoding import ConsecutivePods
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import KnownTopologiesForAdmission
@@ -45,7 +45,7 @@ def admission_topology_view(
     """Return what manifests are admitted by; None for kinds that are not in the input."""
     from grove_core.areas.topology.admit import KnownTopologiesForAdmission  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
 
-    return KnownTopologiesForAdmission(topologies, None if cliques is None else bound_pods_by_set(cliques))
+    return KnownTopologiesForAdmission(topologies, None if cliques is None else bound_pod_counts_by_set(cliques))
 
 
 class _Place(NamedTuple):
@@ -147,7 +147,7 @@ class NodeCollector:
         faults: problems of nodes and of levels of topologies.
     """
 
-    def __init__(self, count: Callable[[InputItem | PodRun], None] | None = None) -> None:
+    def __init__(self, count: Callable[[InputItem | ConsecutivePods], None] | None = None) -> None:
         """Begin empty; ``count`` is called too."""
         self.nodes: dict[str, Node] = {}
         self.pods_on_nodes: list[PodOnNode] = []
@@ -160,7 +160,7 @@ class NodeCollector:
         """How many pods are on nodes of the input, whose free resources they lessen."""
         return sum(pod.node in self.nodes for pod in self.pods_on_nodes)
 
-    def collect(self, part: InputItem | PodRun) -> None:
+    def collect(self, part: InputItem | ConsecutivePods) -> None:
         """Take one item, or a run of pods."""
         if self._count is not None:
             self._count(part)

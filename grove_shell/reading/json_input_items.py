@@ -18,15 +18,15 @@ from grove_shell.reading.input_items import (
     Place,
     empty_file_fault,
     flatten_lists,
+    is_list_possibly_truncated,
     item_problem_as_fault,
     list_kind_problem,
-    may_be_cut_off,
     object_name_in_faults,
     with_type_from_list,
 )
 from grove_shell.reading.json_checks import HALF_PAIR, find_json_flaws, surrogate_problem
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE, JsonStreamReader
-from grove_shell.reading.pod_runs import MOST_CHARACTERS, RUN_KINDS, TakePods, decoded_items, decoded_run
+from grove_shell.reading.pod_batch_decoding import MOST_CHARACTERS, RUN_KINDS, TakePods, decode_pod_batch, decoded_items
 from grove_shell.reading.utf8_stream import Utf8Stream
 
 _DOCUMENT_MARK: Final = "---"
@@ -142,7 +142,7 @@ class _Reader:
             more = window.read_expected_character(",}") == ","
         item = InputItem(self._file, self.number, -1, root)
         if streamed and (problem := list_kind_problem(root)):
-            self._fault(object_name_in_faults(root), problem, begun, lost=may_be_cut_off(root))
+            self._fault(object_name_in_faults(root), problem, begun, lost=is_list_possibly_truncated(root))
         elif sound and not streamed:
             yield from flatten_lists(item, self._faults, begun)
 
@@ -196,7 +196,7 @@ class _Reader:
             items = decoded_items(*place, text, between, prefix)
             self._index += len(items or ())
             return items
-        run = decoded_run(*place, text, between, prefix)
+        run = decode_pod_batch(*place, text, between, prefix)
         if run is None or (self._take_pods is not None and not self._take_pods(run)):
             return None
         try:

@@ -11,9 +11,9 @@ from typing import Final
 from grove_core.resources.pod_fields import decode_whole
 from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import MAX_CHARACTERS, InputItem
-from grove_shell.reading.kubectl_yaml import KubectlYamlConverter
+from grove_shell.reading.kubectl_output_yaml import KubectlYamlConverter
 from grove_shell.reading.kubectl_yaml_lines import OtherYaml
-from grove_shell.reading.pod_runs import MOST_CHARACTERS, TakePods, decoded_run
+from grove_shell.reading.pod_batch_decoding import MOST_CHARACTERS, TakePods, decode_pod_batch
 from grove_shell.reading.utf8_stream import Utf8Stream
 
 _HEADER: Final = re.compile(r"apiVersion: v1\nitems:\n(?=- )")
@@ -113,7 +113,9 @@ class KubectlYamlItems:
     def _taken_pods(self) -> Iterator[InputItem]:
         """Yield the pods that were read and are not taken."""
         pods, self._pods, self._size = self._pods, [], 0
-        run = decoded_run(self._file, 1, self.count, ",".join(pods), ",", _POD) if pods and self._take_pods else None
+        run = (
+            decode_pod_batch(self._file, 1, self.count, ",".join(pods), ",", _POD) if pods and self._take_pods else None
+        )
         if run is not None and self._take_pods is not None and self._take_pods(run):
             self.count += len(pods)
         else:

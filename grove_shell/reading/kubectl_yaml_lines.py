@@ -50,7 +50,7 @@ ENDED: Final = KubectlYamlLine(sys.maxsize, 0, "", "", "", "", sys.maxsize, sys.
 """No further line belongs to its scalar."""
 
 
-def parsed_line(line: str) -> KubectlYamlLine:
+def parse_kubectl_yaml_line(line: str) -> KubectlYamlLine:
     """Return the parts of a line. Raises OtherYaml."""
     found = _LINE.fullmatch(line)
     if found is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from grove_core.kernel.frozen import mapping_at
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.json_field_reader import short_json
 from grove_shell.reading.input_faults import InputFault
@@ -15,7 +15,7 @@ _VERSIONS: Final = frozenset({"v1", "events.k8s.io/v1"})
 _TIMES: Final = ("firstTimestamp", "deprecatedFirstTimestamp", "eventTime", "lastTimestamp", "deprecatedLastTimestamp")
 
 
-class ReportedEvent(NamedTuple):
+class ListedKubernetesEvent(NamedTuple):
     """An Event.
 
     Attributes:
@@ -38,9 +38,9 @@ class ReportedEvent(NamedTuple):
     name: str
 
 
-def read_events(paths: Iterable[str], stdin: BinaryIO, faults: list[InputFault]) -> tuple[ReportedEvent, ...]:
+def read_events(paths: Iterable[str], stdin: BinaryIO, faults: list[InputFault]) -> tuple[ListedKubernetesEvent, ...]:
     """Return the Events of files; everything that is wrong with them is appended to the faults."""
-    found: list[ReportedEvent] = []
+    found: list[ListedKubernetesEvent] = []
     for path in paths:
         before = len(faults)
         items = list(input_items_in_path(path, faults, stdin))
@@ -50,12 +50,12 @@ def read_events(paths: Iterable[str], stdin: BinaryIO, faults: list[InputFault])
     return tuple(sorted(set(found)))
 
 
-def events_in(items: Iterable[Mapping[str, Any]]) -> tuple[ReportedEvent, ...]:
+def kubernetes_events_from_items(items: Iterable[Mapping[str, Any]]) -> tuple[ListedKubernetesEvent, ...]:
     """Return the Events that a server listed."""
     return tuple(sorted({event for item in items if (event := _event_in(item)) is not None}))
 
 
-def _events_among(items: Iterable[InputItem], faults: list[InputFault]) -> Iterator[ReportedEvent]:
+def _events_among(items: Iterable[InputItem], faults: list[InputFault]) -> Iterator[ListedKubernetesEvent]:
     for item in items:
         kind, version = item.value.get("kind"), item.value.get("apiVersion")
         is_event = kind == "Event" and str(version) in _VERSIONS
@@ -71,17 +71,20 @@ def _events_among(items: Iterable[InputItem], faults: list[InputFault]) -> Itera
             faults.append(item_problem_as_fault(item, item_display_name(item), problem, None))
 
 
-def _event_in(item: Mapping[str, Any]) -> ReportedEvent | None:
+def _event_in(item: Mapping[str, Any]) -> ListedKubernetesEvent | None:
     """Return an Event; None for one without any time."""
-    series, about = mapping_at(item, "series"), mapping_at(item, "involvedObject") or mapping_at(item, "regarding")
+    series, about = (
+        mapping_or_empty(item, "series"),
+        mapping_or_empty(item, "involvedObject") or mapping_or_empty(item, "regarding"),
+    )
     texts = [item.get(field) for field in _TIMES] + [series.get("lastObservedTime")]
     times = [at for text in texts if isinstance(text, str) and (at := parse_time(text)) is not None]
     if not times:
         return None
     counts = (series.get("count"), item.get("count"), item.get("deprecatedCount"))
-    source = mapping_at(item, "source") or mapping_at(item, "deprecatedSource")
+    source = mapping_or_empty(item, "source") or mapping_or_empty(item, "deprecatedSource")
     names = (item.get("reportingController"), item.get("reportingComponent"), source.get("component"))
-    return ReportedEvent(
+    return ListedKubernetesEvent(
         first=min(times),
         last=max(times),
         times=next((count for count in counts if isinstance(count, int) and count > 0), 1),

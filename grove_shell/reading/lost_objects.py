@@ -62,7 +62,7 @@ def completely_listed_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> fro
     return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
 
 
-def cliques_with_missing_pods(cluster: IndexedCluster, listed: AbstractSet[Gap]) -> Iterator[str]:
+def cliques_with_uncollected_pods(cluster: IndexedCluster, listed: AbstractSet[Gap]) -> Iterator[str]:
     """Yield ``namespace/name`` of PodCliques whose status counts pods, of which the input has none; sorted.
 
     Args:

@@ -33,7 +33,7 @@ ChooseRules: TypeAlias = Callable[[IndexedCluster, tuple[str, ...]], "RuleSet"]
 """From the sets and PodCliques of an input, and its marks of a newer release, to the operator that admits manifests."""
 
 
-class RunningSet(NamedTuple):
+class SetAssumedStored(NamedTuple):
     """A set that counts as stored although no file has it as such (ED-008).
 
     Attributes:
@@ -57,7 +57,7 @@ class AdmissionOptions(NamedTuple):
 
     by_topologies: bool = True
     choose_rules: ChooseRules | None = None
-    running: tuple[RunningSet, ...] = ()
+    running: tuple[SetAssumedStored, ...] = ()
 
 
 def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem:

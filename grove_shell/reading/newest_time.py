@@ -8,7 +8,7 @@ from grove_core.kernel.time_formats import format_time, parse_time
 from grove_core.resources.pod_fields import ContainerStateFields, PodFields
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.input_sources import STDIN_NAME
-from grove_shell.reading.pod_runs import PodRun
+from grove_shell.reading.pod_batch_decoding import ConsecutivePods
 
 STATUS_TIMES: Final = frozenset(
     {
@@ -32,7 +32,7 @@ LEASE_TIMES: Final = ("acquireTime", "renewTime")
 _SECONDS: Final = len("2026-11-20T09:00:00")
 
 
-class InputTimes:
+class NewestInputTime:
     """Collects the newest time of an input.
 
     Attributes:
@@ -40,14 +40,14 @@ class InputTimes:
         is_of_files: whether no item with a time came from standard input.
     """
 
-    def __init__(self, count: Callable[[InputItem | PodRun], None] | None = None) -> None:
+    def __init__(self, count: Callable[[InputItem | ConsecutivePods], None] | None = None) -> None:
         """Collect nothing yet; ``count`` is called too, for a progress bar."""
         self.newest: datetime | None = None
         self.is_of_files = True
         self._newest_seconds = ""
         self._count = count
 
-    def add(self, part: InputItem | PodRun) -> None:
+    def add(self, part: InputItem | ConsecutivePods) -> None:
         """Take the times of one item, or of a run of pods."""
         if self._count is not None:
             self._count(part)

@@ -20,7 +20,7 @@ from grove_core.resources.api_names import (
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import compute_domain_from_json, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration
-from grove_core.resources.crd_names import crd_names_in
+from grove_core.resources.crd_names import crd_names_from_definition
 from grove_core.resources.failed_write import FailedWrite, failed_write_in_event, failed_writes_in_status
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
@@ -31,7 +31,7 @@ from grove_core.resources.pod_fields import UnreadableFields
 from grove_core.resources.pod_requests import PodRequests
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.cluster import EVERYWHERE
-from grove_shell.reading.collected_objects import (
+from grove_shell.reading.input_completeness import (
     SNAPSHOT_KIND,
     SNAPSHOT_VERSION,
     CollectedObjects,
@@ -43,14 +43,14 @@ from grove_shell.reading.input_items import (
 )
 from grove_shell.reading.input_manifests import InputManifests
 from grove_shell.reading.input_nodes import CollectedNodes
-from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, InputObjects, is_same_object
+from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, InputObjects, is_same_object_state
 from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
 from grove_shell.reading.input_topologies import InputTopologies, is_topology_object
 from grove_shell.reading.manifest_admission import (
     ChooseRules,
 )
 from grove_shell.reading.owner_reference_check import UnreadableObject
-from grove_shell.reading.pod_runs import PodRun
+from grove_shell.reading.pod_batch_decoding import ConsecutivePods
 
 _KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
 _NVIDIA_GROUP: Final = NVIDIA.partition("/")[0]
@@ -130,7 +130,7 @@ class ObjectCollector:
         if kind == DEFINITION_KIND:
             if metadata_in(item.value).name == _DOMAIN_DEFINITION:
                 self.found.put_object(item, kind, self.found.shapes, ("", _DOMAIN_DEFINITION), _shape_in(item.value))
-            if (names := crd_names_in(item.value)) is not None:
+            if (names := crd_names_from_definition(item.value)) is not None:
                 self.found.definitions.append(names)
         if not metadata_in(item.value).uid or kind in RENAMED_KINDS:
             from grove_shell.manifests.schema_validation import misspelled_kind_or_version_in  # noqa: PLC0415 - dumps of clusters have none of these
@@ -228,7 +228,7 @@ class ObjectCollector:
         for item in self.manifests.admit(self.found, self.live, self.topologies, newer, self.warnings.append):
             self._take_ours(item, "PodCliqueSet")
 
-    def collect_pods(self, run: PodRun) -> bool:
+    def collect_pods(self, run: ConsecutivePods) -> bool:
         """Collect pods that were read at once; return False for any problem, which `collect_item` reports."""
         try:
             pods = pods_from_fields(run.pods, run.manifest_parts_at, self.interned, self.requests)
@@ -237,7 +237,7 @@ class ObjectCollector:
         put, is_new = self.found.pods.setdefault, True
         for pod in pods:
             before = put((pod.namespace, pod.name), pod)
-            is_new = is_new and (before is pod or is_same_object(before, pod))
+            is_new = is_new and (before is pod or is_same_object_state(before, pod))
         return is_new
 
     def _take_pod(self, raw: Mapping[str, Any]) -> bool:
@@ -247,7 +247,7 @@ class ObjectCollector:
         except MalformedObject:
             return False
         before = self.found.pods.setdefault((pod.namespace, pod.name), pod)
-        return before is pod or is_same_object(before, pod)
+        return before is pod or is_same_object_state(before, pod)
 
 
 def _shape_in(definition: Mapping[str, Any]) -> ComputeDomainFormatName:

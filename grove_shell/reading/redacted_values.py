@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grove_core.kernel.frozen import EMPTY
-from grove_core.resources.manifest_changes import ABSENT, ManifestChange, manifest_changes, paired_items
+from grove_core.resources.edited_manifest_fields import ABSENT, ManifestChange, manifest_changes, paired_items
 from grove_shell.redaction import is_redacted_text
 
 

@@ -17,7 +17,7 @@ from grove_shell.manifests.schema_validation import misspelled_kind_or_version_i
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault, kind_and_version_problems, object_name_in_faults
 from grove_shell.reading.input_objects import API_GROUPS
-from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_stream
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_bytes
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ def read_validation_input(paths: Iterable[str], faults: list[InputFault]) -> Val
     """Read files; an object without kind or version, or with a misspelled one of ours, is a fault (IN-032)."""
     given = ValidationInput()
     for path in paths:
-        for item in input_items_in_path(path, faults, standard_input_stream()):
+        for item in input_items_in_path(path, faults, standard_input_bytes()):
             problems, slip = list(kind_and_version_problems(item.value)), misspelled_kind_or_version_in(item.value)
             if slip is not None and not problems:
                 problems = [(slip.path, slip.expected, slip.got)]
@@ -106,7 +106,7 @@ def conflicting_manifest_faults(given: ValidationInput) -> Iterator[InputFault]:
             yield item_problem_as_fault(item, item_display_name(item), problem, None)
 
 
-def stored_set_of_manifest(raw: Mapping[str, Any], stored: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def find_stored_set(raw: Mapping[str, Any], stored: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the stored set of this name and namespace; of a manifest without namespace the only one of the name."""
     meta = metadata_in(raw)
     same = [one for one in stored if metadata_in(one).name == meta.name]

@@ -38,7 +38,7 @@ _LONGEST_EVENT: Final = 2 * MAX_CHARACTERS
 """Characters that are read for one event, spaces and comments before it included (IN-012)."""
 
 
-class TextStream(Protocol):
+class PositionedTextReader(Protocol):
     """Characters with their position, in chunks, as ``Utf8Stream`` returns them."""
 
     @property
@@ -62,7 +62,7 @@ class _Printable:
         without_event: number of characters read since the last event; reading stops where it grows too large.
     """
 
-    def __init__(self, stream: TextStream) -> None:
+    def __init__(self, stream: PositionedTextReader) -> None:
         self.without_event = 0
         self._stream = stream
         self._failure: UnreadableText | None = None
@@ -103,7 +103,7 @@ class _PythonParser(Reader, Scanner, Parser):
         return event
 
 
-def yaml_event_reader(stream: TextStream, *, pure: bool) -> Callable[[], Any]:
+def yaml_event_reader(stream: PositionedTextReader, *, pure: bool) -> Callable[[], Any]:
     """Return a function that returns the next event of the text.
 
     Args:

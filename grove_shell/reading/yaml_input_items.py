@@ -25,18 +25,18 @@ from grove_shell.reading.input_items import (
     JsonValue,
     empty_file_fault,
     flatten_lists,
+    is_list_possibly_truncated,
     item_problem_as_fault,
     list_kind_problem,
-    may_be_cut_off,
     object_name_in_faults,
     with_type_from_list,
 )
 from grove_shell.reading.kubectl_yaml_items import KubectlYamlItems
-from grove_shell.reading.pod_runs import TakePods
+from grove_shell.reading.pod_batch_decoding import TakePods
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_events import position_of_event
-from grove_shell.reading.yaml_nodes import UnnamedObjectFault, YamlNodeBuilder
 from grove_shell.reading.yaml_scalars import MERGE
+from grove_shell.reading.yaml_value_builder import UnnamedObjectFault, YamlNodeBuilder
 
 
 def input_items_from_yaml(
@@ -133,7 +133,7 @@ class _Reader:
                 root[key] = nodes.build_node(event, key)
         if streamed and (problem := list_kind_problem(root)):
             frame = InputItem(self._file, self.number, -1, root)
-            place, lost = position_of_event(start), may_be_cut_off(root)
+            place, lost = position_of_event(start), is_list_possibly_truncated(root)
             self._faults.append(item_problem_as_fault(frame, object_name_in_faults(root), problem, place, lost=lost))
         nodes.flaws[:0] = own
         if nodes.flaws or not streamed:

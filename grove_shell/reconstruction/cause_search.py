@@ -9,9 +9,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.in_memory.forecasts import steps_of_coming_rounds
-from grove_shell.reconstruction.causes import Cause, CauseClass
-from grove_shell.reconstruction.rebuilt_sets import RebuiltSet, RebuiltSets
+from grove_shell.reconstruction.deletion_causes import DeletionCause, DeletionCauseClass
 from grove_shell.reconstruction.recorded_objects import ObjectKey, RecordedObjects, SetKey
+from grove_shell.reconstruction.set_rebuilder import SetAtPastTime, SetRebuilder
 
 SEARCHED: Final = timedelta(seconds=10)
 ROUND: Final = timedelta(seconds=1)
@@ -31,18 +31,18 @@ class _Round(NamedTuple):
 
     used: datetime
     decided_on: datetime
-    rebuilt: RebuiltSet
+    rebuilt: SetAtPastTime
 
 
 class CauseSearch:
     """Searches causes in the states of a record."""
 
-    def __init__(self, objects: RecordedObjects, sets: RebuiltSets) -> None:
+    def __init__(self, objects: RecordedObjects, sets: SetRebuilder) -> None:
         self._objects = objects
         self._sets = sets
         self._rounds: dict[SetKey, _Round] = {}
 
-    def cause_by_rules(self, key: ObjectKey, uid: str, root: SetKey, times: tuple[datetime, datetime]) -> Cause:
+    def cause_by_rules(self, key: ObjectKey, uid: str, root: SetKey, times: tuple[datetime, datetime]) -> DeletionCause:
         """Return the cause of a deletion if it was the operator's.
 
         The states are searched from that at the request, then that before its response, then earlier ones: a write that
@@ -77,8 +77,8 @@ class CauseSearch:
         return _not_explained(key, at_request)
 
     def _found(
-        self, root: SetKey, received: datetime, decided_on: datetime, rebuilt: RebuiltSet, found: DeletionReasons
-    ) -> Cause:
+        self, root: SetKey, received: datetime, decided_on: datetime, rebuilt: SetAtPastTime, found: DeletionReasons
+    ) -> DeletionCause:
         self._rounds[root] = _Round(received, decided_on, rebuilt)
         return _cause_of(found, decided_on, rebuilt)
 
@@ -90,24 +90,29 @@ def ref_of(key: ObjectKey) -> Ref:
 
 
 def _reasons(
-    rebuilt: RebuiltSet | None, key: ObjectKey, uid: str, later: Iterable[Step] = ()
+    rebuilt: SetAtPastTime | None, key: ObjectKey, uid: str, later: Iterable[Step] = ()
 ) -> DeletionReasons | None:
     return None if rebuilt is None else deletion_reasons_in_plan(rebuilt.plan, ref_of(key), uid, later)
 
 
-def _cause_of(found: DeletionReasons, decided_on: datetime, rebuilt: RebuiltSet) -> Cause:
-    kind = CauseClass.TERMINATION if found.terminates else CauseClass.RULES
-    return Cause(kind=kind, reasons=found, decided_on=decided_on, rules=rebuilt.rules.name)
+def _cause_of(found: DeletionReasons, decided_on: datetime, rebuilt: SetAtPastTime) -> DeletionCause:
+    kind = DeletionCauseClass.TERMINATION if found.terminates else DeletionCauseClass.RULES
+    return DeletionCause(kind=kind, reasons=found, decided_on=decided_on, rules=rebuilt.rules.name)
 
 
-def _not_explained(key: ObjectKey, rebuilt: RebuiltSet | None) -> Cause:
+def _not_explained(key: ObjectKey, rebuilt: SetAtPastTime | None) -> DeletionCause:
     """Return what is known of a deletion that no plan has: not explained, or not known where states are missing."""
     if rebuilt is None:
-        return Cause(kind=CauseClass.NOT_KNOWN, gaps=(("set", "the record does not show the set before it"),))
+        return DeletionCause(
+            kind=DeletionCauseClass.NOT_KNOWN, gaps=(("set", "the record does not show the set before it"),)
+        )
     gaps, name = tuple(sorted(rebuilt.gaps.items())) or _UNKNOWN_PARTS[rebuilt.is_whole], rebuilt.rules.name
     cliques = [one for one in rebuilt.snapshot.cliques if one.ref == ref_of(key)]
     within = cliques[0].enclosing_replicas(rebuilt.snapshot.root.ref) if cliques else ()
     verdicts = findings_on_object(rebuilt.plan, ref_of(key), tuple(within))
-    return Cause(
-        kind=CauseClass.NOT_KNOWN if gaps else CauseClass.NOT_EXPLAINED, verdicts=verdicts, gaps=gaps, rules=name
+    return DeletionCause(
+        kind=DeletionCauseClass.NOT_KNOWN if gaps else DeletionCauseClass.NOT_EXPLAINED,
+        verdicts=verdicts,
+        gaps=gaps,
+        rules=name,
     )

@@ -8,11 +8,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import CollectedObjects
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import input_items_in_path, is_input_file
 from grove_shell.reading.newest_time import newest_timestamp_in_object
-from grove_shell.reading.objects import load
 from grove_shell.redaction import REDACTED
 
 
@@ -85,7 +85,7 @@ def _dump_of(path: str, stdin: BinaryIO, faults: list[InputFault], configuration
     if not items:
         return None
     known = CollectedObjects(origin=path, items=tuple(items))
-    loaded = load((), live=known, configuration=configuration, raising=False)
+    loaded = load_input_files((), live=known, configuration=configuration, raising=False)
     faults.extend(loaded.faults)
     newest = max(filter(None, map(newest_timestamp_in_object, items)), default=None)
     at = loaded.taken_at or newest

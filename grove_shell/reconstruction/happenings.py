@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED, SET_KIND
-from grove_core.resources.manifest_changes import ManifestChange, manifest_changes
+from grove_core.resources.edited_manifest_fields import ManifestChange, manifest_changes
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_shell.reading.audited_write import AuditedWrite

@@ -5,20 +5,20 @@ from datetime import datetime, timedelta
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time, short_duration_text, truncated_to_seconds
-from grove_core.operator_recognition import unpredicted_set_finding
+from grove_core.operator_recognition import set_not_predicted_finding
 from grove_core.resources.api_names import GROVE, SET_KIND
-from grove_shell.reading.audit_log import AuditFlaws
+from grove_shell.reading.audit_log import AuditLogFaults
 from grove_shell.reconstruction.dumps import Dump
-from grove_shell.reconstruction.record import RebuiltRecord
+from grove_shell.reconstruction.record_scan import RebuiltRecord
 from grove_shell.reconstruction.recorded_objects import SetKey
-from grove_shell.reconstruction.story import Hole
+from grove_shell.reconstruction.story import RecordGap
 
 _UNWRITTEN = "parts that the record never writes are not known, nor breaches that depend on them"
 
 
 def holes_of_record(
-    record: RebuiltRecord, roots: Sequence[SetKey], flaws: AuditFlaws | None, dumps: Sequence[Dump]
-) -> Iterator[Hole]:
+    record: RebuiltRecord, roots: Sequence[SetKey], flaws: AuditLogFaults | None, dumps: Sequence[Dump]
+) -> Iterator[RecordGap]:
     """Yield the holes of a record that the sets in question may depend on.
 
     Args:
@@ -27,34 +27,38 @@ def holes_of_record(
     if flaws is None:
         given = f": {len(dumps)} dump{'s' * (len(dumps) > 1)}" if dumps else ""
         what = f"no audit log is given{given}"
-        yield Hole(what, "which client deleted an object, and when exactly")
+        yield RecordGap(what, "which client deleted an object, and when exactly")
     else:
         yield from _of_logs(record, roots, flaws, dumps)
     if flaws is None or flaws.first is None:
         for file, namespace, kinds in unlisted_kinds(record, roots):
             what = f"{file} has no {' or '.join(kinds)} of namespace {namespace}, where there were some before"
-            yield Hole(what, "which of them were gone when it was taken")
+            yield RecordGap(what, "which of them were gone when it was taken")
     for kind, count in sorted(record.writes_without_content.items()):
         writes = "1 write" if count == 1 else f"{count:,} writes"
         what = f"the log has no content of {writes} to {kind}s (audit level below RequestResponse)"
-        yield Hole(what, f"what these objects were after them, and every cause that depends on {kind}s")
+        yield RecordGap(what, f"what these objects were after them, and every cause that depends on {kind}s")
     for dump in dumps:
         if dump.is_redacted and flaws is not None:
             what = f"{dump.file} has hashes in place of values (grove snapshot without --whole)"
-            yield Hole(what, "whether pods that the log does not show being created were of an old template")
+            yield RecordGap(what, "whether pods that the log does not show being created were of an old template")
         if not dump.is_dated:
             at = format_time(truncated_to_seconds(dump.at))
-            yield Hole(f"{dump.file} has no time of its own", f"whether it was taken later than {at}, its newest time")
+            yield RecordGap(
+                f"{dump.file} has no time of its own", f"whether it was taken later than {at}, its newest time"
+            )
     shown = record.sets.shown
     for root in roots if shown is not None else ():
-        finding = unpredicted_set_finding(shown, Ref(GROVE, SET_KIND, root.namespace, root.name)) if shown else None
+        finding = set_not_predicted_finding(shown, Ref(GROVE, SET_KIND, root.namespace, root.name)) if shown else None
         if finding is not None:
-            yield Hole(finding.because[0].sentence, "whether the rules used here are those of the operator that ran")
+            yield RecordGap(
+                finding.because[0].sentence, "whether the rules used here are those of the operator that ran"
+            )
 
 
 def holes_outside_record(
     first: datetime | None, last: datetime | None, since: datetime | None, until: datetime | None
-) -> Iterator[Hole]:
+) -> Iterator[RecordGap]:
     """Yield the times that are asked for and that the record does not span.
 
     Args:
@@ -62,9 +66,9 @@ def holes_outside_record(
         since, until: the times that are asked for; None for no bound.
     """
     if first is not None and since is not None and since < truncated_to_seconds(first):
-        yield Hole(f"the record begins at {_shown(first)}, after {format_time(since)}", "what went in between")
+        yield RecordGap(f"the record begins at {_shown(first)}, after {format_time(since)}", "what went in between")
     if last is not None and until is not None and until > last:
-        yield Hole(f"the record ends at {_shown(last)}, before {format_time(until)}", "what went in between")
+        yield RecordGap(f"the record ends at {_shown(last)}, before {format_time(until)}", "what went in between")
 
 
 def unlisted_kinds(record: RebuiltRecord, roots: Sequence[SetKey]) -> Iterator[tuple[str, str, Sequence[str]]]:
@@ -75,12 +79,12 @@ def unlisted_kinds(record: RebuiltRecord, roots: Sequence[SetKey]) -> Iterator[t
 
 
 def _of_logs(
-    record: RebuiltRecord, roots: Sequence[SetKey], flaws: AuditFlaws, dumps: Sequence[Dump]
-) -> Iterator[Hole]:
+    record: RebuiltRecord, roots: Sequence[SetKey], flaws: AuditLogFaults, dumps: Sequence[Dump]
+) -> Iterator[RecordGap]:
     for file in flaws.cut:
-        yield Hole(f"the last line of {file} is cut short", "what that request was")
+        yield RecordGap(f"the last line of {file} is cut short", "what that request was")
     if flaws.first is None:
-        yield Hole("the audit log has no request", "everything that happened")
+        yield RecordGap("the audit log has no request", "everything that happened")
         return
     begin = _shown(flaws.first)
     before = [dump for dump in dumps if dump.at <= flaws.first]
@@ -89,15 +93,15 @@ def _of_logs(
         gap = flaws.first - before[-1].at
         if older and gap > timedelta(seconds=1):
             what = f"nothing is on record from {_shown(before[-1].at)}, the dump, to {begin}, the first line"
-            yield Hole(f"{what} ({short_duration_text(_in_seconds(gap))})", "what changed in between")
+            yield RecordGap(f"{what} ({short_duration_text(_in_seconds(gap))})", "what changed in between")
     elif older:
         names = ", ".join(older)
-        yield Hole(f"no dump from before {begin}, where the log begins, and {names} existed before", _UNWRITTEN)
+        yield RecordGap(f"no dump from before {begin}, where the log begins, and {names} existed before", _UNWRITTEN)
     if lacking := sum(record.missing.get(root, 0) for root in roots):
         what = (
             f"the log lacks {'1 request' if lacking == 1 else f'{lacking:,} requests'} that deleted or edited objects"
         )
-        yield Hole(f"{what}: add rotated logs, and those of all API servers", "what else is not on record")
+        yield RecordGap(f"{what}: add rotated logs, and those of all API servers", "what else is not on record")
 
 
 def _in_seconds(span: timedelta) -> timedelta:

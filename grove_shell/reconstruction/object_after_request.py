@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grove_core.kernel.frozen import mapping_at
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_shell.reading.audited_write import AuditedWrite
 
@@ -30,45 +30,45 @@ def object_after_request(write: AuditedWrite, before: Json | None) -> Json | Non
         return None
     if content.get("kind") == _SCALE:
         return _scaled(before, content) if before is not None else None
-    return stored_form(content, write) if is_of_kind(content, write) else None
+    return response_object_as_in_dump(content, write) if response_is_of_written_kind(content, write) else None
 
 
-def is_of_kind(content: Json, write: AuditedWrite) -> bool:
+def response_is_of_written_kind(content: Json, write: AuditedWrite) -> bool:
     """Return whether a response is an object of the kind that was written; items of lists name none."""
     return str(content.get("kind", write.target.kind)) == write.target.kind
 
 
-def stored_form(content: Json, write: AuditedWrite) -> Json:
+def response_object_as_in_dump(content: Json, write: AuditedWrite) -> Json:
     """Return the object of a response as a dump has it: with kind and version, without managed fields."""
-    kept = {key: value for key, value in mapping_at(content, "metadata").items() if key != _NOT_KEPT}
+    kept = {key: value for key, value in mapping_or_empty(content, "metadata").items() if key != _NOT_KEPT}
     named = {"apiVersion": write.target.api_version, "kind": write.target.kind}
     return {**named, **content, "metadata": kept}
 
 
-def being_deleted(item: Json, write: AuditedWrite) -> Json:
+def with_deletion_begun(item: Json, write: AuditedWrite) -> Json:
     """Return an object with the deletion that a write began; a pod on a node has its grace period before it."""
-    known = mapping_at(item, "metadata")
+    known = mapping_or_empty(item, "metadata")
     if known.get("deletionTimestamp"):
         return item
     at = format_time(truncated_to_seconds(write.received))
-    spec = mapping_at(item, "spec")
+    spec = mapping_or_empty(item, "spec")
     grace = spec.get("terminationGracePeriodSeconds", _GRACE_SECONDS) if spec.get("nodeName") else 0
     return {**item, "metadata": {**known, "deletionTimestamp": at, "deletionGracePeriodSeconds": grace}}
 
 
-def is_gone(item: Json) -> bool:
+def has_finished_deletion(item: Json) -> bool:
     """Return whether an object that is being deleted has neither finalizers nor a grace period left (AF-002)."""
-    known = mapping_at(item, "metadata")
+    known = mapping_or_empty(item, "metadata")
     return bool(known.get("deletionTimestamp")) and not (
         known.get("finalizers") or known.get("deletionGracePeriodSeconds")
     )
 
 
 def _scaled(before: Json, scale: Json) -> Json:
-    meta, spec = mapping_at(before, "metadata"), mapping_at(before, "spec")
+    meta, spec = mapping_or_empty(before, "metadata"), mapping_or_empty(before, "spec")
     asked, version = (
-        mapping_at(scale, "spec").get("replicas", 0),
-        mapping_at(scale, "metadata").get("resourceVersion"),
+        mapping_or_empty(scale, "spec").get("replicas", 0),
+        mapping_or_empty(scale, "metadata").get("resourceVersion"),
     )
     generation = meta.get("generation")
     if spec.get("replicas") != asked and isinstance(generation, int):
@@ -78,13 +78,13 @@ def _scaled(before: Json, scale: Json) -> Json:
 
 def _bound(before: Json, write: AuditedWrite) -> Json:
     """Return a pod as the binding of the scheduler leaves it."""
-    status, at = mapping_at(before, "status"), format_time(truncated_to_seconds(write.answered))
+    status, at = mapping_or_empty(before, "status"), format_time(truncated_to_seconds(write.answered))
     stored = status.get("conditions")
     conditions = [one for one in stored if isinstance(one, Mapping)] if isinstance(stored, list) else []
     others = [one for one in conditions if one.get("type") != "PodScheduled"]
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": at}
     return {
         **before,
-        "spec": {**mapping_at(before, "spec"), "nodeName": write.node},
+        "spec": {**mapping_or_empty(before, "spec"), "nodeName": write.node},
         "status": {**status, "conditions": [*others, scheduled]},
     }

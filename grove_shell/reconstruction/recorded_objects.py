@@ -12,11 +12,11 @@ from grove_shell.reading.audited_write import AuditedWrite
 from grove_shell.reconstruction.object_after_request import (
     EVICTION,
     OF_OBJECTS,
-    being_deleted,
-    is_gone,
-    is_of_kind,
+    has_finished_deletion,
     object_after_request,
-    stored_form,
+    response_is_of_written_kind,
+    response_object_as_in_dump,
+    with_deletion_begun,
 )
 
 KEPT: Final = timedelta(seconds=30)
@@ -145,8 +145,8 @@ class RecordedObjects:
         items = (write.response or {}).get("items")
         for item in items if isinstance(items, list) else ():
             if isinstance(item, Mapping):
-                listed = stored_form(item, write)
-                change = self._applied(_key_in(listed), write, being_deleted(listed, write))
+                listed = response_object_as_in_dump(item, write)
+                change = self._applied(_key_in(listed), write, with_deletion_begun(listed, write))
                 if change is not None:
                     yield change
 
@@ -161,7 +161,7 @@ class RecordedObjects:
             return None
         uid = metadata_in(after or {}).uid or write.uid or metadata_in(before or {}).uid
         gone = (is_deletion and self._is_gone_at_once(key, write, before, after)) or (
-            after is not None and is_gone(after)
+            after is not None and has_finished_deletion(after)
         )
         deletes = is_deletion and self._begins(key, before)
         if gone or (write.verb == "create" and not write.subresource):
@@ -212,10 +212,10 @@ class RecordedObjects:
 
 def _after_deletion(before: Json | None, content: Json | None, write: AuditedWrite) -> Json | None:
     """Return the object after its deletion was asked for; None where it is gone at once."""
-    if content is not None and is_of_kind(content, write):
-        return being_deleted(stored_form(content, write), write)
+    if content is not None and response_is_of_written_kind(content, write):
+        return with_deletion_begun(response_object_as_in_dump(content, write), write)
     is_unknown = before is None or (write.is_status and write.subresource != EVICTION)
-    return None if is_unknown or before is None or _ends(before) else being_deleted(before, write)
+    return None if is_unknown or before is None or _ends(before) else with_deletion_begun(before, write)
 
 
 def _ends(before: Json) -> bool:

@@ -15,7 +15,7 @@ _NAMED_BY_SET: Final = frozenset({GROUP_KIND, "PodClique", "PodGang", "Pod"})
 _MARKS: Final = (b"grove.io", b'"pods"', b'"Pod"')
 
 
-class SetsInQuestion:
+class StorySets:
     """The sets that a story is about.
 
     Args:

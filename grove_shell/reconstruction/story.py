@@ -8,13 +8,13 @@ from typing import Final, NamedTuple, assert_never
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.resources.api_names import GROUP_KIND, SET_KIND
-from grove_shell.reading.kubernetes_events import ReportedEvent
-from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
+from grove_shell.reading.kubernetes_events import ListedKubernetesEvent
+from grove_shell.reconstruction.deletion_causes import DeletionCauseClass, RecordedDeletion
 from grove_shell.reconstruction.happenings import Happening
 from grove_shell.reconstruction.recorded_objects import ObjectKey, SetKey
 
 _ROUND: Final = timedelta(seconds=10)
-UNEXPLAINED: Final = frozenset({CauseClass.NOT_EXPLAINED, CauseClass.NOT_KNOWN})
+UNEXPLAINED: Final = frozenset({DeletionCauseClass.NOT_EXPLAINED, DeletionCauseClass.NOT_KNOWN})
 
 
 class Target(NamedTuple):
@@ -59,7 +59,7 @@ class DeletionGroup:
         return tuple(dict.fromkeys(found))
 
 
-class Hole(NamedTuple):
+class RecordGap(NamedTuple):
     """Something that the record lacks, and what that leaves open (AF-005)."""
 
     what: str
@@ -84,8 +84,8 @@ class Story:
     last: datetime | None
     groups: tuple[DeletionGroup, ...]
     happenings: tuple[Happening, ...]
-    events: tuple[ReportedEvent, ...]
-    holes: tuple[Hole, ...]
+    events: tuple[ListedKubernetesEvent, ...]
+    holes: tuple[RecordGap, ...]
     rules: str
     rules_from: RuleSetSource | None
     operators: tuple[str, ...]
@@ -123,13 +123,18 @@ def _signature(deletion: RecordedDeletion) -> tuple[object, ...]:
     """Return what deletions of one cause have in common."""
     cause, root = deletion.cause, deletion.root
     match cause.kind:
-        case CauseClass.TERMINATION:
+        case DeletionCauseClass.TERMINATION:
             ends = cause.reasons.terminates if cause.reasons is not None else ()
             return root, cause.kind, cause.expected, tuple((one.replica, one.deadline) for one in ends[:1])
-        case CauseClass.RULES:
+        case DeletionCauseClass.RULES:
             why = cause.reasons.because[0].rule.code if cause.reasons is not None else ""
             return root, cause.kind, cause.expected, why, deletion.key.kind
-        case CauseClass.OWNER | CauseClass.WRITER | CauseClass.NOT_EXPLAINED | CauseClass.NOT_KNOWN:
+        case (
+            DeletionCauseClass.OWNER
+            | DeletionCauseClass.WRITER
+            | DeletionCauseClass.NOT_EXPLAINED
+            | DeletionCauseClass.NOT_KNOWN
+        ):
             return root, cause.kind, cause.expected, deletion.writer, deletion.role, deletion.key.kind, cause.owner
         case _:
             assert_never(cause.kind)
@@ -140,7 +145,9 @@ def happenings_of(happenings: Iterable[Happening], target: Target) -> tuple[Happ
     return tuple(one for one in happenings if _is_near(one.key, one.root, target))
 
 
-def events_about(events: Iterable[ReportedEvent], target: Target, roots: Sequence[SetKey]) -> tuple[ReportedEvent, ...]:
+def events_about(
+    events: Iterable[ListedKubernetesEvent], target: Target, roots: Sequence[SetKey]
+) -> tuple[ListedKubernetesEvent, ...]:
     """Return the Events about a target, its parts, and its set; without a target those about parts of any set."""
     found = []
     for event in events:

@@ -96,7 +96,7 @@ class NotADecisionLog(Exception):
 
 
 @contextmanager
-def open_decision_log(path: Path) -> Iterator[DecisionLog]:
+def open_decision_log_for_append(path: Path) -> Iterator[DecisionLog]:
     """Open a log for appending, or create it. A half-written line of a killed process is ended and stays (RP-007).
 
     Raises:

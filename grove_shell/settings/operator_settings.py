@@ -9,7 +9,7 @@ from pydantic import model_validator as validator
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import Configuration
-from grove_core.rule_sets.full_names import full_rule_set_name
+from grove_core.rule_sets.rule_set_names import full_rule_set_name
 from grove_core.version import IMAGE
 from grove_shell.settings.go_operator_settings import (
     GoOperatorSettings,

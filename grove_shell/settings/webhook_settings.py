@@ -8,7 +8,7 @@ from pydantic import model_validator as validator
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.configuration import Configuration
-from grove_core.rule_sets.full_names import full_rule_set_name
+from grove_core.rule_sets.rule_set_names import full_rule_set_name
 from grove_shell.settings.shared_settings import (
     API_VERSION,
     HealthEndpointSettings,
@@ -147,7 +147,7 @@ def parse_webhook_settings(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tup
     return parse_settings_strictly(WebhookSettings, raw, WebhookSettings)
 
 
-def webhook_settings_of_preview(settings: WebhookSettings = WebhookSettings()) -> WebhookSettings:  # noqa: B008 - it is immutable
+def default_preview_webhook_settings(settings: WebhookSettings = WebhookSettings()) -> WebhookSettings:  # noqa: B008 - it is immutable
     """Return the settings with the names of the preview's own Secret, Service and registration where none are given."""
     certificates, registration = settings.certificates, settings.registration
     return settings.model_copy(

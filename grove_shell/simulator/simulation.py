@@ -26,7 +26,7 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode, nodes_of_pool
 from grove_shell.simulator.faults.configuration_faults import ConfigurationFaultInjector
 from grove_shell.simulator.faults.fault_injection import FaultInjector
-from grove_shell.simulator.operator.simulated_operator import SimulatedDecisions, SimulatedOperator
+from grove_shell.simulator.operator.simulated_operator import SimulatedOperator, SimulatedOperatorDecisions
 from grove_shell.simulator.operator.simulated_operator_process import SimulatedOperatorObserver
 from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
 from grove_shell.simulator.operator.status_recomputation import StatusRecomputation
@@ -45,7 +45,7 @@ from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
 from grove_shell.simulator.scenario_event_handlers import handlers_by_scenario_event
 from grove_shell.simulator.scenario_expectations import ScenarioExpectationChecker
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
-from grove_shell.simulator.virtual_time import MINUTE, VirtualTimeQueue, clock_time_at
+from grove_shell.simulator.virtual_time import MINUTE, VirtualTimeQueue, datetime_of_virtual_time
 
 FAULTS_STOP_AFTER: Final = 5 * MINUTE
 """All faults stop this many milliseconds after the end of the last event (SM-040)."""
@@ -118,7 +118,7 @@ class Simulation:
             self.cluster,
             self.scenario.spec.start,
             self.scenario.spec.operator,
-            SimulatedDecisions(
+            SimulatedOperatorDecisions(
                 decide if self.options.rules.computes_status_when_scheduled else statuses.plan,
                 self.options.decide_topology,
                 self.options.preflight,
@@ -236,7 +236,7 @@ def _cluster_of(
     )
     server.served = ServedApis(without_domains=spec.driver.installed > 0)
     _add_uncollected_objects(server, roots, options.rules)
-    server.clock = lambda: clock_time_at(spec.start, queue.now)
+    server.clock = lambda: datetime_of_virtual_time(spec.start, queue.now)
     cluster = SimulatedCluster(server, queue, options.admission)
     if spec.admission.watch:
         cluster.admission_watch = spec.admission.watch

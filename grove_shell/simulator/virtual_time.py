@@ -25,7 +25,7 @@ def go_duration_text(span: int) -> str:
     return short_duration_text(timedelta(milliseconds=span))
 
 
-def clock_time_at(start: datetime, at: int) -> datetime:
+def datetime_of_virtual_time(start: datetime, at: int) -> datetime:
     """Return the clock time ``at`` milliseconds after the start."""
     return start + timedelta(milliseconds=at)
 

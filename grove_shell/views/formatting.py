@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.document.step_writing import reason_as_json
-from grove_core.forecast_explanation import ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency
 from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -21,18 +21,18 @@ def admission_remark_as_json(found: FieldRemark) -> dict[str, Any]:
     return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}
 
 
-STYLES: Final[Mapping[ReplicaUrgency, str]] = MappingProxyType(
+STYLES: Final[Mapping[EntryUrgency, str]] = MappingProxyType(
     {
-        ReplicaUrgency.TERMINATES: "bold red",
-        ReplicaUrgency.WAITS: "bold yellow",
-        ReplicaUrgency.HELD: "bold magenta",
-        ReplicaUrgency.UNKNOWN: "bold magenta",
-        ReplicaUrgency.GATED: "yellow",
-        ReplicaUrgency.KEEPS: "green",
+        EntryUrgency.TERMINATES: "bold red",
+        EntryUrgency.WAITS: "bold yellow",
+        EntryUrgency.HELD: "bold magenta",
+        EntryUrgency.UNKNOWN: "bold magenta",
+        EntryUrgency.GATED: "yellow",
+        EntryUrgency.KEEPS: "green",
     }
 )
 MAX_NAMES: Final = 8
-_WIDTH: Final = max(len(urgency.value) for urgency in ReplicaUrgency)
+_WIDTH: Final = max(len(urgency.value) for urgency in EntryUrgency)
 INDENT: Final = " " * (_WIDTH + 4)
 
 
@@ -56,7 +56,7 @@ def relative_time(moment: datetime, now: datetime) -> str:
     return f"{short_duration_text(past)} ago" if past else "now"
 
 
-def waiting_text(until: datetime, averted: datetime | None, now: datetime) -> str:
+def termination_countdown_text(until: datetime, averted: datetime | None, now: datetime) -> str:
     """Return ``until 09:41:00Z (in 29s), then it is terminated``.
 
     Args:
@@ -90,7 +90,7 @@ def object_display_name(ref: Ref) -> str:
     return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
 
 
-def add_entry_with_reasons(
+def add_page_entry_with_reasons(
     page: StyledTextPage, label: Span, subject: Ref, because: Sequence[Reason], most: int | None = None
 ) -> None:
     """Add an entry about an object: its first reason on the line of the label, the others below.
@@ -124,14 +124,14 @@ def rule_citation(reason: Reason) -> Span:
     return f"  {reason.rule.code} {reason.rule.requirement}", "dim"
 
 
-def comma_separated_names(names: list[str], limit: int | None) -> str:
+def join_names_with_commas(names: list[str], limit: int | None) -> str:
     """Return names with commas; beyond ``limit`` they are counted. None for no limit."""
     if limit is None or len(names) <= limit:
         return ", ".join(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"
 
 
-def fail_on_message(met: Collection[str]) -> str:
+def failed_check_message(met: Collection[str]) -> str:
     """Return the message of a failed check, with the ``--fail-on`` classes that it met (CL-002)."""
     return f"failed by --fail-on: {', '.join(sorted(met))}"
 

@@ -20,7 +20,7 @@ def page_as_markdown(page: StyledTextPage) -> str:
         head.remove(verdict)
         written.add_verdict(text_of_line(verdict))
     written.add_text(*map(text_of_line, head))
-    add_sections(written, [lines, *rest])
+    add_markdown_sections(written, [lines, *rest])
     return written.text()
 
 
@@ -29,7 +29,7 @@ def _is_dim(line: tuple[Span, ...]) -> bool:
     return all(style == "dim" for _, style in line)
 
 
-def add_sections(written: MarkdownDocument, sections: Iterable[Section]) -> None:
+def add_markdown_sections(written: MarkdownDocument, sections: Iterable[Section]) -> None:
     """Add a block for each section that has a line; its first line is the summary where it is folded."""
     for section in sections:
         if section:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from grove_shell.styled_text_page import (
     StyledTextPage,
-    escape_quoted_text,
+    escape_unprintable_characters,
     is_printable,
     json_text,
     print_page,
@@ -34,7 +34,7 @@ def format_yaml_document(value: Any) -> str:  # noqa: ANN401 - any JSON
     Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("[yYnN]$"), list("yYnN"))
     Dumper.add_representer(str, represented)
     text: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
-    return text if is_printable(text) else escape_quoted_text(text, lambda char: f"\\U{ord(char):08x}")
+    return text if is_printable(text) else escape_unprintable_characters(text, lambda char: f"\\U{ord(char):08x}")
 
 
 def _json_list(objects: Sequence[Any]) -> str:
@@ -46,7 +46,7 @@ def _yaml_stream(objects: Sequence[Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentSerializer:
+class DocumentFormat:
     """One format of documents.
 
     Attributes:
@@ -58,10 +58,10 @@ class DocumentSerializer:
     objects: Callable[[Sequence[Any]], str]
 
 
-SERIALIZERS: Final[Mapping[str, DocumentSerializer]] = MappingProxyType(
+SERIALIZERS: Final[Mapping[str, DocumentFormat]] = MappingProxyType(
     {
-        "json": DocumentSerializer(format_json_document, _json_list),
-        "yaml": DocumentSerializer(format_yaml_document, _yaml_stream),
+        "json": DocumentFormat(format_json_document, _json_list),
+        "yaml": DocumentFormat(format_yaml_document, _yaml_stream),
     }
 )
 """Formats of commands that print a document and have no page."""
@@ -108,7 +108,7 @@ def _markdown_of_page(page: Callable[[], StyledTextPage], _document: Callable[[]
     return page_as_markdown(page())
 
 
-def _of_documents(serializer: DocumentSerializer) -> OutputRenderer:
+def _of_documents(serializer: DocumentFormat) -> OutputRenderer:
     return OutputRenderer(shows_page=False, text=lambda _page, document: serializer.document(document()))
 
 

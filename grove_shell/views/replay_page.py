@@ -9,7 +9,7 @@ from grove_core.compare import RuleSetComparison
 from grove_core.version import VERSION
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.compare.compare_page import add_rule_set_differences
-from grove_shell.views.formatting import clock_time, comma_separated_names, count_with_noun
+from grove_shell.views.formatting import clock_time, count_with_noun, join_names_with_commas
 
 _MOST: Final = 20
 _WORDS: Final = 5
@@ -74,7 +74,7 @@ def replay_page(report: ReplayReport, *, full: bool) -> StyledTextPage:
     )
     if report.changed and set(report.versions) != {VERSION}:
         page.add_line(
-            (f"log of version {comma_separated_names(list(report.versions), None)}, repeated by {VERSION}", "dim")
+            (f"log of version {join_names_with_commas(list(report.versions), None)}, repeated by {VERSION}", "dim")
         )
     for one in report.changed if full else report.changed[:_MOST]:
         page.add_line("")

@@ -14,7 +14,7 @@ _STEPS: Final = (
 )
 
 
-def round_times(now: datetime, end: datetime, most: int = _MOST_TICKS) -> Iterator[tuple[datetime, str]]:
+def axis_tick_times(now: datetime, end: datetime, most: int = _MOST_TICKS) -> Iterator[tuple[datetime, str]]:
     """Yield round times after now, at most a few, each with its text."""
     span = end - now
     step = next(one for one in _STEPS if span / one <= most)

@@ -11,10 +11,10 @@ from typing import Final, Protocol
 from grove_shell.actions.command_input import InputSource
 from grove_shell.actions.planned_input import PlanOptions
 from grove_shell.exit_codes import CommandFailed
-from grove_shell.following.background_thread import BackgroundThread
+from grove_shell.following.background_thread import SerialBackgroundThread
 from grove_shell.following.followed_input import FollowedInput
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.watch_screen.screen_lines import failure_page
+from grove_shell.watch_screen.status_lines import failure_page
 from grove_shell.watch_screen.watched_plan import WatchedPlan, edit_page, watched_plan
 
 _DEBOUNCE: Final = 0.15  # s: changes that come together make one plan
@@ -54,7 +54,7 @@ class PlanLoop:
     """Follows an input and gives each plan of it to a screen."""
 
     def __init__(
-        self, followed: FollowedInput, options: WatchOptions, thread: BackgroundThread, screen: PlanScreen
+        self, followed: FollowedInput, options: WatchOptions, thread: SerialBackgroundThread, screen: PlanScreen
     ) -> None:
         self._followed, self._options, self._thread, self._screen = followed, options, thread, screen
         self._changed = asyncio.Event()

@@ -66,7 +66,7 @@ def row_text(
     text.append(" " * _GAP)
     text.append(state_word(row).ljust(columns.state), style)
     if columns.end:
-        end = end_text(row, now).removeprefix("ends " if columns.is_narrow else "")
+        end = row_end_time_text(row, now).removeprefix("ends " if columns.is_narrow else "")
         text.append(" " * _GAP)
         text.append(end.ljust(columns.end), style if row.is_termination else "")
     text.append(" " * _GAP)
@@ -94,14 +94,14 @@ def state_word(row: ScreenRow) -> str:
     return f"{row.state.value} inside" if is_inside else row.state.value
 
 
-def end_text(row: ScreenRow, now: datetime) -> str:
+def row_end_time_text(row: ScreenRow, now: datetime) -> str:
     """Return when a row ends, such as ``ends in 0:09:00`` or ``ends now``; empty where no end is planned."""
     if row.ends_at is None:
         return "ends now" if row.is_termination and row.state is ObjectState.ENDS else ""
-    return "ends now" if row.ends_at <= now else f"ends in {time_left(row.ends_at - now)}"
+    return "ends now" if row.ends_at <= now else f"ends in {hours_minutes_seconds_text(row.ends_at - now)}"
 
 
-def time_left(span: timedelta) -> str:
+def hours_minutes_seconds_text(span: timedelta) -> str:
     """Return hours, minutes and seconds, ``0:09:00``; parts of a second count as one."""
     seconds = -(-span // timedelta(seconds=1))
     return f"{seconds // 3600:,}:{seconds // 60 % 60:02}:{seconds % 60:02}"

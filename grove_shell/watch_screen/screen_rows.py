@@ -135,7 +135,7 @@ def parents(rows: Iterable[ScreenRow]) -> Mapping[Ref, Ref]:
     return found
 
 
-def opened_at_first(rows: Iterable[ScreenRow], most: int) -> Iterator[Ref]:
+def initially_open_rows(rows: Iterable[ScreenRow], most: int) -> Iterator[Ref]:
     """Yield the rows to open where a screen begins: those around what needs attention, PodCliques apart."""
     for top in rows:
         for row in top.with_all_below():

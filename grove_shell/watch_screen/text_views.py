@@ -36,7 +36,7 @@ deadline passes.  Between these only the clocks change.  Nothing is
 written to the cluster."""
 
 
-class PageView(VerticalScroll):
+class PagePane(VerticalScroll):
     """A pane that shows one page at a time and scrolls; none of its text is read as markup (WA-008).
 
     Lines are wrapped to its width with hanging indents (CL-089).

@@ -15,15 +15,15 @@ from textual.widgets import Input, Static
 
 from grove_core.kernel.refs import Ref
 from grove_shell.exit_codes import DONE
-from grove_shell.following.background_thread import BackgroundThread
+from grove_shell.following.background_thread import SerialBackgroundThread
 from grove_shell.following.followed_input import FollowedInput
 from grove_shell.styled_text_page import StyledTextPage, escape_unprintable
 from grove_shell.watch_screen.object_list import ObjectList
 from grove_shell.watch_screen.plan_loop import PlanLoop, WatchOptions
-from grove_shell.watch_screen.screen_lines import clock_line, text_page, trouble_text
-from grove_shell.watch_screen.screen_rows import ScreenRow, next_row, opened_at_first
-from grove_shell.watch_screen.screen_style import BREAKPOINTS, STYLE
-from grove_shell.watch_screen.text_views import KeyHelp, PageView
+from grove_shell.watch_screen.screen_layout import BREAKPOINTS, STYLE
+from grove_shell.watch_screen.screen_rows import ScreenRow, initially_open_rows, next_row
+from grove_shell.watch_screen.status_lines import clock_line, page_from_text, trouble_text
+from grove_shell.watch_screen.text_views import KeyHelp, PagePane
 from grove_shell.watch_screen.watched_plan import WatchedPlan, row_reasons
 
 _OPENED_AT_FIRST: Final = 60
@@ -51,7 +51,7 @@ class WatchApp(App[int]):
     def __init__(self, followed: FollowedInput, options: WatchOptions) -> None:
         super().__init__()
         self._options = options
-        self._thread = BackgroundThread()
+        self._thread = SerialBackgroundThread()
         self._plans = PlanLoop(followed, options, self._thread, self)
         self._plan: WatchedPlan | None = None
         self._needs_attention_only = False
@@ -61,8 +61,8 @@ class WatchApp(App[int]):
         self._clock = Static(Text(), id="clock")
         self._trouble = Static(Text(), id="trouble")
         self._objects = ObjectList(datetime.now(UTC), "objects")
-        self._reasons = PageView("reasons")
-        self._edit = PageView("edit", "planning the edit ...")
+        self._reasons = PagePane("reasons")
+        self._edit = PagePane("edit", "planning the edit ...")
         self._search = Input(id="search", placeholder="search names, states, nodes", select_on_focus=False)
         self._keys = Static(self._known_keys, id="keys")
 
@@ -122,7 +122,7 @@ class WatchApp(App[int]):
         self._headline.update(Text.assemble(*plan.headline, (notes, "dim")))
         select = None
         if is_first:
-            self._objects.opened.update(opened_at_first(plan.rows, _OPENED_AT_FIRST))
+            self._objects.opened.update(initially_open_rows(plan.rows, _OPENED_AT_FIRST))
             first = next_row(plan.rows, None, lambda row: row.is_termination)
             select = first.subject if first is not None else None
         self._show_time()
@@ -154,7 +154,7 @@ class WatchApp(App[int]):
         await asyncio.sleep(_REASONS_AFTER)
         plan = self._plan
         if row is None or plan is None:
-            self._reasons.show(text_page("no set needs attention" if self._needs_attention_only else ""))
+            self._reasons.show(page_from_text("no set needs attention" if self._needs_attention_only else ""))
             return
         page = await self._thread.run(partial(row_reasons, plan, row, self._options.plan.rules))
         self._reasons.show(page)
@@ -174,7 +174,7 @@ class WatchApp(App[int]):
         if self._shows_notes and self._plan is not None:
             self.workers.cancel_group(self, "reasons")
             notes = self._plan.notes
-            self._reasons.show(notes if notes.lines else text_page("the plan has no notes"))
+            self._reasons.show(notes if notes.lines else page_from_text("the plan has no notes"))
         else:
             self.run_worker(self._show_reasons(self._objects.selected), group="reasons", exclusive=True)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_shell.actions.command_input import CommandInput, InputSource, read_command_input
@@ -19,8 +19,8 @@ from grove_shell.following.deadlines import next_deadline
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.explain.explain_page import explain_page
 from grove_shell.views.formatting import NOTHING_DECIDED, REST_UNKNOWN, input_problems_page
-from grove_shell.views.plan.plan_entry_lines import add_plan_entry
-from grove_shell.views.plan.plan_headline import plan_verdicts, time_and_rules_line
+from grove_shell.views.plan.plan_entry_lines import add_replica_outcome_lines
+from grove_shell.views.plan.plan_headline import plan_headline, time_and_rules_line
 from grove_shell.views.plan.plan_notes import PlanPageContext, add_plan_notes
 from grove_shell.views.plan.plan_page import plan_page
 from grove_shell.views.tree.object_tree import set_tree
@@ -87,7 +87,7 @@ def watched_plan(source: InputSource, options: PlanOptions) -> WatchedPlan:
     planned = plan_input(inputs, source, options)
     context = plan_page_context(inputs, planned, source, options)
     stories = tuple(explanation_of_forecast(forecast) for forecast in planned.document.forecasts)
-    verdicts = plan_verdicts(
+    verdicts = plan_headline(
         planned.document, stories, context.nothing_judged, is_incomplete=inputs.loaded.lacks_objects
     )
     rows = tuple(_rows(planned, stories))
@@ -146,10 +146,10 @@ def _reasons_of_replica(plan: WatchedPlan, row: ScreenRow) -> StyledTextPage:
     root = plan.set_of(row.subject)
     for story in plan.stories:
         if story.root.without_replica == root:
-            for urgency in ReplicaUrgency:
+            for urgency in EntryUrgency:
                 for entry in story.entries_of_urgency(urgency):
                     if entry.subject == row.subject:
-                        add_plan_entry(page, entry, plan.as_of, full=True)
+                        add_replica_outcome_lines(page, entry, plan.as_of, full=True)
     for sentence in row.reasons:
         page.add_line("  ", sentence)
     if row.detail:

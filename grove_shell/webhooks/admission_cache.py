@@ -26,7 +26,7 @@ from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.topology_usage import (
     TopologyUser,
     bound_pod_count_of_clique,
-    bound_pods_by_set,
+    bound_pod_counts_by_set,
     set_name_of_clique,
 )
 from grove_shell.cache.root_keys import RootKey
@@ -222,4 +222,4 @@ def _bound_pods_in(raw: Raw) -> tuple[RootKey, int]:
     clique = podclique_from_json(raw)
     if clique.owner_kind == GROUP_KIND and bound_pod_count_of_clique(clique) and not set_name_of_clique(clique):
         raise MalformedObject((_UNNAMED,))
-    return next(iter(bound_pods_by_set([clique]).items()), _NO_PODS)
+    return next(iter(bound_pod_counts_by_set([clique]).items()), _NO_PODS)

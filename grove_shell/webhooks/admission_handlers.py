@@ -12,7 +12,7 @@ from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdm
 from grove_core.areas.workload.admission.manifest_defaults import json_patch_between, podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import mapping_at, thaw_json
+from grove_core.kernel.frozen import mapping_or_empty, thaw_json
 from grove_core.kernel.steps import AttemptOutcome
 from grove_core.kernel.wants import ObjectToEnsure
 from grove_core.resources.cluster_topology import (
@@ -28,7 +28,7 @@ from grove_shell.apply.single_flight import SingleFlight
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_response import NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.response_check import response_shows_object
+from grove_shell.client.proxy_response_check import response_is_about_object
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_review import (
     CREATE,
@@ -39,7 +39,7 @@ from grove_shell.webhooks.admission_review import (
     admission_warning_text,
     allow_admission,
     deny_admission,
-    deny_admission_temporarily,
+    temporary_denial_response,
 )
 
 WRITER: Final = "grove-webhooks"
@@ -105,7 +105,7 @@ async def _current_topology(api: ApiSession, name: str) -> ClusterTopology | Non
     """Return the effective topology of a name (TP-049), or None. Raises NoServerResponse, _Unreadable."""
     for kind in TOPOLOGY_KINDS:
         response = await api.request("GET", KINDS[kind].url_path(name=name))
-        is_stored = response_shows_object(response, topology_ref(name, kind))
+        is_stored = response_is_about_object(response, topology_ref(name, kind))
         if not is_stored and response.status != NOT_FOUND:
             raise _Unreadable
         if is_stored:
@@ -120,7 +120,7 @@ class _Unreadable(Exception):
     """The API server does not return the topology, or it cannot be parsed."""
 
 
-def apply_podcliqueset_defaults(request: AdmissionRequest) -> Json:
+def podcliqueset_defaults_response(request: AdmissionRequest) -> Json:
     """Return the response whose patch writes the defaults of a PodCliqueSet (WH-002)."""
     if request.operation not in {CREATE, UPDATE}:
         return allow_admission(request)
@@ -192,11 +192,11 @@ async def mutate_podclique(request: AdmissionRequest, cache: AdmissionCache, cre
             outcome, trouble = AttemptOutcome.UNREACHABLE, str(fault)
         if outcome is not AttemptOutcome.DONE:
             message = f"the objects that the PodClique shares cannot be created: {trouble} (MS-090)"
-            return deny_admission_temporarily(request, message, retriable=outcome is not AttemptOutcome.REFUSED)
+            return temporary_denial_response(request, message, retriable=outcome is not AttemptOutcome.REFUSED)
     return allow_admission(request, warnings, [*map(thaw_json, verdict.patch)])
 
 
-def mutate_podgang(request: AdmissionRequest, cache: AdmissionCache) -> Json:
+def podgang_mutation_response(request: AdmissionRequest, cache: AdmissionCache) -> Json:
     """Return the response that marks a PodGang whose PodCliques share ComputeDomains (MS-044)."""
     if request.operation != CREATE:
         return allow_admission(request)
@@ -217,7 +217,7 @@ def _changes_nothing_validated(request: AdmissionRequest) -> bool:
     """Whether a stored set is being deleted, or only fields without rules change, such as finalizers (WH-001)."""
     if request.old is None:
         return False
-    new, old = mapping_at(request.new, "metadata"), mapping_at(request.old, "metadata")
+    new, old = mapping_or_empty(request.new, "metadata"), mapping_or_empty(request.old, "metadata")
     if old.get("deletionTimestamp"):
         return True
     same = all((new.get(key) or None) == (old.get(key) or None) for key in _VALIDATED_METADATA)

@@ -106,7 +106,7 @@ def deny_admission(request: AdmissionRequest, objections: Sequence[FieldRemark],
     return _review({"uid": request.uid, "allowed": False, "status": status}, warnings)
 
 
-def deny_admission_temporarily(request: AdmissionRequest, message: str, *, retriable: bool) -> Json:
+def temporary_denial_response(request: AdmissionRequest, message: str, *, retriable: bool) -> Json:
     """Return the response that denies the request for now; ``retriable``: whether a retry may succeed."""
     code, reason = (_UNAVAILABLE, "ServiceUnavailable") if retriable else (_CONFLICT, "Conflict")
     status = {"code": code, "reason": reason, "message": message}

@@ -27,9 +27,9 @@ from grove_shell.settings.webhook_settings import (
 from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_handlers import (
     SharedObjectCreator,
-    apply_podcliqueset_defaults,
     mutate_podclique,
-    mutate_podgang,
+    podcliqueset_defaults_response,
+    podgang_mutation_response,
     validate_podcliqueset,
     validate_podcliqueset_with_topology,
     validate_topology,
@@ -89,14 +89,14 @@ def handlers_by_webhook(api: ApiSession, cache: AdmissionCache) -> dict[str, Han
         cache: what verdicts depend on.
     """
     handlers: dict[str, Handler] = {
-        DEFAULTING: _at_once(apply_podcliqueset_defaults),
+        DEFAULTING: _at_once(podcliqueset_defaults_response),
         VALIDATION: _at_once(lambda request: validate_podcliqueset(request, cache)),
     }
     if cache.shares:
         creator = SharedObjectCreator(api, cache)
         handlers |= {
             JOINING: lambda request: mutate_podclique(request, cache, creator),
-            STAMPING: _at_once(lambda request: mutate_podgang(request, cache)),
+            STAMPING: _at_once(lambda request: podgang_mutation_response(request, cache)),
         }
     if cache.places:
         handlers[VALIDATION] = lambda request: validate_podcliqueset_with_topology(request, cache, api)

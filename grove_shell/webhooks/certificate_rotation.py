@@ -12,13 +12,13 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_kinds import url_path_of_ref
 from grove_shell.client.api_response import CONFLICT
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.response_check import response_confirms_absence, response_shows_object
+from grove_shell.client.proxy_response_check import response_confirms_absence, response_is_about_object
 from grove_shell.settings.webhook_settings import CertificateSettings
 from grove_shell.webhooks.certificates import (
     BadCertificate,
-    CertificateChain,
     CertificateKeyPair,
     ServedCertificate,
+    WebhookCertificates,
     as_in_certificates,
     certificate_chain_from_secret,
     renewed_certificate_chain,
@@ -152,11 +152,11 @@ class CertificatesFromSecret(CertificateRefresher):
             await asyncio.sleep(self._settings.settle)
             self._serve_chain(chain)
 
-    def _serve_chain(self, chain: CertificateChain) -> None:
+    def _serve_chain(self, chain: WebhookCertificates) -> None:
         self._serve(chain.server, secret=self._ref.name)
         self._authority = chain.authorities[0]
 
-    async def _chain(self) -> CertificateChain:
+    async def _chain(self) -> WebhookCertificates:
         """Return the shared chain, made or renewed if that is due (WH-020, WH-021).
 
         Raises:
@@ -164,7 +164,7 @@ class CertificatesFromSecret(CertificateRefresher):
         """
         while True:
             response = await self._api.request("GET", url_path_of_ref(self._ref))
-            if not (response_shows_object(response, self._ref) or response_confirms_absence(response, self._ref)):
+            if not (response_is_about_object(response, self._ref) or response_confirms_absence(response, self._ref)):
                 raise UnusableCertificateSecret(response.error_message)
             raw: dict[str, Any] = response.json_body() if response.is_success else {}
             chain = self._parse(raw) if raw else None
@@ -175,7 +175,7 @@ class CertificatesFromSecret(CertificateRefresher):
                 self._report("info", "certificate made" if chain is None else "certificate renewed")
                 return due
 
-    def _parse(self, raw: dict[str, Any]) -> CertificateChain | None:
+    def _parse(self, raw: dict[str, Any]) -> WebhookCertificates | None:
         """Return the chain in our Secret, or None if it is broken (WH-020). Raises UnusableCertificateSecret."""
         secret = f"Secret {self._ref.namespace}/{self._ref.name}"
         if metadata_in(raw).labels.get(MANAGED_BY) != MANAGER:
@@ -189,7 +189,7 @@ class CertificatesFromSecret(CertificateRefresher):
             self._report("warning", "broken certificate is replaced", secret=secret, error=str(fault))
             return None
 
-    async def _write(self, before: dict[str, Any], chain: CertificateChain) -> bool:
+    async def _write(self, before: dict[str, Any], chain: WebhookCertificates) -> bool:
         """Create or replace the Secret; return False if another replica wrote first, and it has to be read again."""
         path, data = url_path_of_ref(self._ref), {"data": chain.secret_data}
         if before:
@@ -198,7 +198,7 @@ class CertificatesFromSecret(CertificateRefresher):
             meta = {"name": self._ref.name, "namespace": self._ref.namespace, "labels": {MANAGED_BY: MANAGER}}
             body = {"apiVersion": CORE, "kind": "Secret", "type": "kubernetes.io/tls", "metadata": meta, **data}
             response = await self._api.request("POST", path.rpartition("/")[0], body=body)
-        is_written = response_shows_object(response, self._ref)
+        is_written = response_is_about_object(response, self._ref)
         if is_written or response.status == CONFLICT:
             return is_written
         raise UnusableCertificateSecret(response.error_message)

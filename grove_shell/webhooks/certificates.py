@@ -41,7 +41,7 @@ class CertificateKeyPair:
 
 
 @dataclass(frozen=True, slots=True)
-class CertificateChain:
+class WebhookCertificates:
     """The content of the Secret that the replicas share.
 
     Attributes:
@@ -66,7 +66,7 @@ class CertificateChain:
         return {field: base64.b64encode(value).decode() for field, value in zip(FIELDS, values, strict=True)}
 
 
-def certificate_chain_from_secret(data: Mapping[str, Any]) -> CertificateChain:
+def certificate_chain_from_secret(data: Mapping[str, Any]) -> WebhookCertificates:
     """Return the chain in the ``data`` of a Secret. Raises BadCertificate with the first problem."""
     if missing := [field for field in FIELDS if not data.get(field)]:
         raise BadCertificate(f"{', '.join(missing)} is missing")
@@ -82,12 +82,12 @@ def certificate_chain_from_secret(data: Mapping[str, Any]) -> CertificateChain:
     _check_key(certificate, key, FIELDS[2])
     if not any(is_signed_by_authority(certificate, authority) for authority in authorities):
         raise BadCertificate(f"{FIELDS[2]} is not signed by an authority of {FIELDS[0]}")
-    return CertificateChain(tuple(map(_pem, authorities)), authority_key, CertificateKeyPair(certificate, key))
+    return WebhookCertificates(tuple(map(_pem, authorities)), authority_key, CertificateKeyPair(certificate, key))
 
 
 def renewed_certificate_chain(
-    chain: CertificateChain | None, settings: CertificateSettings, names: Sequence[str], now: datetime
-) -> CertificateChain | None:
+    chain: WebhookCertificates | None, settings: CertificateSettings, names: Sequence[str], now: datetime
+) -> WebhookCertificates | None:
     """Return the chain that replaces this one, or a first one; None if no renewal is due (WH-021).
 
     Args:
@@ -108,7 +108,7 @@ def renewed_certificate_chain(
     else:
         return None
     until = min(now + timedelta(seconds=seconds), certificate_expiry(authority.certificate))
-    return CertificateChain(authorities, authority.key, _issued(names[0], until, now, authority, names))
+    return WebhookCertificates(authorities, authority.key, _issued(names[0], until, now, authority, names))
 
 
 def certificate_expiry(certificate: bytes) -> datetime:

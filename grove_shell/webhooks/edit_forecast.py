@@ -5,19 +5,19 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from grove_core.kernel.structs import replace
-from grove_core.operator_recognition import recognised, unpredicted_set_finding
+from grove_core.operator_recognition import recognised, set_not_predicted_finding
 from grove_core.plan.forecast import Forecast, one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.manifest_changes import manifest_changes
+from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
-from grove_shell.in_memory.update_forecasts import with_edit_forecast
-from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
+from grove_shell.in_memory.update_forecasts import forecast_with_edit
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import CollectedObjects, LoadedInput
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
-from grove_shell.reading.objects import load
 from grove_shell.settings.webhook_settings import AUTO
 
 
@@ -60,7 +60,7 @@ def forecast_of_edit(
         NotPredicted: an object cannot be read, or no rules predict the set.
         MalformedObject: the manifest cannot be parsed.
     """
-    loaded = load((), live=collected, configuration=configuration, raising=False)
+    loaded = load_input_files((), live=collected, configuration=configuration, raising=False)
     if loaded.faults:
         raise NotPredicted(str(loaded.faults[0]))
     (root,) = loaded.cluster.sets
@@ -70,7 +70,7 @@ def forecast_of_edit(
     plan = reconcile(snapshot_with_set_as_stored(snapshot, rules), rules)
     name = f"{root.ref.namespace}/{root.ref.name}"
     changes, stored = {name: manifest_changes(collected.items[0], manifest)}, {name: root}
-    forecast = with_edit_forecast(one_round_forecast(plan, now), snapshot, rules, changes, stored, work, first=plan)
+    forecast = forecast_with_edit(one_round_forecast(plan, now), snapshot, rules, changes, stored, work, first=plan)
     return ForecastOfEdit(forecast, edited, rules)
 
 
@@ -79,7 +79,7 @@ def _predicting_rules(name: str, loaded: LoadedInput, root: PodCliqueSet) -> Rul
     shown = recognised(loaded.cluster, loaded.newer)
     if name != AUTO:
         shown = replace(shown, doubtful=frozenset())  # the user named the operator
-    unpredicted = unpredicted_set_finding(shown, root.ref)
+    unpredicted = set_not_predicted_finding(shown, root.ref)
     if unpredicted is not None:
         raise NotPredicted("; ".join(why.sentence for why in unpredicted.because))
     return rule_set(shown.rules if name == AUTO else name)

@@ -15,9 +15,9 @@ from grove_shell.client.paged_lists import KindNotListed
 from grove_shell.log_lines import error_on_one_line
 from grove_shell.policies.policy_results import PolicyAction, PolicyResult, RuleResult
 from grove_shell.python_gc import python_gc_paused
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.input_completeness import CollectedObjects
 from grove_shell.settings.webhook_settings import PreviewSettings
-from grove_shell.views.plan.preview_warnings import one_warning, preview_warnings
+from grove_shell.views.plan.admission_preview_warnings import preview_warnings, truncated_warning
 from grove_shell.webhooks.admission_review import (
     UPDATE,
     AdmissionRequest,
@@ -26,8 +26,8 @@ from grove_shell.webhooks.admission_review import (
     deny_admission_by_limit,
 )
 from grove_shell.webhooks.edit_forecast import ForecastOfEdit, NotPredicted, forecast_of_edit
-from grove_shell.webhooks.namespace_preview import NamespacePreview, namespace_preview
-from grove_shell.webhooks.preview_lists import NamespaceNotRead, list_objects_of_set, read_namespace_labels
+from grove_shell.webhooks.namespace_preview_settings import NamespacePreviewSettings, preview_settings_of_namespace
+from grove_shell.webhooks.preview_input_reading import NamespaceNotRead, list_objects_of_set, read_namespace_labels
 
 if TYPE_CHECKING:
     from grove_shell.policies.policy import Policy
@@ -40,7 +40,7 @@ MOST_WORK: Final = 250
 _NO_LABELS: Final[Mapping[str, object]] = {}
 
 
-class UpdatePreview:
+class UpdatePreviewer:
     """Previews updates of PodCliqueSets. It keeps nothing between two requests."""
 
     def __init__(
@@ -90,12 +90,12 @@ class UpdatePreview:
             because = f"an internal error, {type(fault).__name__}; see the log of the preview"
             self._report("error", "fault of ours", uid=request.uid, error=error_on_one_line(fault))
         self._report("warning", "not previewed", set=_name(request), because=because)
-        return allow_admission(request, [one_warning(f"the update was not previewed: {because}")])
+        return allow_admission(request, [truncated_warning(f"the update was not previewed: {because}")])
 
     async def _previewed(self, request: AdmissionRequest) -> Json:
         async with asyncio.timeout(self._request_seconds):
             here = await self._namespace_preview(metadata_in(request.new).namespace)
-            notes = list(map(one_warning, here.notes))
+            notes = list(map(truncated_warning, here.notes))
             if not here.is_on:
                 return allow_admission(request, notes)
             collected = await list_objects_of_set(self._api, request.old or {}, self._served)
@@ -103,7 +103,11 @@ class UpdatePreview:
             return self._response(request, collected, here, notes)
 
     def _response(
-        self, request: AdmissionRequest, collected: CollectedObjects, here: NamespacePreview, notes: Sequence[str]
+        self,
+        request: AdmissionRequest,
+        collected: CollectedObjects,
+        here: NamespacePreviewSettings,
+        notes: Sequence[str],
     ) -> Json:
         """Return the response with the forecast of an update. Raises NotPredicted, MalformedObject."""
         now = self._clock()
@@ -112,7 +116,7 @@ class UpdatePreview:
         if update is None:
             raise NotPredicted("objects that its forecast depends on were not listed")
         kept = _policy_findings(self._policies, edit, self._configuration, now)
-        warnings = [*preview_warnings(edit.forecast, edit.rules.name), *map(one_warning, kept.warnings), *notes]
+        warnings = [*preview_warnings(edit.forecast, edit.rules.name), *map(truncated_warning, kept.warnings), *notes]
         restarts = _restarts(update)
         limits = [words for limit in here.limits if (words := limit.objection(restarts))]
         objections = [f"this update is too large: {'; '.join(limits)}"] if limits else []
@@ -121,12 +125,14 @@ class UpdatePreview:
             return deny_admission_by_limit(request, "; ".join(objections), warnings)
         return allow_admission(request, warnings)
 
-    async def _namespace_preview(self, namespace: str) -> NamespacePreview:
+    async def _namespace_preview(self, namespace: str) -> NamespacePreviewSettings:
         """Return what is done in a namespace; without its labels no limit refuses anything (WH-042)."""
         try:
-            return namespace_preview(self._settings, namespace, await read_namespace_labels(self._api, namespace))
+            return preview_settings_of_namespace(
+                self._settings, namespace, await read_namespace_labels(self._api, namespace)
+            )
         except NamespaceNotRead as fault:
-            here = namespace_preview(self._settings, namespace, _NO_LABELS)
+            here = preview_settings_of_namespace(self._settings, namespace, _NO_LABELS)
             note = f"no limit was checked: the labels of namespace {namespace} were not read: {fault}"
             return here._replace(limits=(), notes=(note,) if here.is_on else ())
 

@@ -117,10 +117,10 @@ class WebhookProcess:
 
     def _preview_part(self, watched: str, served: ServedApis, policies: "Sequence[Policy]") -> _Part:
         """Return the webhook that previews updates; it watches nothing."""
-        from grove_shell.webhooks.update_preview import UpdatePreview  # noqa: PLC0415 - the other webhooks forecast nothing
+        from grove_shell.webhooks.update_preview import UpdatePreviewer  # noqa: PLC0415 - the other webhooks forecast nothing
 
         settings, suffix = self._settings, f"-{watched}" if watched else ""
-        preview = UpdatePreview(
+        preview = UpdatePreviewer(
             self._api,
             settings.preview,
             settings.configuration,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from grove_shell.client.api_response import NOT_FOUND
 from grove_shell.client.api_session import STRATEGIC, ApiSession
-from grove_shell.client.response_check import is_api_object
+from grove_shell.client.proxy_response_check import is_api_object
 from grove_shell.settings.webhook_settings import (
     DEFAULTING,
     GUARDING,

@@ -11,8 +11,8 @@ from docs.generator.configuration import fields_of
 from grove_core.document.plan_document import FORMAT_VERSION
 from grove_shell import exit_codes
 from grove_shell.catalogue.specification_rules import reason_codes_by_rule_number
-from grove_shell.monitoring.metric_registry import operator_metrics, webhook_metrics
-from grove_shell.reading.collected_objects import SNAPSHOT_VERSION
+from grove_shell.monitoring.metric_descriptions import operator_metric_descriptions, webhook_metric_descriptions
+from grove_shell.reading.input_completeness import SNAPSHOT_VERSION
 from grove_shell.replay.decision_log_format import FORMAT
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.webhook_settings import WebhookSettings
@@ -55,7 +55,7 @@ def _settings() -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    for one in (*operator_metrics(), *webhook_metrics()):
+    for one in (*operator_metric_descriptions(), *webhook_metric_descriptions()):
         yield " ".join(("metric", one.kind, one.name, *one.labels))
 
 

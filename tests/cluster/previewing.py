@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_shell.manifests.installation import InstallationOptions
-from grove_shell.manifests.preview import preview_manifests
+from grove_shell.manifests.preview import preview_webhook_manifests
 from grove_shell.settings.webhook_settings import PREVIEW_LABELS
 from tests.cluster.api import Json
 from tests.cluster.installing import RBAC, Program
@@ -46,7 +46,7 @@ class Preview(Kubectl):
         super().__init__(plane, scene)
         self.folder = folder
         installation = InstallationOptions(home=scene.namespace, watched=scene.namespace)
-        printed = list(preview_manifests(installation))
+        printed = list(preview_webhook_manifests(installation))
         user = {"subjects": [{"apiGroup": RBAC, "kind": "User", "name": REVIEWER}]}
         self.roles = [{**one, **(user if "subjects" in one else {})} for one in printed if one["kind"] in APPLIED]
         self.objects = [*self.roles, *(on_loopback(one) for one in printed if "webhooks" in one)]

@@ -14,13 +14,13 @@ from typing import Any, Final, NamedTuple
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_shell.actions.rule_set_choice import choose_rule_set
-from grove_shell.reading.audit_log import AuditFlaws, audited_writes
+from grove_shell.reading.audit_log import AuditLogFaults, audited_writes
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_sources import standard_input_stream
-from grove_shell.reconstruction.causes import RecordedDeletion
+from grove_shell.reading.input_sources import standard_input_bytes
+from grove_shell.reconstruction.deletion_causes import RecordedDeletion
 from grove_shell.reconstruction.dumps import read_dumps
-from grove_shell.reconstruction.record import RebuiltRecord, rebuild_from_record
-from grove_shell.reconstruction.sets_in_question import SetsInQuestion
+from grove_shell.reconstruction.record_scan import RebuiltRecord, rebuild_from_record
+from grove_shell.reconstruction.sets_in_question import StorySets
 from grove_shell.reconstruction.writers import WriterRole
 from grove_shell.replay.decision_log_reader import recorded_decisions
 
@@ -51,13 +51,13 @@ class Compared(NamedTuple):
 
 def read_folder(folder: Path, *, with_dump: bool = True) -> RebuiltRecord:
     """Return what the audit log of a folder shows, by itself or with the dump from before."""
-    flaws, faults = AuditFlaws(), list[InputFault]()
+    flaws, faults = AuditLogFaults(), list[InputFault]()
     dumps = [str(folder / "before.json")] if with_dump else []
-    question = SetsInQuestion(None)
+    question = StorySets(None)
     logs = tuple(str(path) for path in sorted(folder.glob("audit*.log")))
     record = rebuild_from_record(
         audited_writes(logs, question.may_concern, flaws),
-        read_dumps(dumps, standard_input_stream(), faults, DEFAULT_CONFIGURATION),
+        read_dumps(dumps, standard_input_bytes(), faults, DEFAULT_CONFIGURATION),
         question,
         DEFAULT_CONFIGURATION,
         lambda cluster, newer: choose_rule_set(None, None, cluster, newer),

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from grove_shell.monitoring.alert_rules import ALERTS
-from grove_shell.monitoring.alert_settings import alert_options
+from grove_shell.monitoring.alert_settings import parse_alert_options
 from grove_shell.monitoring.dashboard import grafana_dashboard
 from tests.cluster.api import wait_until
 from tests.cluster.operators import Starting
@@ -17,7 +17,7 @@ from tests.cluster.proxy import Asked, Fault, Proxy, faultless
 from tests.cluster.scenes import Scene, light
 from tests.cluster.test_operator_refusals import forbid
 
-SHORT: Final = alert_options(
+SHORT: Final = parse_alert_options(
     (
         *("writeRefused.for=2s", "queueDeep.for=1s", "queueDeep.above=3"),
         *("apiServerSlow.for=1s", "apiServerSlow.aboveSeconds=2.5"),

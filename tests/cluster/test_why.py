@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_shell.reconstruction.causes import CauseClass
+from grove_shell.reconstruction.deletion_causes import DeletionCauseClass
 from tests.cluster.api import wait_until
 from tests.cluster.audited_churn import play
 from tests.cluster.operators import Operator, grove
@@ -37,7 +37,7 @@ def churned(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
 def test_af007_every_cause_is_that_of_the_decision_log(churned: Path) -> None:
     record = read_folder(churned)
     found = list(compared(record, churned / "decisions.jsonl"))
-    assert {one.deletion.cause.kind for one in found} >= {CauseClass.TERMINATION, CauseClass.RULES}
+    assert {one.deletion.cause.kind for one in found} >= {DeletionCauseClass.TERMINATION, DeletionCauseClass.RULES}
     assert [one for one in found if not one.agrees] == []
     gone = [one for one in record.deletions if one.key.kind == "PodClique"]
     assert all(one.cause.reasons or one.owner for one in gone), "the others went with their owner"

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from click.shell_completion import BashComplete
 
-from grove_shell.actions.object_names import LONGEST_S, names_in_files
+from grove_shell.actions.object_names import LONGEST_S, object_names_in_files
 from grove_shell.cli.kubectl_completion import complete_for_kubectl
 from grove_shell.cli.main import grove
 
@@ -74,8 +74,8 @@ class TestCL116:
 
     def test_reading_ends_in_time(self) -> None:
         at = chain(repeat(0.0, 30), repeat(LONGEST_S + 0.1))
-        found = names_in_files([DEGRADED], ("PodCliqueSet",), lambda: next(at))
-        assert sorted(one.name for one in names_in_files([DEGRADED], ("PodCliqueSet",), lambda: 0.0)) == SETS
+        found = object_names_in_files([DEGRADED], ("PodCliqueSet",), lambda: next(at))
+        assert sorted(one.name for one in object_names_in_files([DEGRADED], ("PodCliqueSet",), lambda: 0.0)) == SETS
         assert 0 < len(found) < len(SETS)
 
     @pytest.mark.parametrize("words", [("-f", __file__), ("-f", "-"), ("--live", "--kubeconfig", "/no/such/file")])

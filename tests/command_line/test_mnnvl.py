@@ -10,7 +10,7 @@ from grove_core.kernel.admission import Deny
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_core.rule_sets.named import rule_set
 from grove_shell.cli.main import run_command_line
-from grove_shell.simulator.cluster.simulated_admission import admission_by_rules
+from grove_shell.simulator.cluster.simulated_admission import simulated_admission_for_rules
 
 MANIFEST = {
     "apiVersion": "grove.io/v1alpha1",
@@ -209,6 +209,6 @@ def test_in041_an_edit_is_admitted_by_the_operator_of_the_cluster(capsys: pytest
 @pytest.mark.req("NF-070")
 @pytest.mark.parametrize(("rules", "refused"), [("field", True), ("design", False)])
 def test_nf070_a_simulated_user_meets_the_admission_of_the_rules(rules: str, *, refused: bool) -> None:
-    admission = admission_by_rules(rule_set(rules))
+    admission = simulated_admission_for_rules(rule_set(rules))
     verdict = admission.of_set(GROUPED, None, DEFAULT_CONFIGURATION, NOTHING_KNOWN)
     assert isinstance(verdict, Deny) == refused

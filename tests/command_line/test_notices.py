@@ -20,7 +20,7 @@ from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.cli.main import run_command_line
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.views.plan.plan_notes import PlanPageContext
 from grove_shell.views.plan.plan_page import plan_page
 from tests.golden.tracing import ROOT
@@ -34,7 +34,7 @@ def forecast_of_calm_set() -> Forecast:
     """The forecast of the set of the input that lacks nothing."""
     now = parse_time(NOW)
     assert now is not None
-    cluster = load([INPUT], io.BytesIO()).cluster
+    cluster = load_input_files([INPUT], io.BytesIO()).cluster
     (root,) = (one for one in cluster.sets if one.ref.name == CALM)
     (forecast,) = forecasts_of_snapshots([cluster.snapshot_of(root, now)], DESIGN, limit=None, until=None)
     assert explanation_of_forecast(forecast).needs_no_attention
@@ -54,7 +54,7 @@ class TestNotices:
         forecast = replace(calm, findings=(*calm.findings, Finding(calm.root, question, "Found", (why,))))
         document = PlanDocument(rules="design", as_of=calm.rounds[0].at, not_collected=(), forecasts=(forecast,))
         context = PlanPageContext(
-            loaded=load([INPUT], io.BytesIO()),
+            loaded=load_input_files([INPUT], io.BytesIO()),
             nothing_judged="",
             sets_with_unknown_nodes=(),
             operator_note="",

@@ -11,8 +11,13 @@ import pytest
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
-from grove_shell.views.plan.planned_terminations import PendingReplica, TerminationAt, Terminations
-from grove_shell.views.plan.termination_chart import MOST_ROWS, ChartPanel, TerminationChart, draw_termination_chart
+from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, ReplicaTerminations, TerminationAt
+from grove_shell.views.plan.termination_chart import (
+    MOST_ROWS,
+    TerminationChart,
+    TerminationChartPanel,
+    draw_termination_chart,
+)
 from tests.command_line.process import ROOT
 from tests.html.reading import HOSTILE, run
 
@@ -33,19 +38,21 @@ def words(path: Path) -> list[str]:
 def chart_of(count: int, *, panels: int = 1, name: str = "set") -> TerminationChart:
     """Return a chart of some replicas; a second panel has every other one."""
 
-    def row(number: int) -> PendingReplica:
+    def row(number: int) -> ReplicaPendingTermination:
         root = Ref("grove.io", "PodCliqueSet", "ml", f"{name}-{number:02}")
         at = NOW + timedelta(minutes=number)
-        return PendingReplica(
+        return ReplicaPendingTermination(
             root=root,
             replica=root.at_replica(0),
             since=NOW - timedelta(hours=3),
             until=at,
-            ends=Terminations((TerminationAt(at, DeletionImpact(pods=4, ready=1, gpus=32)),), 1),
+            ends=ReplicaTerminations((TerminationAt(at, DeletionImpact(pods=4, ready=1, gpus=32)),), 1),
         )
 
     rows = tuple(row(number) for number in range(count))
-    shown = tuple(ChartPanel("" if panels == 1 else f"side {side}", rows[:: side + 1]) for side in range(panels))
+    shown = tuple(
+        TerminationChartPanel("" if panels == 1 else f"side {side}", rows[:: side + 1]) for side in range(panels)
+    )
     return TerminationChart("a verdict", "as of then", shown, NOW, NOW + timedelta(hours=2))
 
 

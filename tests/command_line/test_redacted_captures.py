@@ -11,7 +11,7 @@ import pytest
 
 import grove_shell as grove
 from grove_core.document.document_reading import plan_document_from_json
-from grove_core.document.edit_format import edit_as_json, edit_from_json
+from grove_core.document.edit_format import edit_as_json, edit_forecast_from_json
 from grove_shell.cli.main import run_command_line
 from grove_shell.policies.policy_input import policy_input
 from grove_shell.redaction import ObjectRedaction
@@ -82,7 +82,7 @@ def document_of(capsys: pytest.CaptureFixture[str], *options: str) -> Json:
     assert run_command_line(["plan", *NOW, *options, "-o", "json"], "grove") == 0
     found: Json = json.loads(capsys.readouterr().out)
     VALIDATOR.validate(found)
-    assert edit_as_json(edit_from_json(found["plans"][0]["edit"])) == found["plans"][0]["edit"]
+    assert edit_as_json(edit_forecast_from_json(found["plans"][0]["edit"])) == found["plans"][0]["edit"]
     return found
 
 

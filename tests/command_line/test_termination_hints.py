@@ -13,7 +13,7 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import (
     LongerDelay,
     LostNodeOfPods,
-    ReadyPodsNeeded,
+    ReadyPodsToEndBreach,
     Room,
     SchedulerMessage,
     TerminationHints,
@@ -30,8 +30,8 @@ STOPS: Final = "stops it: 1 more ready pod of a before 09:05:00Z"
 HINTS: Final = TerminationHints(replica=REPLICA)
 
 
-def needed(name: str, pods: int = 1, **more: Any) -> ReadyPodsNeeded:
-    found = ReadyPodsNeeded(Ref("grove.io/v1alpha1", "PodClique", "ml", name), pods, NOW + timedelta(minutes=5))
+def needed(name: str, pods: int = 1, **more: Any) -> ReadyPodsToEndBreach:
+    found = ReadyPodsToEndBreach(Ref("grove.io/v1alpha1", "PodClique", "ml", name), pods, NOW + timedelta(minutes=5))
     return found._replace(**more)
 
 

@@ -15,8 +15,8 @@ from grove_core.kernel.refs import Ref
 from grove_shell.cli.main import run_command_line
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.tree.object_states import ObjectState
-from grove_shell.views.tree.tree_nodes import PodRow, TreeLevel, TreeNode
-from grove_shell.views.tree.tree_page import ASCII_SIGNS, BOX_SIGNS, add_tree, signs_for_encoding
+from grove_shell.views.tree.tree_nodes import PodRow, TreeNode, TreeNodeKind
+from grove_shell.views.tree.tree_page import ASCII_SIGNS, BOX_SIGNS, add_tree, tree_symbols_for_encoding
 from tests.command_line.process import ROOT, on_a_terminal
 from tests.html.reading import HOSTILE, parsed, run
 
@@ -54,7 +54,7 @@ def test_cl096_the_example_for_json_shows_every_deadline(capsys: pytest.CaptureF
 def node(level: str, name: str, *children: TreeNode, **more: Any) -> TreeNode:
     subject = Ref("grove.io", level, "ml", name)
     state = more.pop("state", ObjectState.READY)
-    return TreeNode(subject=subject, level=TreeLevel(level), name=name, state=state, children=children, **more)
+    return TreeNode(subject=subject, level=TreeNodeKind(level), name=name, state=state, children=children, **more)
 
 
 def pods(count: int, state: ObjectState = ObjectState.READY, trouble: str = "") -> tuple[PodRow, ...]:
@@ -246,9 +246,9 @@ class TestCL097:
         assert "└─ mixtral-0-router" in said
 
     def test_ascii(self) -> None:
-        assert signs_for_encoding("ascii") is ASCII_SIGNS
-        assert signs_for_encoding("latin-1") is ASCII_SIGNS
-        assert signs_for_encoding("utf-8") is signs_for_encoding(None) is BOX_SIGNS
+        assert tree_symbols_for_encoding("ascii") is ASCII_SIGNS
+        assert tree_symbols_for_encoding("latin-1") is ASCII_SIGNS
+        assert tree_symbols_for_encoding("utf-8") is tree_symbols_for_encoding(None) is BOX_SIGNS
         assert text_of(self.TREE, width=60, ascii_only=True).isascii()
         said = on_a_terminal("tree", *DEGRADED, "inference/qwen", NO_COLOR="1", PYTHONIOENCODING="ascii")
         assert b"`- replica 0" in said

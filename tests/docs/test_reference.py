@@ -16,7 +16,7 @@ from docs.generator.rules import heading_of
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_shell import exit_codes
 from grove_shell.catalogue.specification_rules import specification_rules_by_number
-from grove_shell.monitoring.metric_registry import operator_metrics
+from grove_shell.monitoring.metric_descriptions import operator_metric_descriptions
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.operator_settings import parse_operator_settings as operator_settings
@@ -61,7 +61,7 @@ def test_the_defaults_that_are_shown_are_the_defaults() -> None:
 
 def test_metrics_have_the_names_that_are_served() -> None:
     served = generate_latest(OperatorMetrics().registry).decode()
-    names = [name.strip("`") for name, *_ in metrics_of(operator_metrics())]
+    names = [name.strip("`") for name, *_ in metrics_of(operator_metric_descriptions())]
     assert [line.split()[2] for line in served.splitlines() if line.startswith("# TYPE")] == names
 
 

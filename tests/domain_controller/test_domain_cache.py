@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.steps import Apply, Step
 from grove_core.reconcile_domain import reconcile_compute_domain
-from grove_shell.domain_controller.domain_cache import DomainCache
+from grove_shell.domain_controller.domain_cache import ComputeDomainCache
 from tests.domain_controller.objects import LABEL, Json, domain, raw
 
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -23,7 +23,7 @@ def clique(version: int) -> Json:
     return raw("ComputeDomainClique", "u1.c", version, daemons=[])
 
 
-def removed(cache: DomainCache) -> list[str]:
+def removed(cache: ComputeDomainCache) -> list[str]:
     """The objects from which the controller would remove an entry now."""
     (one,) = cache.all_domains
     steps = reconcile_compute_domain(cache.domain_snapshot(one, NOW)).steps
@@ -32,7 +32,7 @@ def removed(cache: DomainCache) -> list[str]:
 
 @pytest.mark.req("DC-072")
 def test_dc010_older_pod_list_is_dropped() -> None:
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     for one in (pod(101), domain(104), pod(105)):
         cache.put(one["kind"], one)
     cache.replace_all_of_kind("Pod", [], "100")
@@ -43,7 +43,7 @@ def test_dc010_older_pod_list_is_dropped() -> None:
 
 
 def test_dc010_any_list_is_accepted_after_a_loss() -> None:
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     cache.put("Pod", pod(105))
     cache.mark_kind_unlisted("Pod", "forbidden")
     cache.replace_all_of_kind("Pod", [], "100")
@@ -52,7 +52,7 @@ def test_dc010_any_list_is_accepted_after_a_loss() -> None:
 
 @pytest.mark.req("DC-082")
 def test_dc010_stale_response_does_not_restore_a_deleted_object() -> None:
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     cache.put("ComputeDomain", domain(104))
     cache.put("ComputeDomainClique", clique(110))
     cache.drop("ComputeDomainClique", clique(112))
@@ -64,7 +64,7 @@ def test_dc010_stale_response_does_not_restore_a_deleted_object() -> None:
 
 
 def test_dc010_deletion_keeps_the_successor() -> None:
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     cache.put("ComputeDomain", domain(104))
     cache.replace_all_of_kind("Pod", [pod(110, uid="second")], "110")
     for old in (pod(105, uid="first"), pod(106, uid="first")):
@@ -76,14 +76,14 @@ def test_dc010_deletion_keeps_the_successor() -> None:
 
 def test_in030_malformed_object_is_reported_and_ignored() -> None:
     reports: list[str] = []
-    cache = DomainCache(lambda what, _words: reports.append(what))
+    cache = ComputeDomainCache(lambda what, _words: reports.append(what))
     cache.put("ComputeDomain", domain(104))
     cache.put("ComputeDomain", {**domain(105), "status": {"nodes": 7}})
     assert reports == ["ComputeDomain ml/d"]
     assert [one.resource_version for one in cache.all_domains] == ["104"]
 
 
-def steps_of(cache: DomainCache) -> list[Step]:
+def steps_of(cache: ComputeDomainCache) -> list[Step]:
     (one,) = cache.all_domains
     return list(reconcile_compute_domain(cache.domain_snapshot(one, NOW)).steps)
 
@@ -95,7 +95,7 @@ BROKEN: Final = {"podIP": 7}
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("status", [ODD, BROKEN])
 def test_dc076_malformed_pod_is_not_gone(status: Json, *, listed: bool) -> None:
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     odd = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status={"podIP": "10.0.0.1", **status})
     for one in (pod(101), domain(104)):
         cache.put(one["kind"], one)
@@ -110,7 +110,7 @@ def test_dc076_malformed_pod_is_not_gone(status: Json, *, listed: bool) -> None:
 
 
 def test_dc076_malformed_pod_of_another_domain_withholds_nothing() -> None:
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     foreign = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status=BROKEN)
     foreign["metadata"]["labels"] = {LABEL: "u2"}
     cache.put("ComputeDomain", domain(104))
@@ -127,7 +127,7 @@ def test_dc076_malformed_pod_of_another_domain_withholds_nothing() -> None:
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_dc089_malformed_clique_is_not_gone(*, listed: bool) -> None:
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     seen = domain(104)
     seen["status"] = {"status": "Ready", "cliques": [{"id": "c", "status": "Ready"}]}
     daemon = {"nodeName": "n1", "ipAddress": "10.0.0.1", "cliqueID": "c", "index": 0, "status": "Ready"}
@@ -147,7 +147,7 @@ def test_dc089_malformed_clique_is_not_gone(*, listed: bool) -> None:
 @given(st.permutations(range(4)), st.booleans())
 def test_dc010_newest_state_wins_in_any_order(order: list[int], gone: bool) -> None:
     """The states of one object, applied in any order."""
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     history = [clique(version) for version in range(101, 105)]
     cache.put("ComputeDomain", domain(100))
     for place in order:

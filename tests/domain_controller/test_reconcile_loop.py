@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from grove_shell.client.api_response import ApiResponse
-from grove_shell.domain_controller.domain_cache import DomainCache
+from grove_shell.domain_controller.domain_cache import ComputeDomainCache
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
 from tests.domain_controller.objects import domain
 from tests.skipped_time import now, run_skipping_time
@@ -18,7 +18,7 @@ SOON = timedelta(milliseconds=20)
 class Server:
     """Refuses every write, and counts how often pods are listed."""
 
-    def __init__(self, cache: DomainCache, *, deletes: bool) -> None:
+    def __init__(self, cache: ComputeDomainCache, *, deletes: bool) -> None:
         self.lists = self.writes = 0
         self._cache = cache
         self._deletes = deletes
@@ -35,7 +35,7 @@ class Server:
 
 
 async def run_for(seconds: float, *, deletes: bool) -> Server:
-    cache = DomainCache()
+    cache = ComputeDomainCache()
     server = Server(cache, deletes=deletes)
     clock = lambda: NINE + timedelta(seconds=now())  # noqa: E731 - a clock
     loop = DomainReconcileLoop(server, cache, lambda *_: None, clock, cleanup_interval=SOON)  # type: ignore[arg-type]  # a stand-in

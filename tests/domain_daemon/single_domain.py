@@ -12,7 +12,7 @@ from typing import Any, Final
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.resources.api_names import NVIDIA
-from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_log import DaemonDecisionLog
 from grove_shell.domain_daemon.daemon_process import DomainDaemonProcess
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
 from tests.manifests.request_recorder import Asked, Recorder
@@ -85,7 +85,7 @@ async def running_daemon(folder: Path) -> Any:
             identity=IDENTITY,
             settings=DaemonRegistrationSettings(has_pods=False),
             fabric_command=hosts_file_command(server.peers),
-            log=DaemonLog(out, as_json=True),
+            log=DaemonDecisionLog(out, as_json=True),
             grace_period=timedelta(seconds=5),
         )
         running = asyncio.create_task(process.run())

@@ -15,7 +15,7 @@ from grove_shell.actions.manifests import installation_objects
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.rbac_rules import DAEMON, DOMAIN_CONTROLLER, ResourceAccess
 from grove_shell.client.reflector import Reflector
-from grove_shell.domain_controller.domain_cache import DomainCache
+from grove_shell.domain_controller.domain_cache import ComputeDomainCache
 from grove_shell.domain_controller.domain_reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS, PODS, http_request_of
 from grove_shell.domain_daemon.domain_daemon_loop import MonotonicClock
@@ -78,7 +78,7 @@ def test_dc110_controller_uses_exactly_its_permissions() -> None:
 
     async def live() -> None:
         async with recorder.connection() as connection, ApiSession(connection) as api:
-            cache = DomainCache()
+            cache = ComputeDomainCache()
             loop = DomainReconcileLoop(
                 api, cache, lambda *_: None, MonotonicClock(), cleanup_interval=timedelta(milliseconds=20)
             )

@@ -18,11 +18,11 @@ from grove_core.areas.domain_cliques.daemon_input import DaemonInput, Registrati
 from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.verdicts import (
+    DaemonWaitAction,
     ReadObjectRequest,
     RequestFailed,
     RequestResultKind,
     TooManyRequests,
-    WaitAction,
 )
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
@@ -30,7 +30,7 @@ from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions, problems_in_daemon_options
-from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.daemon_log import DaemonDecisionLog
 from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
 from grove_shell.domain_daemon.daemon_requests import DOMAINS, DaemonRequestSender, parse_daemon_registry
 from tests.domain_daemon.single_domain import IDENTITY, running_daemon, until
@@ -139,7 +139,7 @@ def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.
 
 def test_dc123_same_decision_is_logged_once() -> None:
     out = io.StringIO()
-    log = DaemonLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
+    log = DaemonDecisionLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
     decision = next_daemon_action(
         DaemonInput(
             identity=IDENTITY,
@@ -148,7 +148,7 @@ def test_dc123_same_decision_is_logged_once() -> None:
             now=datetime(2026, 11, 20, tzinfo=UTC),
         )
     )
-    assert isinstance(decision.verdict, WaitAction)
+    assert isinstance(decision.verdict, DaemonWaitAction)
     log.on_decision(decision)
     log.on_decision(decision)
     line = "waits                      it has not observed ComputeDomain/training yet  DC-012"
@@ -167,11 +167,11 @@ def test_dc123_same_decision_is_logged_once() -> None:
 def test_op064_unwritable_log_lines_are_dropped(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full, or standard error is closed."""
     with Path("/dev/full").open("w", encoding="utf-8", buffering=1) as full:
-        DaemonLog(full, as_json=as_json).write_message("info", "x" * 10_000)
+        DaemonDecisionLog(full, as_json=as_json).write_message("info", "x" * 10_000)
         with suppress(OSError):
             full.close()
     monkeypatch.setattr(sys, "stderr", None)
-    DaemonLog(as_json=as_json).write_message("info", "dropped")
+    DaemonDecisionLog(as_json=as_json).write_message("info", "dropped")
 
 
 GOOD: Final = DaemonCommandOptions(

@@ -20,7 +20,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client import reflector
 from grove_shell.client.api_response import ApiResponse
-from grove_shell.client.connection_settings import NoClusterAccess
+from grove_shell.client.connection_settings import ClusterAccessError
 from grove_shell.domain_daemon.daemon_identity import DaemonCommandOptions, read_daemon_identity
 from grove_shell.domain_daemon.daemon_process import SingleObjectWatch
 from grove_shell.domain_daemon.daemon_requests import DOMAINS, parse_daemon_registry, request_result_from_response
@@ -135,7 +135,7 @@ def test_dc132_login_page_is_no_domain() -> None:
             domain="ml/training", clique="rack.1", node="n1", ip="10.0.0.1", protocol="ssa", limit=18, grace=timedelta()
         )
         async with api_with(answered) as api:
-            with pytest.raises(NoClusterAccess, match="please log in"):
+            with pytest.raises(ClusterAccessError, match="please log in"):
                 await read_daemon_identity(api, arguments)
 
     asyncio.run(ask())

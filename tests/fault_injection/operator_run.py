@@ -11,8 +11,8 @@ from typing import Final
 from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_shell.client.connection_settings import ConnectionSettings
-from grove_shell.operator.operator_process import OperatorProcess
-from grove_shell.operator.reconcile_schedule import ReconcileSchedule
+from grove_shell.operator.operator_process import OperatorProcessOptions
+from grove_shell.operator.reconcile_schedule import RootReconcileSchedule
 from grove_shell.settings.operator_settings import OperatorSettings
 from tests.fault_injection.api_server import ApiServer
 from tests.fault_injection.api_store import Address, Json, Store, is_leaving
@@ -61,14 +61,14 @@ class OperatorRun:
         self.health = HealthHistory(self.fault_rates)
         self._reported: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch reported it, and its state
         self._server = ""
-        self._process: OperatorProcess | None = None
+        self._process: OperatorProcessOptions | None = None
         self._running: asyncio.Task[int] | None = None
 
     def begin(self, server: str = "") -> None:
         """Start an operator, of the same server as the last one where none is named."""
         self.health.forget()
         self._server = server or self._server
-        self._process = OperatorProcess(
+        self._process = OperatorProcessOptions(
             connection=ConnectionSettings(self._server, None, no_token), settings=self._settings, out=self.log
         )
         self._running = asyncio.ensure_future(self._process.run())
@@ -92,7 +92,7 @@ class OperatorRun:
             if "/grove_shell/" in getattr(task.get_coro(), "cr_code").co_filename:  # noqa: B009 - typed as any awaitable
                 task.cancel()
         for handle in asyncio.get_running_loop()._scheduled:  # type: ignore[attr-defined]  # noqa: SLF001 - what wakes it
-            if isinstance(getattr(handle._callback, "__self__", None), ReconcileSchedule):  # noqa: SLF001 - as above
+            if isinstance(getattr(handle._callback, "__self__", None), RootReconcileSchedule):  # noqa: SLF001 - as above
                 handle.cancel()
         with suppress(asyncio.CancelledError):
             await self._gone()

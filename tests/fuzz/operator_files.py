@@ -15,7 +15,7 @@ from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.actions import apply as applying
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.actions.configuration_files import read_one_configuration
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.input_completeness import CollectedObjects
 from grove_shell.replay.decision_log_format import line_with_chain_digest
 from grove_shell.settings.webhook_settings import parse_webhook_settings
 from grove_shell.styled_text_page import print_error

@@ -9,13 +9,13 @@ from typing import Final
 
 import pytest
 
-from grove_shell.converge.converge_command_options import (
+from grove_shell.converge.converge_option_parsing import (
     ConvergeCommandOptions,
     convergence_run_parameters_from_options,
 )
 from grove_shell.converge.model.convergence_model_run import ModelConvergenceRunEngine
 from grove_shell.converge.model.server_costs import default_model_server_costs
-from grove_shell.converge.run_schedule import ConvergenceRunSchedule, run_scheduled_points
+from grove_shell.converge.run_schedule import RemainingConvergenceRuns, run_scheduled_points
 from grove_shell.converge.runs_csv_file import convergence_runs_as_csv
 from grove_shell.views.convergence.convergence_results import convergence_table_page
 
@@ -27,7 +27,7 @@ SMALL: Final = ConvergeCommandOptions(nodes="9..36", seeds="3", clique_size="9",
 def test_cv002_small_experiment_is_reproducible(*, bless: bool) -> None:
     points, problems = convergence_run_parameters_from_options(SMALL)
     assert problems == ()
-    schedule = ConvergenceRunSchedule(points, {})
+    schedule = RemainingConvergenceRuns(points, {})
     runs = list(run_scheduled_points(schedule, ModelConvergenceRunEngine(default_model_server_costs(), 1)))
     for name, text in (
         ("runs.csv", convergence_runs_as_csv(runs)),

@@ -18,7 +18,7 @@ from grove_core.document.plan_document import PlanDocument, RuleSetSource, step_
 from grove_core.kernel.time_formats import parse_time
 from grove_core.reconcile_topology import forecast_topology, reconcile_topology
 from grove_shell.actions.configuration_files import read_operator_configuration
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.views.renderers import format_yaml_document
 from tests.golden.reason_notation import abridged, write_reasons_in_notation
 
@@ -32,7 +32,9 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest
     write_reasons_in_notation(monkeypatch)
     case: Json = yaml.load((folder / "lifecycle.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     command_input = read_operator_configuration(str(folder / "operator.yaml"))
-    loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=command_input.configuration)
+    loaded = load_input_files(
+        (str(folder / "given.yaml"),), sys.stdin.buffer, configuration=command_input.configuration
+    )
     now = parse_time(case["now"])
     assert now is not None
     assert not command_input.problems

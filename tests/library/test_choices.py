@@ -13,7 +13,7 @@ import yaml
 
 import grove_core
 import grove_shell as grove
-from grove_shell.reading.collected_objects import CollectedObjects, snapshot_header_item
+from grove_shell.reading.input_completeness import CollectedObjects, snapshot_header_item
 from tests.library.installed_packages import install, install_example
 from tests.library.test_reading import EXAMPLES, RECORDED, objects
 from tests.library.test_wrong_arguments import NO_CLUSTER

@@ -43,8 +43,8 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.leader_elector import LeaderElector
-from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 from grove_shell.settings.operator_settings import LeaderElectionSettings, OperatorSettings
 from grove_shell.settings.webhook_settings import (
     DEFAULTING,
@@ -92,10 +92,10 @@ def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
         path = case.parent / "given.yaml"
         now = parse_time(yaml.load(case.read_text(encoding="utf-8"), yaml.CSafeLoader)["now"])
         assert now is not None
-        cache = cached(item.value for item in input_items_in_path(str(path), [], standard_input_stream()))
+        cache = cached(item.value for item in input_items_in_path(str(path), [], standard_input_bytes()))
         reported = path.parent / "operator.yaml"
         configuration = read_operator_configuration(str(reported) if reported.exists() else None).configuration
-        cluster = load([str(path)], io.BytesIO(), configuration=configuration).cluster
+        cluster = load_input_files([str(path)], io.BytesIO(), configuration=configuration).cluster
         for root in cluster.sets:
             snapshot = cluster.snapshot_of(root, now)
             yield cache, snapshot, reconcile(snapshot)
@@ -106,8 +106,8 @@ def topologies() -> Iterator[tuple[ClusterCache, Step]]:
     for case in sorted((GOLDEN / "topology").glob("*/lifecycle.yaml")):
         configuration = read_operator_configuration(str(case.parent / "operator.yaml")).configuration
         given = str(case.parent / "given.yaml")
-        cluster = load([given], io.BytesIO(), configuration=configuration).cluster
-        cache = cached(item.value for item in input_items_in_path(given, [], standard_input_stream()))
+        cluster = load_input_files([given], io.BytesIO(), configuration=configuration).cluster
+        cache = cached(item.value for item in input_items_in_path(given, [], standard_input_bytes()))
         for moment in topology_snapshots(cluster, NOW):
             yield from ((cache, step) for step in reconcile_topology(moment).steps)
 

@@ -21,7 +21,7 @@ from grove_core.resources.scaling_group import GroupStatus
 from grove_shell.cli.main import run_command_line
 from grove_shell.manifests.crd_definitions import grove_crd_manifests, schema_of_kind
 from grove_shell.manifests.schema_validation import schema_violations_in
-from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 from tests.manifests.invalid_sets import sound
 
 Json = dict[str, Any]
@@ -155,7 +155,7 @@ def test_mf001_every_field_of_a_status_is_in_the_definition(kind: str, stored: A
 
 def test_mf003_what_is_stored_is_admitted_whole() -> None:
     judged = Counter[str]()
-    for item in (item for path in STORED for item in input_items_in_path(path, [], standard_input_stream())):
+    for item in (item for path in STORED for item in input_items_in_path(path, [], standard_input_bytes())):
         kind = str(item.value.get("kind"))
         schema = schema_of_kind(str(item.value.get("apiVersion")), kind)
         if schema is not None:

@@ -4,7 +4,13 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.resources.crd_names import CrdName, CrdNameClash, CrdNameField, crd_name_clashes, crd_names_in
+from grove_core.resources.crd_names import (
+    CrdNameClash,
+    CrdNameField,
+    NameInCrd,
+    crd_name_clashes,
+    crd_names_from_definition,
+)
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, grove_crd_manifests, grove_crd_names
 
 Json = dict[str, Any]
@@ -43,7 +49,9 @@ def accepted(definition: Json) -> Json:
 
 
 def found(*objects: Json) -> tuple[CrdNameClash, ...]:
-    return crd_name_clashes([names for one in objects if (names := crd_names_in(one)) is not None], grove_crd_names())
+    return crd_name_clashes(
+        [names for one in objects if (names := crd_names_from_definition(one)) is not None], grove_crd_names()
+    )
 
 
 @pytest.mark.parametrize("released", RELEASED, ids=lambda released: released[2])
@@ -51,9 +59,9 @@ def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, s
     own = [
         names
         for one in (*grove_crd_manifests(), *compute_domain_crd_manifests())
-        if (names := crd_names_in(one)) is not None
+        if (names := crd_names_from_definition(one)) is not None
     ]
-    theirs = crd_names_in(defined(*released))
+    theirs = crd_names_from_definition(defined(*released))
     assert theirs is not None
     assert len(own) == 7
     assert crd_name_clashes([theirs], own) == ()
@@ -67,21 +75,21 @@ def test_mf010_the_short_name_of_topologies_is_that_of_nothing_else() -> None:
 
 
 def test_mf010_names_are_those_of_the_printed_definitions() -> None:
-    assert list(grove_crd_names()) == [crd_names_in(one) for one in grove_crd_manifests()]
+    assert list(grove_crd_names()) == [crd_names_from_definition(one) for one in grove_crd_manifests()]
 
 
 @pytest.mark.parametrize(
     ("other", "name"),
     [
-        (("Other", "others", ("pcs",)), CrdName("pcs", CrdNameField.SHORT)),
-        (("Other", "pcs", ()), CrdName("pcs", CrdNameField.SHORT)),
-        (("Other", "others", ("podcliques",)), CrdName("podcliques", CrdNameField.PLURAL)),
-        (("Podclique", "others", ()), CrdName("podclique", CrdNameField.SINGULAR)),
-        (("PodCliqueList", "others", ()), CrdName("PodCliqueList", CrdNameField.LIST_KIND)),
+        (("Other", "others", ("pcs",)), NameInCrd("pcs", CrdNameField.SHORT)),
+        (("Other", "pcs", ()), NameInCrd("pcs", CrdNameField.SHORT)),
+        (("Other", "others", ("podcliques",)), NameInCrd("podcliques", CrdNameField.PLURAL)),
+        (("Podclique", "others", ()), NameInCrd("podclique", CrdNameField.SINGULAR)),
+        (("PodCliqueList", "others", ()), NameInCrd("PodCliqueList", CrdNameField.LIST_KIND)),
     ],
 )
 @pytest.mark.req("CL-032")
-def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, ...]], name: CrdName) -> None:
+def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, ...]], name: NameInCrd) -> None:
     """As a server compares them: plurals, singulars and short names with each other, kinds with list kinds."""
     (clash,) = found(accepted(defined("grove.io", *other)))
     assert (clash.name, clash.holder, clash.is_held) == (name, f"{other[1]}.grove.io", True)
@@ -92,10 +100,10 @@ def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, 
 def test_mf010_the_holder_is_the_one_that_the_server_gave_the_name() -> None:
     theirs, ours = defined("grove.io", "Other", "others", ("pcs",)), next(iter(grove_crd_manifests()))
     assert found(theirs, accepted(ours)) == (
-        CrdNameClash("others.grove.io", CrdName("pcs", CrdNameField.SHORT), "podcliquesets.grove.io", is_held=True),
+        CrdNameClash("others.grove.io", NameInCrd("pcs", CrdNameField.SHORT), "podcliquesets.grove.io", is_held=True),
     )
     assert found(accepted(theirs), ours) == (
-        CrdNameClash("podcliquesets.grove.io", CrdName("pcs", CrdNameField.SHORT), "others.grove.io", is_held=True),
+        CrdNameClash("podcliquesets.grove.io", NameInCrd("pcs", CrdNameField.SHORT), "others.grove.io", is_held=True),
     )
     (open_still,) = found(theirs, ours)
     assert not open_still.is_held
@@ -104,7 +112,7 @@ def test_mf010_the_holder_is_the_one_that_the_server_gave_the_name() -> None:
 
 @pytest.mark.parametrize("damaged", [{}, {"spec": []}, {"spec": {"group": "grove.io", "names": {"kind": 3}}}])
 def test_mf010_what_is_no_definition_has_no_names(damaged: Json) -> None:
-    assert crd_names_in(damaged) is None
+    assert crd_names_from_definition(damaged) is None
 
 
 def test_mf010_two_definitions_of_others_are_not_looked_at() -> None:

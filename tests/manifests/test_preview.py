@@ -17,8 +17,8 @@ from grove_shell.manifests.installation import InstallationOptions
 from grove_shell.settings.webhook_settings import (
     PREVIEW,
     PREVIEW_PROGRAM,
+    default_preview_webhook_settings,
     parse_webhook_settings,
-    webhook_settings_of_preview,
 )
 from grove_shell.webhooks.certificate_rotation import MANAGER
 from grove_shell.webhooks.webhook_process import WebhookProcess
@@ -114,7 +114,7 @@ def test_wh047_the_process_watches_nothing_and_needs_no_other_program() -> None:
         async with recorder.connection() as connection:
             process = WebhookProcess(
                 connection=connection,
-                settings=webhook_settings_of_preview(settings),
+                settings=default_preview_webhook_settings(settings),
                 namespace="home",
                 previews=(),
                 out=io.StringIO(),

@@ -3,11 +3,11 @@
 import re
 from typing import Final
 
-from grove_shell.monitoring.metric_registry import operator_metrics, webhook_metrics
+from grove_shell.monitoring.metric_descriptions import operator_metric_descriptions, webhook_metric_descriptions
 
 SERVED: Final = {
     name: labels
-    for metric in (*operator_metrics(), *webhook_metrics())
+    for metric in (*operator_metric_descriptions(), *webhook_metric_descriptions())
     for name, labels in metric.sample_labels.items()
 }
 _OF_TARGETS: Final = frozenset({"job", "instance"})

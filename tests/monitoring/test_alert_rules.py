@@ -11,7 +11,13 @@ import pytest
 
 from grove_shell.cli.main import run_command_line
 from grove_shell.monitoring.alert_rules import ALERTS, OF_GROVE, prometheus_rules
-from grove_shell.monitoring.alert_settings import DEFAULTS, RUNBOOKS, AlertOptions, alert_options, settable_names
+from grove_shell.monitoring.alert_settings import (
+    DEFAULTS,
+    RUNBOOKS,
+    AlertOptions,
+    parse_alert_options,
+    settable_alert_names,
+)
 from tests.monitoring.alert_stories import STORIES
 from tests.monitoring.expressions import metrics_in, unknown_names
 
@@ -54,7 +60,7 @@ def test_al002_a_shared_name_counts_for_grove_alone(alert: str) -> None:
 
 @needs_promtool
 def test_al012_prometheus_accepts_the_rules_with_any_values(tmp_path: Path) -> None:
-    other = alert_options(["queueDeep.above=0", "apiServerSlow.aboveSeconds=0.25", "writeRefused.for=2d"])
+    other = parse_alert_options(["queueDeep.above=0", "apiServerSlow.aboveSeconds=0.25", "writeRefused.for=2d"])
     for number, options in enumerate((AlertOptions(), other)):
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps(prometheus_rules(options)), encoding="utf-8")
@@ -99,7 +105,7 @@ def test_al010_each_alert_has_a_runbook_that_it_links_to() -> None:
         assert text.startswith(f"# {rule['alert']}\n")
         assert tuple(re.findall(r"^## (.+)$", text, re.MULTILINE)) == HEADINGS
         assert "```sh\n" in text.partition("## How to look")[2].partition("\n## ")[0]
-    moved = prometheus_rules(alert_options(runbooks="https://wiki.example.com/grove/"))["groups"][0]["rules"]
+    moved = prometheus_rules(parse_alert_options(runbooks="https://wiki.example.com/grove/"))["groups"][0]["rules"]
     assert moved[0]["annotations"]["runbook_url"] == f"https://wiki.example.com/grove/{moved[0]['alert']}.md"
 
 
@@ -115,9 +121,9 @@ def test_al010_a_runbook_names_the_default_values_of_its_alert() -> None:
 def test_al012_every_value_has_an_effect() -> None:
     """Each value alone, set to another one that is valid, changes its own alert and no other."""
     before = prometheus_rules(AlertOptions())["groups"][0]["rules"]
-    for name in settable_names():
+    for name in settable_alert_names():
         value = {"for": "7m", "window": "7m", "severity": "critical"}.get(name.partition(".")[2], "7.5")
-        after = prometheus_rules(alert_options([f"{name}={value}"]))["groups"][0]["rules"]
+        after = prometheus_rules(parse_alert_options([f"{name}={value}"]))["groups"][0]["rules"]
         changed = [new for old, new in zip(before, after, strict=True) if old != new]
         assert len(changed) == 1, name
         assert value in json.dumps(changed[0])

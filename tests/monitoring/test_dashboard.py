@@ -10,7 +10,7 @@ import pytest
 
 from grove_shell.monitoring.dashboard import grafana_dashboard
 from grove_shell.monitoring.dashboard_panels import DATASOURCE, WIDTH
-from grove_shell.monitoring.metric_registry import operator_metrics, webhook_metrics
+from grove_shell.monitoring.metric_descriptions import operator_metric_descriptions, webhook_metric_descriptions
 from grove_shell.monitoring.monitoring_manifests import dashboard_text
 from tests.monitoring.expressions import metrics_in, unknown_names
 
@@ -39,7 +39,7 @@ def test_al001_a_variable_reads_only_what_is_served() -> None:
 
 def test_al011_every_metric_has_a_panel() -> None:
     shown = {re.sub("_bucket$", "", name) for query in QUERIES for name in metrics_in(query)}
-    assert shown == {metric.name for metric in (*operator_metrics(), *webhook_metrics())}
+    assert shown == {metric.name for metric in (*operator_metric_descriptions(), *webhook_metric_descriptions())}
     titles = [panel["title"] for panel in PANELS]
     assert len(set(titles)) == len(titles)
     assert all(panel["description"] for panel in PANELS if panel["type"] != "row")

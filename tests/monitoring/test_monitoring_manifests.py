@@ -10,7 +10,7 @@ import yaml
 from grove_shell.actions.manifests import PARTS, installation_objects
 from grove_shell.cli.main import run_command_line
 from grove_shell.manifests.installation import InstallationOptions
-from grove_shell.monitoring.alert_settings import alert_options
+from grove_shell.monitoring.alert_settings import parse_alert_options
 from grove_shell.monitoring.dashboard import grafana_dashboard
 from grove_shell.monitoring.monitoring_manifests import MONITORING_PARTS
 from tests.manifests.chart_rendering import documents
@@ -89,7 +89,7 @@ def test_al012_values_of_the_chart_are_those_of_the_command(capsys: pytest.Captu
     options = [word for each in words for word in ("--alert", each)]
     (expected,) = printed(capsys, "--only", "alerts", "--runbooks", "https://wiki.example.com/grove", *options)
     alerts = {**VALUES["alerts"], "enabled": True, "runbooks": "https://wiki.example.com/grove"}
-    for key, fields in alert_options(words).values.items():
+    for key, fields in parse_alert_options(words).values.items():
         alerts[key] = dict(fields)
     (found,) = of_kind(documents({**VALUES, "alerts": alerts}), "PrometheusRule")
     assert found == expected

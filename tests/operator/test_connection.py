@@ -17,7 +17,7 @@ from kubernetes.aio.config import incluster_config
 from grove_shell.cli.main import run_command_line
 from grove_shell.client import connection_settings
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.client.connection_settings import ClusterAccessError, read_connection_settings
 
 
 @pytest.mark.parametrize("namespace", ["grove-system", None])
@@ -79,7 +79,7 @@ def test_op044_where_none_is_there_it_is_reported(
 ) -> None:
     places = {"gone": tmp_path / "gone", "folder": tmp_path}
     monkeypatch.setenv("KUBECONFIG", named.format(**places).replace(":", os.pathsep))
-    with pytest.raises(NoClusterAccess, match=f"^{re.escape(words.format(**places))}"):
+    with pytest.raises(ClusterAccessError, match=f"^{re.escape(words.format(**places))}"):
         asyncio.run(read_connection_settings())
 
 
@@ -117,7 +117,7 @@ def config_of(server: str | None, user: object = SECRET, **more: object) -> str:
 )
 def test_what_leads_nowhere_is_said(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "config").write_text(text, encoding="utf-8")
-    with pytest.raises(NoClusterAccess) as caught:
+    with pytest.raises(ClusterAccessError) as caught:
         asyncio.run(read_connection_settings(str(tmp_path / "config")))
     assert said in str(caught.value)
 

@@ -8,14 +8,14 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CORE
-from grove_shell.operator.reconcile_schedule import WriteThrottle
+from grove_shell.operator.reconcile_schedule import SetWriteThrottle
 from tests.operator.unlabelled_pods import HOME, cache_with, creation_of
 
 
 @pytest.mark.parametrize("failed", [AttemptOutcome.UNREACHABLE, AttemptOutcome.CONFLICT, AttemptOutcome.REFUSED])
 def test_op015_pods_of_another_clique_are_made_before(failed: AttemptOutcome) -> None:
     """Twenty of one clique may not be made, for one of it is not followed; creations stop at the first (OP-015)."""
-    pace, seen = WriteThrottle(), cache_with().snapshot_of_set(HOME, datetime.now(UTC))
+    pace, seen = SetWriteThrottle(), cache_with().snapshot_of_set(HOME, datetime.now(UTC))
     assert seen is not None
     steps = [creation_of(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
     pace.record_failed_creations([Attempt(steps[0], failed)])
@@ -37,7 +37,7 @@ def test_op015_pods_of_another_clique_are_made_before(failed: AttemptOutcome) ->
 @pytest.mark.parametrize("hopeless", [1, 3])
 def test_op015_a_step_that_failed_once_is_not_delayed_by_steps_that_always_fail(hopeless: int) -> None:
     """Creations stop at the first that is not accepted (OP-015), which would be the same one each time."""
-    pace, seen = WriteThrottle(), cache_with().snapshot_of_set(HOME, datetime.now(UTC))
+    pace, seen = SetWriteThrottle(), cache_with().snapshot_of_set(HOME, datetime.now(UTC))
     assert seen is not None
     cliques = [f"{number}" for number in range(hopeless + 1)]
     steps = [creation_of(f"llm-0-{clique}-{index}", clique) for clique in cliques for index in range(5)]

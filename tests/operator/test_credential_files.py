@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import trustme
 
-from grove_shell.client.connection_settings import NoClusterAccess, read_connection_settings
+from grove_shell.client.connection_settings import ClusterAccessError, read_connection_settings
 from tests.operator.test_connection import config_of
 
 Json = dict[str, Any]
@@ -57,7 +57,7 @@ def test_op044_a_key_in_a_kubeconfig_is_left_in_no_file(tmp_path: Path, files: P
 
 
 def test_op044_nor_where_there_is_no_way(tmp_path: Path, files: Path) -> None:
-    with pytest.raises(NoClusterAccess, match="certificates cannot be read"):
+    with pytest.raises(ClusterAccessError, match="certificates cannot be read"):
         asyncio.run(read_connection_settings(kubeconfig(tmp_path, own(b"no key"))))
     assert list(files.iterdir()) == []
 

@@ -19,10 +19,10 @@ from grove_shell.cli.main import run_command_line
 from grove_shell.client.api_discovery import check_connection, discover_optional_apis
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession
-from grove_shell.client.connection_settings import NoClusterAccess
+from grove_shell.client.connection_settings import ClusterAccessError
 from grove_shell.client.paged_lists import KindNotListed, list_kind_by_page
+from grove_shell.client.proxy_response_check import is_list_of_kind
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response_check import is_list_of_kind
 from tests.operator.list_server import ListingServer
 from tests.operator.stub_server import api_with
 from tests.property.few_examples import RARELY
@@ -172,7 +172,7 @@ def test_op065_what_names_no_kinds_does_not_say_that_one_is_missing(text: str) -
 
 
 def test_op065_the_connect_check_reports_the_response() -> None:
-    with pytest.raises(NoClusterAccess, match=r"please log in.*is there a proxy on the way"):
+    with pytest.raises(ClusterAccessError, match=r"please log in.*is there a proxy on the way"):
         ask(Saying(LOGIN), check_connection)
 
 

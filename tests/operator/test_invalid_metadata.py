@@ -19,8 +19,7 @@ from grove_shell.client import reflector
 from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import NoServerResponse
-from grove_shell.client.reflector import ENCODED, WHOLE, ObjectDecoding, Reflector
-from grove_shell.client.response_check import (
+from grove_shell.client.proxy_response_check import (
     ListBody,
     encoded_list_in_response,
     is_api_object,
@@ -28,6 +27,7 @@ from grove_shell.client.response_check import (
     parse_watch_event,
     parse_watch_event_encoded,
 )
+from grove_shell.client.reflector import ENCODED, WHOLE, ObjectDecoding, Reflector
 from tests.operator.stub_server import api_with
 from tests.property.few_examples import RARELY
 

@@ -24,12 +24,12 @@ from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.nesting_limit import TOO_DEEP, read_json_with_nesting_limit
+from grove_shell.client.proxy_response_check import is_list_of_kind, parse_watch_event
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.response_check import is_list_of_kind, parse_watch_event
 from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_shell.operator.health_server import HealthServer
-from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import CollectedObjects
 from tests.operator.cached_objects import NAMESPACE, Json, a_set
 from tests.operator.list_server import ListingServer
 from tests.operator.stub_server import api_with
@@ -234,7 +234,9 @@ def test_op004_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
     """A set that is not applied yet."""
     manifest = sharing("llm", (NAMESPACE, "t"))
     del manifest["metadata"]["uid"]
-    loaded = load((), BytesIO(), live=CollectedObjects(origin="", items=(manifest, {**template(), "spec": TOO_DEEP})))
+    loaded = load_input_files(
+        (), BytesIO(), live=CollectedObjects(origin="", items=(manifest, {**template(), "spec": TOO_DEEP}))
+    )
     assert not loaded.faults
     (root,) = loaded.cluster.sets
     seen = snapshot_of_newly_created_set(loaded.cluster.snapshot_of(root, NOW))

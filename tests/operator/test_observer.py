@@ -13,7 +13,7 @@ from grove_core.kernel.steps import Delete, SetStatus, Step
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import object_after_status_write
+from grove_core.resources.status_comparison import object_after_status_write
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound

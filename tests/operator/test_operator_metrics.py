@@ -18,7 +18,7 @@ from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.json_log import OperatorJsonLog, WithheldTopologyWrites
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.prediction_check import DeletionPredictionChecker, PredictionOutcome
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.replay.decision_log_format import DecisionLog
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 
@@ -29,7 +29,7 @@ HOME: Final[RootKey] = ("ml", "ml")
 def plan_round(case: str, rules: str = "design") -> PlannedReconcileRound:
     folder = CASES / case
     now = yaml.load((folder / "case.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["now"]
-    cluster = load((str(folder / "given.yaml"),), BytesIO()).cluster
+    cluster = load_input_files((str(folder / "given.yaml"),), BytesIO()).cluster
     moment = now if isinstance(now, datetime) else datetime.fromisoformat(now)
     seen = cluster.snapshot_of(next(iter(cluster.sets)), moment.astimezone(UTC))
     return PlannedReconcileRound(

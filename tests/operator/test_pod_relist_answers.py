@@ -11,7 +11,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_shell.apply import pod_relist
 from grove_shell.apply.fresh_reader import FreshReader
-from grove_shell.apply.pod_relist import PodRelist
+from grove_shell.apply.pod_relist import LastPodLists
 from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import FOLLOWED, Server, Tried, a_clique, a_pod, cache_with, outcomes, run_on
 
@@ -271,7 +271,7 @@ def test_op106_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> Non
 
     async def scenario() -> None:
         async with api_with(server.answer) as api:
-            pods = PodRelist(FreshReader(api, cache))
+            pods = LastPodLists(FreshReader(api, cache))
             cache.put("PodClique", aside)
             await pods.pods_unknown_because("aa", "aside")
             cache.drop("PodClique", aside)

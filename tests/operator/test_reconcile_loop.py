@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.kernel.frozen import FrozenMap, freeze, frozen_dict_of_tuples
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage, TerminationReport
+from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage, TerminationStatusReport
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -16,7 +16,7 @@ from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoun
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from grove_shell.operator.reconcile_schedule import WriteThrottle
+from grove_shell.operator.reconcile_schedule import SetWriteThrottle
 from tests.operator.set_planner import ROOT_KEY, planning_sets
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
@@ -189,7 +189,7 @@ def some_statuses(status: Mapping[str, object], *, ready: bool) -> tuple[tuple[S
 @pytest.mark.parametrize(("ready", "pause"), [(True, 1.0), (False, 15.0)])
 def test_op024_many_statuses_wait_longer_while_pods_come(ready: bool, pause: float) -> None:
     steps, seen = some_statuses({"readyReplicas": 1}, ready=ready)
-    pace = WriteThrottle()
+    pace = SetWriteThrottle()
     assert pace.steps_to_try_now(steps, seen, 100.0) == (steps, 0.0)
     assert pace.steps_to_try_now(steps, seen, 100.0 + pause - 0.5) == ((), 0.5)
     assert pace.steps_to_try_now(steps[:3], seen, 100.0) == (steps[:3], 0.0), "few are written at once"
@@ -202,8 +202,8 @@ def test_op024_a_termination_status_is_written_with_it() -> None:
     steps, seen = some_statuses({"conditions": ({"type": "GangTerminationInProgress", "status": "True"},)}, ready=False)
     first, *others = steps
     assert isinstance(first.action, SetStatus)
-    reporting = replace(first, action=replace(first.action, report=TerminationReport((first.target,))))
-    assert WriteThrottle(statuses_at=100.0).steps_to_try_now((reporting, *others), seen, 101.0).steps == (reporting,)
+    reporting = replace(first, action=replace(first.action, report=TerminationStatusReport((first.target,))))
+    assert SetWriteThrottle(statuses_at=100.0).steps_to_try_now((reporting, *others), seen, 101.0).steps == (reporting,)
 
 
 def test_op023_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:

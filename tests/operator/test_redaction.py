@@ -17,9 +17,9 @@ from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api_kinds import KINDS
-from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput, snapshot_header_item
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import CollectedObjects, LoadedInput, snapshot_header_item
 from grove_shell.reading.input_sources import input_items_in_path
-from grove_shell.reading.objects import load
 from grove_shell.redaction import ObjectRedaction
 from tests.property.few_examples import RARELY
 from tests.property.workload.sets import NOW
@@ -90,7 +90,7 @@ def _pod_specs(item: Json) -> list[Json]:
 def loaded(items: list[Json], tmp_path: Path) -> LoadedInput:
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
-    return load((str(path),), raising=False)
+    return load_input_files((str(path),), raising=False)
 
 
 def plans(found: LoadedInput) -> list[Plan]:

@@ -15,7 +15,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Set
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
-from grove_shell.operator.reconcile_schedule import ReconcileSchedule
+from grove_shell.operator.reconcile_schedule import RootReconcileSchedule
 from tests.property.termination_bases import basis_of
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 from tests.skipped_time import now, run_skipping_time
@@ -25,7 +25,7 @@ from tests.skipped_time import now, run_skipping_time
 def test_op020_the_earliest_requeue_time_counts(seconds: list[float]) -> None:
     async def scenario() -> list[float]:
         requeued: list[float] = []
-        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule = RootReconcileSchedule(lambda: requeued.append(now()))
         for each in seconds:
             schedule.schedule_round_in(each)
         await asyncio.sleep(60)
@@ -37,7 +37,7 @@ def test_op020_the_earliest_requeue_time_counts(seconds: list[float]) -> None:
 def test_op020_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     async def scenario() -> list[float]:
         requeued: list[float] = []
-        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule = RootReconcileSchedule(lambda: requeued.append(now()))
         schedule.schedule_round_at(NOW - timedelta(milliseconds=50), NOW)
         schedule.schedule_round_in(15)
         await asyncio.sleep(1)
@@ -52,7 +52,7 @@ def test_op020_a_moment_that_came_while_the_plan_was_thought_about() -> None:
 def test_op020_none_takes_place_that_was_stopped() -> None:
     async def scenario() -> list[float]:
         requeued: list[float] = []
-        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule = RootReconcileSchedule(lambda: requeued.append(now()))
         schedule.schedule_round_in(1)
         schedule.cancel_scheduled_round()
         schedule.schedule_round_in(3)
@@ -70,7 +70,7 @@ def test_op020_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried
 
     async def scenario() -> list[float]:
         requeued: list[float] = []
-        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule = RootReconcileSchedule(lambda: requeued.append(now()))
         schedule.record_attempts([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=True)
         schedule.backlog.retry_at = now() + 0.1
         assert schedule.attempts_for_next_round(immediate=False)
@@ -88,7 +88,7 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
     async def scenario() -> dict[AttemptOutcome, bool]:
         rests: dict[AttemptOutcome, bool] = {}
         for outcome in AttemptOutcome:
-            schedule = ReconcileSchedule(lambda: None)
+            schedule = RootReconcileSchedule(lambda: None)
             schedule.record_attempts([Attempt(STEP, outcome)], immediate=False)
             rests[outcome] = schedule.not_before > now()
             schedule.cancel_scheduled_round()
@@ -113,7 +113,7 @@ def test_op023_one_round_follows_a_failed_deletion_at_once(
 
     async def scenario() -> tuple[list[float], bool, list[int], list[int]]:
         requeued: list[float] = []
-        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule = RootReconcileSchedule(lambda: requeued.append(now()))
         schedule.record_attempts([Attempt(step, outcome)], immediate=False, has_moved=lambda _step: moved)
         at_once = list(requeued)
         schedule.backlog.retry_at = now() + 10
@@ -134,7 +134,7 @@ def test_op023_what_fails_meanwhile_puts_no_refusal_off(rounds: list[tuple[Attem
     other = replace(STEP, target=replace(STEP.target, name="llm-0-b"))
 
     async def scenario() -> None:
-        schedule = ReconcileSchedule(lambda: None)
+        schedule = RootReconcileSchedule(lambda: None)
         schedule.record_attempts([Attempt(STEP, AttemptOutcome.REFUSED)], immediate=False)
         until = schedule.backlog.retry_at
         for outcome, pause in rounds:
@@ -151,7 +151,7 @@ def test_op023_what_fails_meanwhile_puts_no_refusal_off(rounds: list[tuple[Attem
 
 def test_op020_a_short_rest_does_not_end_a_long_one() -> None:
     async def scenario() -> float:
-        schedule = ReconcileSchedule(lambda: None)
+        schedule = RootReconcileSchedule(lambda: None)
         schedule.pause_after_round(2.0)
         schedule.pause_after_round()
         schedule.pause_after_failed_round()
@@ -189,7 +189,7 @@ def test_op103_a_breach_status_is_known_until_it_is_written(outcome: AttemptOutc
     over, anew = status("False"), status("True", "2")
 
     async def scenario() -> None:
-        schedule = ReconcileSchedule(lambda: None)
+        schedule = RootReconcileSchedule(lambda: None)
         schedule.record_attempts([Attempt(over, outcome)], immediate=False)
         await asyncio.sleep(1)
         for _ in range(3):
@@ -212,7 +212,7 @@ def test_op103_a_breach_status_is_known_until_it_is_written(outcome: AttemptOutc
 def test_op103_a_clique_that_waited_for_an_unwanted_object_is_reconciled() -> None:
     async def scenario() -> list[float]:
         requeued: list[float] = []
-        schedule = ReconcileSchedule(lambda: requeued.append(now()))
+        schedule = RootReconcileSchedule(lambda: requeued.append(now()))
         schedule.record_attempts([Attempt(status("False"), AttemptOutcome.CONFLICT)], immediate=False)
         schedule.cancel_scheduled_round()
         schedule.forget_unwanted_writes(PLAN, WELL)
@@ -239,7 +239,7 @@ def test_op103_the_pause_of_a_breach_status_that_fails_in_each_round_grows(outco
             schedule.forget_unwanted_writes(plan, seen)
             schedule.record_attempts([Attempt(step, outcome) for step in plan.steps], immediate=False)
 
-        schedule = ReconcileSchedule(play_round, backlog=FailedWriteRetries(jitter=lambda: 1.0))
+        schedule = RootReconcileSchedule(play_round, backlog=FailedWriteRetries(jitter=lambda: 1.0))
         play_round()
         await asyncio.sleep(200)
         schedule.cancel_scheduled_round()
@@ -253,7 +253,7 @@ def test_op103_an_older_refusal_does_not_come_back_over_what_was_tried_since() -
     refused, over, anew = status("True", "1"), status("False", "2"), status("True", "3")
 
     async def scenario() -> None:
-        schedule = ReconcileSchedule(lambda: None)
+        schedule = RootReconcileSchedule(lambda: None)
         schedule.record_attempts([Attempt(refused, AttemptOutcome.REFUSED)], immediate=False)
         schedule.record_attempts([Attempt(over, AttemptOutcome.CONFLICT)], immediate=False)
         schedule.record_attempts([Attempt(anew, AttemptOutcome.CONFLICT)], immediate=False)

@@ -13,7 +13,7 @@ from grove_core.plan.plan import Plan
 from grove_shell.apply.planned_round import PlannedReconcileRound, ReconcileRoundListener, plan_for_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.cache.root_keys import RootKey, topology_root_key
+from grove_shell.cache.root_keys import RootKey, topology_cache_key
 from grove_shell.client.api_session import NoServerResponse
 from grove_shell.operator.metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
@@ -72,7 +72,7 @@ def test_op030_topologies_are_looked_at_too_where_they_are_looked_after() -> Non
     raw = {"metadata": {"name": "t", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": [level]}}
     cache.put("ClusterTopology", raw)
     cache.put("PodCliqueSet", stored("s"))
-    assert set(cache.root_keys()) == {(NAMESPACE, "s"), topology_root_key("t")}
+    assert set(cache.root_keys()) == {(NAMESPACE, "s"), topology_cache_key("t")}
     cache.topologies.kept = False
     assert cache.root_keys() == [(NAMESPACE, "s")]
 

@@ -10,7 +10,7 @@ from aiohttp import web
 from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.connection_settings import ConnectionSettings
-from grove_shell.operator.operator_process import OperatorProcess
+from grove_shell.operator.operator_process import OperatorProcessOptions
 from grove_shell.settings.operator_settings import OperatorSettings
 from tests.operator.stub_server import listening_server, no_token, not_found
 from tests.operator.test_nesting_limit import listed, template, written
@@ -39,7 +39,7 @@ def test_op004_an_operator_starts_beside_it_and_reports_its_readiness() -> None:
         async with listening_server(answer, patience=0.1) as server:
             way = ConnectionSettings(server=server, tls=None, token=no_token)
             running = asyncio.create_task(
-                OperatorProcess(connection=way, settings=settings, observe_only=True, out=out, stop=stop).run()
+                OperatorProcessOptions(connection=way, settings=settings, observe_only=True, out=out, stop=stop).run()
             )
             async with asyncio.timeout(20), aiohttp.ClientSession() as session:
                 while "caches are filled" not in out.getvalue():  # noqa: ASYNC110 - a log has no signal

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from grove_shell.client.connection_settings import ConnectionSettings
 from grove_shell.operator.crd_name_clashes import find_crd_name_clashes, log_crd_name_clashes
-from grove_shell.operator.operator_process import OperatorProcess
+from grove_shell.operator.operator_process import OperatorProcessOptions
 from grove_shell.settings.operator_settings import OperatorSettings
 from grove_shell.settings.webhook_settings import WebhookSettings
 from grove_shell.webhooks.webhook_process import WebhookProcess
@@ -51,7 +51,7 @@ def logged(out: io.StringIO) -> list[Json]:
 
 def operator(connection: ConnectionSettings, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
     settings = OperatorSettings.model_validate(QUIET)
-    return OperatorProcess(connection=connection, settings=settings, observe_only=True, out=out, stop=stop).run()
+    return OperatorProcessOptions(connection=connection, settings=settings, observe_only=True, out=out, stop=stop).run()
 
 
 def webhooks(connection: ConnectionSettings, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:

@@ -17,7 +17,7 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TopologyLeve
 from grove_core.resources.configuration import Configuration, TopologyAwareSettings
 from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.cache.root_keys import RootKey, topology_root_key
+from grove_shell.cache.root_keys import RootKey, topology_cache_key
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -28,7 +28,7 @@ ON: Final = Configuration(
 )
 NAMES: Final = ("aws", DEFAULT_TOPOLOGY)
 SETS: Final = ("chat", "llm")
-HOMES: Final = (*(("ml", name) for name in SETS), *map(topology_root_key, NAMES))
+HOMES: Final = (*(("ml", name) for name in SETS), *map(topology_cache_key, NAMES))
 LEVELS: Final = ({"domain": "zone", "key": "z"}, {"domain": "rack", "key": "r"}, {"domain": "host", "key": "h"})
 
 
@@ -234,13 +234,13 @@ def test_tp046_a_set_that_comes_and_goes_requeues_its_topology_and_no_other() ->
     for event in cluster.log:
         reported.clear()
         take(cache, event)
-        assert reported == {("ml", "llm"), topology_root_key(DEFAULT_TOPOLOGY)}
+        assert reported == {("ml", "llm"), topology_cache_key(DEFAULT_TOPOLOGY)}
 
 
 def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     moves = [("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 0)), ("pod", ("llm", "node-0"))]
     cache = cache_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
-    seen = cache.snapshot_of_root(topology_root_key("aws"), NOW)
+    seen = cache.snapshot_of_root(topology_cache_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
     assert [user.scheduled for user in seen.users_with_bound_pods] == [1]
 
@@ -251,12 +251,12 @@ def test_tp046_a_clique_that_goes_with_its_pods_requeues_the_topology() -> None:
     cache.changed = reported.add
     cluster.delete("PodClique", "llm-0-a")
     take(cache, cluster.log[-1])
-    assert topology_root_key("aws") in reported
+    assert topology_cache_key("aws") in reported
 
 
 def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
-    seen = cache_of(lived(moves)).snapshot_of_root(topology_root_key("aws"), NOW)
+    seen = cache_of(lived(moves)).snapshot_of_root(topology_cache_key("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
     assert seen.shadowed is not None
     assert (seen.root_ref.kind, seen.shadowed.ref.kind) == (TOPOLOGY_KIND, BINDING_KIND)
@@ -302,12 +302,12 @@ def held_for(cache: ClusterCache) -> set[str]:
 def test_tp042_what_is_not_shown_is_not_known() -> None:
     cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
     cache = cache_of(cluster)
-    topology = cache.snapshot_of_root(topology_root_key("aws"), NOW)
+    topology = cache.snapshot_of_root(topology_cache_key("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
     assert (topology.users[0].namespace_and_name, topology.not_collected) == ("ml/llm", ())
     assert "TopologyNotCollected" not in held_for(cache)
     cache.mark_kind_unlisted("PodClique", "forbidden")
-    topology = cache.snapshot_of_root(topology_root_key("aws"), NOW)
+    topology = cache.snapshot_of_root(topology_cache_key("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
     assert topology.not_collected == ("PodClique",)
 
@@ -315,7 +315,7 @@ def test_tp042_what_is_not_shown_is_not_known() -> None:
     cache.mark_kind_unlisted(TOPOLOGY_KIND, "forbidden")
     assert "TopologyNotCollected" in held_for(cache)
     assert cache.failed_watch_reasons[TOPOLOGY_KIND] == "forbidden"
-    assert cache.snapshot_of_root(topology_root_key(DEFAULT_TOPOLOGY), NOW) is None, "whether it is there is not known"
+    assert cache.snapshot_of_root(topology_cache_key(DEFAULT_TOPOLOGY), NOW) is None, "whether it is there is not known"
 
 
 def test_tp013_one_that_cannot_be_read_is_no_topology_that_is_missing() -> None:

@@ -11,7 +11,7 @@ import pytest
 from grove_core.kernel.structs import replace
 from grove_core.reconcile_topology import reconcile_topology
 from grove_shell.apply.planned_round import PlannedReconcileRound
-from grove_shell.cache.root_keys import topology_root_key
+from grove_shell.cache.root_keys import topology_cache_key
 from grove_shell.operator.event_recorder import kubernetes_events_of_plan
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.operator.json_log import OperatorJsonLog, WithheldTopologyWrites
@@ -25,7 +25,7 @@ def look(users: str, *, fits: bool) -> PlannedReconcileRound:
     seen = topology_snapshot(a_topology("grove-topology", held=users != "none", fits=fits), users)
     plan = reconcile_topology(seen)
     return PlannedReconcileRound(
-        root_key=topology_root_key("grove-topology"),
+        root_key=topology_cache_key("grove-topology"),
         plan_name="a plan",
         observation=seen,
         plan=plan,
@@ -43,7 +43,7 @@ def test_tp047_an_event_about_the_topology_says_what_is_held_back() -> None:
 
 
 def test_tp047_readiness_is_reported_while_it_stands() -> None:
-    there = {topology_root_key("grove-topology")}
+    there = {topology_cache_key("grove-topology")}
     standing = WithheldTopologyWrites(there.__contains__)
     serving = HealthServer(
         host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=lambda: standing.readiness_notes

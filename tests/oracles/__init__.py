@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.checks.all_checks import PROMISES
-from grove_shell.simulator.checks.final_state_checks import RequiredObjectsCheck
+from grove_shell.simulator.checks.final_state_checks import RequiredObjectsExistCheck
 from grove_shell.simulator.checks.simulation_check import SimulationCheck
 from grove_shell.simulator.simulation_run import SimulationOptions
 from tests.oracles.compute_domains import ComputeDomainCheck
@@ -20,7 +20,7 @@ from tests.oracles.topology_lifecycle import TopologyLifecycleCheck
 from tests.oracles.topology_references import TopologyReferenceCheck
 
 
-class SpecFulfilledByFactsCheck(RequiredObjectsCheck):
+class SpecFulfilledByFactsCheck(RequiredObjectsExistCheck):
     """O1 as in the product, but whether a topology holds follows from the topologies, not from the set's condition."""
 
     def topology_condition_holds(self, root: PodCliqueSet) -> bool:

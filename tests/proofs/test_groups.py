@@ -18,8 +18,8 @@ from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     judge_scaling_group_breach,
 )
 from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
-from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.incomplete_terminations import IncompleteTerminations
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
     GoOperatorGroupJudgement,
@@ -167,7 +167,7 @@ def test_gf061_a_group_of_the_go_operator_terminates_only_what_it_can_spare(brea
             now,  # type: ignore[arg-type]  # symbolic
             GoOperatorRuleGeneration.F3,
             looks=True,
-            failed=FailedTerminations(),
+            failed=IncompleteTerminations(),
         ),
         as_specified,
     )

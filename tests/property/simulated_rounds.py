@@ -27,7 +27,7 @@ from grove_core.resources.api_names import (
     MIN_AVAILABLE_BREACHED,
     SET_FINALIZER,
 )
-from grove_core.resources.metadata_readers import ObjectMetadataFields, Resource
+from grove_core.resources.metadata_readers import MetadataArguments, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, PodCliqueSetStatus
@@ -260,8 +260,8 @@ class Simulation:
         self.serial += 1
         return self.serial
 
-    def identity(self, ref: Ref, finalizer: str, owner: Resource | None) -> ObjectMetadataFields:
-        return ObjectMetadataFields(
+    def identity(self, ref: Ref, finalizer: str, owner: Resource | None) -> MetadataArguments:
+        return MetadataArguments(
             ref=ref,
             uid=f"uid-{self.next()}",
             resource_version=str(self.next()),

@@ -15,7 +15,7 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.document.termination_totals import termination_totals
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.refs import Ref
@@ -28,7 +28,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.plan.plan_entry_lines import add_plan_entry
+from grove_shell.views.plan.plan_entry_lines import add_replica_outcome_lines
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
 
@@ -70,7 +70,7 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     waiting = {
         entry.subject: entry.until
         for entry in entries
-        if entry.urgency is ReplicaUrgency.WAITS and entry.until is not None
+        if entry.urgency is EntryUrgency.WAITS and entry.until is not None
     }
     event(f"averted {bool(averted)}, postponed {bool(averted & waiting.keys())}")
     deadlines = {subject: deadline_of(forecast, subject) for subject in (*averted, *waiting)}
@@ -98,7 +98,7 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     ]
     (waiting,) = (entry for entry in explanation_of_forecast(waits).entries if entry.subject == replica)
     (kept,) = (entry for entry in explanation_of_forecast(updates).entries if entry.subject == replica)
-    assert (waiting.urgency, kept.urgency) == (ReplicaUrgency.WAITS, ReplicaUrgency.KEEPS)
+    assert (waiting.urgency, kept.urgency) == (EntryUrgency.WAITS, EntryUrgency.KEEPS)
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
     reported = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
     assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
@@ -107,10 +107,10 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
 def test_pl025_a_page_names_both_times_of_a_termination_that_is_postponed() -> None:
     seen = broken_set(["0-pool-0-c", "0-pool-1-c"], ["0-pool-0-c"], name="field")
     entries = explanation_of_forecast(forecast_for(seen, name="field")).entries
-    (waiting,) = (entry for entry in entries if entry.urgency is ReplicaUrgency.WAITS)
+    (waiting,) = (entry for entry in entries if entry.urgency is EntryUrgency.WAITS)
     assert waiting.hints is None
     page = StyledTextPage()
-    add_plan_entry(page, waiting, seen.now, full=False)
+    add_replica_outcome_lines(page, waiting, seen.now, full=False)
     shown = str(page).splitlines()
     assert "until 10:03:20Z (in 1h), then it is terminated; without the steps below at 10:02:20Z" in shown[0]
     assert any("breached since 2026-11-20T09:03:20Z" in line for line in shown)

@@ -5,7 +5,7 @@ from typing import get_args
 
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import URGENCY_BY_VERDICT, ReplicaUrgency
+from grove_core.forecast_explanation import URGENCY_BY_VERDICT, EntryUrgency
 from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
@@ -17,7 +17,7 @@ from tests.property.breached_sets import broken_set
 FIELD = rule_set("field")
 
 
-def tones_of_replica_0(seen: Snapshot) -> list[ReplicaUrgency]:
+def tones_of_replica_0(seen: Snapshot) -> list[EntryUrgency]:
     reported = explanation_of_forecast(one_round_forecast(reconcile(seen, FIELD), seen.now))
     return [entry.urgency for entry in reported.entries if entry.subject == seen.root.ref.at_replica(0)]
 
@@ -30,17 +30,17 @@ def due() -> Snapshot:
 
 def test_gf029_an_end_of_cliques_that_are_all_leaving_is_not_held_back() -> None:
     seen = due()
-    assert tones_of_replica_0(seen) == [ReplicaUrgency.TERMINATES]
+    assert tones_of_replica_0(seen) == [EntryUrgency.TERMINATES]
     leaving = tuple(replace(one, deleting=True) if one.replica_index == 0 else one for one in seen.cliques)
     seen = replace(seen, cliques=leaving)
     assert not reconcile(seen, FIELD).withheld
-    assert tones_of_replica_0(seen) == [ReplicaUrgency.TERMINATES]
+    assert tones_of_replica_0(seen) == [EntryUrgency.TERMINATES]
 
 
 def test_pl012_an_end_that_was_refused_is_held_back() -> None:
     seen = due()
     refused = tuple(Attempt(step, AttemptOutcome.REFUSED, "no") for step in reconcile(seen, FIELD).steps)
-    assert tones_of_replica_0(replace(seen, attempts=refused)) == [ReplicaUrgency.HELD]
+    assert tones_of_replica_0(replace(seen, attempts=refused)) == [EntryUrgency.HELD]
 
 
 def test_every_fate_has_its_tone() -> None:
@@ -55,4 +55,4 @@ def test_an_unknown_verdict_is_not_reported_as_kept() -> None:
         reported,
         findings=tuple(one._replace(verdict="Perhaps") for one in reported.findings if one.question == "termination"),
     )
-    assert {entry.urgency for entry in explanation_of_forecast(strange).entries} == {ReplicaUrgency.UNKNOWN}
+    assert {entry.urgency for entry in explanation_of_forecast(strange).entries} == {EntryUrgency.UNKNOWN}

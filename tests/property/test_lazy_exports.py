@@ -8,7 +8,7 @@ import pytest
 
 import grove_core
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.full_names import full_rule_set_name
+from grove_core.rule_sets.rule_set_names import full_rule_set_name
 
 ORDERS: Final = (
     "from grove_core import reconcile",

@@ -14,14 +14,14 @@ from grove_core.kernel.steps import Create, Delete, SetStatus
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import Withheld
 from grove_core.object_explanation import ObjectExplanation
-from grove_core.object_lookup import KINDS_WITHOUT_PODS, podcliques_of_object, root_has_object
+from grove_core.object_lookup import KINDS_WITHOUT_PODS, podcliques_of_object, snapshot_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import compute_domain_from_json
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing import RandomCluster, cluster_of, clusters
+from grove_core.testing import RandomCluster, clusters, random_cluster_from_bytes
 from tests.property.mnnvl_scopes.sharing_sets import GPUS
 from tests.property.strategies.worlds import is_termination
 from tests.property.workload.life import Life
@@ -58,7 +58,7 @@ def inquiries(snapshot: Snapshot) -> list[ObjectExplanation]:
 def test_cl015_every_object_has_a_guard_or_is_ended(generated: RandomCluster) -> None:
     snapshot = with_gang(generated.snapshot)
     for inquiry in inquiries(snapshot):
-        assert root_has_object(snapshot, inquiry.kind, inquiry.name)
+        assert snapshot_has_object(snapshot, inquiry.kind, inquiry.name)
         guards = list(inquiry.findings_against_termination())
         assert all(guard.because for guard in guards)
         assert set(guards) <= set(inquiry.plan.findings)
@@ -106,9 +106,9 @@ def test_gt024_where_nothing_is_known_the_guard_says_so(generated: RandomCluster
 
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
 def test_cl009_an_unknown_object_has_no_explanation(kind: str) -> None:
-    snapshot = cluster_of(b"").snapshot
+    snapshot = random_cluster_from_bytes(b"").snapshot
     assert podcliques_of_object(snapshot, kind, "nobody") == ()
-    assert not root_has_object(snapshot, kind, "nobody")
+    assert not snapshot_has_object(snapshot, kind, "nobody")
 
 
 @given(clusters())
@@ -194,7 +194,7 @@ def test_cl015_a_pod_reports_itself_and_its_clique_all_its_pods() -> None:
 def test_cl015_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, *, there: bool) -> None:
     domain = compute_domain_from_json({"metadata": {"name": "llm-cd-7", "namespace": "ml"}, "spec": {"numNodes": 0}})
     snapshot = replace(applied(set_raw(clique_raw("a"))), domains=(domain,))
-    assert root_has_object(snapshot, "ComputeDomain", name) is there
+    assert snapshot_has_object(snapshot, "ComputeDomain", name) is there
 
 
 def test_cl015_a_domain_of_a_replica_reports_the_verdicts_on_it_and_on_its_set() -> None:
@@ -215,7 +215,7 @@ def test_cl073_every_object_of_a_set_has_its_address_and_its_steps() -> None:
     assert {ref.kind for ref in created} == {"Role", "RoleBinding", "Secret", "Service", "ServiceAccount"}
     for ref in created:
         inquiry = ObjectExplanation(seen, planned, ref.kind, ref.name)
-        assert not root_has_object(seen, ref.kind, ref.name)
+        assert not snapshot_has_object(seen, ref.kind, ref.name)
         assert (inquiry.ref, inquiry.cliques) == (ref, ())
         assert [step.target for step in inquiry.planned_steps()] == [ref]
     life.settle()
@@ -225,7 +225,7 @@ def test_cl073_every_object_of_a_set_has_its_address_and_its_steps() -> None:
     assert set(created) <= {one.ref for one in after.others}
     for ref in created:
         inquiry = ObjectExplanation(after, plan, ref.kind, ref.name)
-        assert root_has_object(after, ref.kind, ref.name)
+        assert snapshot_has_object(after, ref.kind, ref.name)
         assert (inquiry.ref, [*inquiry.planned_steps()]) == (ref, [])
         assert {one.subject for one in inquiry.findings()} <= {after.root.ref}
         absent = ObjectExplanation(after, plan, ref.kind, "absent").ref

@@ -7,16 +7,16 @@ import pytest
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
-from grove_core.operator_recognition import RecognisedGoOperator, recognised, unpredicted_set_finding
+from grove_core.operator_recognition import RecognisedGoOperator, recognised, set_not_predicted_finding
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.rule_sets.named import rule_sets
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_core.testing import cluster_of
+from grove_core.testing import random_cluster_from_bytes
 from grove_core.testing.cluster_builder import START
 
-WORLD: Final = cluster_of(b"\x01\x00\x00\x00\x00\x01")
+WORLD: Final = random_cluster_from_bytes(b"\x01\x00\x00\x00\x00\x01")
 GO_LABELS: Final = FrozenMap({"app.kubernetes.io/managed-by": "grove-operator", SET.primary: "llm"})
 OUR_LABELS: Final = FrozenMap({**GO_LABELS, SET.design: "llm"})
 GO_HASH: Final = "9c9fcf8dcc6598c457"
@@ -93,7 +93,7 @@ def test_gf111_an_older_generation_is_taken_by_its_own_message() -> None:
     found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
     assert found.rules == "field@v0.1.0-alpha.11"
     assert "a release from v0.1.0-alpha.9 to v0.1.0-alpha.11" in found.because
-    assert unpredicted_set_finding(found, WORLD.root.ref) is None
+    assert set_not_predicted_finding(found, WORLD.root.ref) is None
 
 
 def test_gf136_an_older_release_is_not_predicted() -> None:
@@ -101,7 +101,7 @@ def test_gf136_an_older_release_is_not_predicted() -> None:
     found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
     assert (found.rules, found.go_operator) == ("field@v0.1.0-alpha.9", RecognisedGoOperator(()))
     assert "of a release older than v0.1.0-alpha.9, the oldest known here" in found.because
-    finding = unpredicted_set_finding(found, WORLD.root.ref)
+    finding = set_not_predicted_finding(found, WORLD.root.ref)
     assert finding is not None
     assert [why.rule.requirement for why in finding.because] == ["GF-136"]
 
@@ -125,7 +125,7 @@ def test_gf135_a_set_that_shows_the_other_operator_is_doubtful() -> None:
     found = recognised(index_cluster(sets=(WORLD.root, other, third), cliques=cliques))
     assert found.rules == "design"
     assert found.doubtful == {other.ref}
-    reported = {root.ref.name: unpredicted_set_finding(found, root.ref) for root in (WORLD.root, other, third)}
+    reported = {root.ref.name: set_not_predicted_finding(found, root.ref) for root in (WORLD.root, other, third)}
     assert [name for name, finding in reported.items() if finding is not None] == ["other"]
     assert reported["other"] is not None
     assert [why.rule.requirement for why in reported["other"].because] == ["GF-135"]

@@ -21,7 +21,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step, StepStage
 from grove_core.kernel.time_formats import format_time
-from grove_core.plan.forecast import Cycle, Forecast, repeated_cycle_count, round_fingerprint
+from grove_core.plan.forecast import Cycle, Forecast, round_fingerprint, shortest_repeating_period
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
@@ -29,7 +29,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.cluster_builder import START
 from grove_shell.in_memory.forecasts import forecast_until_settled
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
 
 TESTS: Final = Path(__file__).parents[1]
 FIELD: Final = rule_set("field")
@@ -45,7 +45,7 @@ laps: Final = st.lists(st.integers(0, 2).map(lambda sort: (timedelta(seconds=60)
 
 def endless(name: str) -> Snapshot:
     """The set of a dump that is ended again and again."""
-    cluster = load([str(TESTS / name)], io.BytesIO()).cluster
+    cluster = load_input_files([str(TESTS / name)], io.BytesIO()).cluster
     (root,) = (one for one in cluster.sets if one.ref.name in {"deepseek", "ml"})
     return cluster.snapshot_of(root, ENDLESS[name])
 
@@ -107,8 +107,8 @@ def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
 
 @given(laps, laps)
 def test_pl024_two_like_each_other_and_the_fewest(before: list[Cycle], circle: list[Cycle]) -> None:
-    found = repeated_cycle_count([*before, *circle, *circle])
-    assert (found == 0) == (not circle and repeated_cycle_count(before) == 0)
+    found = shortest_repeating_period([*before, *circle, *circle])
+    assert (found == 0) == (not circle and shortest_repeating_period(before) == 0)
     assert found <= len(circle) or not circle
     whole = [*before, *circle, *circle]
     assert whole[len(whole) - 2 * found : len(whole) - found] == whole[len(whole) - found :]

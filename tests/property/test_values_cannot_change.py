@@ -17,8 +17,8 @@ from pydantic import BaseModel
 
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
 from grove_core.areas.gang_termination.design.wanted_statuses import SetStatusCounts
-from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.incomplete_terminations import IncompleteTerminations
 from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_gang_termination_by_go_operator
 from grove_core.areas.gang_termination.termination_deletions import TerminationsOfSet
 from grove_core.areas.gang_termination.termination_result import TerminationResult
@@ -42,7 +42,7 @@ from grove_core.rule_sets.spared_terminations import SparedReplicas
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing import RandomCluster, cluster_of, clusters
+from grove_core.testing import RandomCluster, clusters, random_cluster_from_bytes
 from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from tests.property.terminating_sets import ENDING
 
@@ -57,7 +57,7 @@ ROOTS: Final = (
     TerminationsOfSet,
     TerminationResult,
     SetStatusCounts,
-    FailedTerminations,
+    IncompleteTerminations,
     MnnvlJudgement,
     ComputeDomainsOfNewParts,
     SharedDomainsJudgement,
@@ -82,7 +82,7 @@ ASSIGNING: Final = {
     "grove_core/__init__.py": "the class of the package itself, which loads lazily",
     "grove_core/gang_fit.py": "the state of a search",
     "grove_core/resources/pod.py": "the manifest of the first pod of a template, while pods are read",
-    "grove_core/testing/invariants/required_verdicts.py": "verdicts while they are collected",
+    "grove_core/testing/invariants/reference_verdicts.py": "verdicts while they are collected",
     "grove_shell/reading/json_checks.py": "the index of a list while JSON is read",
     "grove_shell/simulator/actors/simulated_node_controller.py": "whether a node is unready",
     "grove_shell/simulator/virtual_loop.py": "when a timer is scheduled",
@@ -191,7 +191,7 @@ def test_pl001_snapshots_and_plans_have_a_hash(generated: RandomCluster) -> None
 
 
 @given(clusters())
-@example(cluster_of(ENDING))
+@example(random_cluster_from_bytes(ENDING))
 def test_pl001_judgements_have_a_hash(generated: RandomCluster) -> None:
     seen = generated.snapshot
     assert hash(judge_gang_termination_by_design(seen)) == hash(judge_gang_termination_by_design(seen))

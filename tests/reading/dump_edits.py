@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from grove_shell.reading.collected_objects import LoadedInput
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import LoadedInput
 
 Json = dict[str, Any]
 EXAMPLE: Final = Path(__file__).parents[2] / "examples/degraded.yaml"
@@ -19,7 +19,7 @@ def write(path: Path, items: list[Json]) -> str:
 
 
 def loaded(path: Path, items: list[Json]) -> LoadedInput:
-    return load([write(path, items)], io.BytesIO(), raising=False)
+    return load_input_files([write(path, items)], io.BytesIO(), raising=False)
 
 
 def named(items: list[Json], kind: str, name: str) -> Json:

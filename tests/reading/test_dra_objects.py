@@ -10,8 +10,8 @@ import pytest
 
 from grove_core.resources.configuration import ComputeDomainFormatName, MnnvlMode, ServedApis
 from grove_shell.actions.configuration_files import read_operator_configuration
-from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput, snapshot_header_item
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import CollectedObjects, LoadedInput, snapshot_header_item
 
 Json = dict[str, Any]
 
@@ -42,7 +42,7 @@ def claim(version: str, name: str) -> Json:
 def loaded(tmp_path: Path, *items: Json) -> LoadedInput:
     path = tmp_path / "input.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
-    return load([str(path)], io.BytesIO(), raising=False)
+    return load_input_files([str(path)], io.BytesIO(), raising=False)
 
 
 @pytest.mark.parametrize(

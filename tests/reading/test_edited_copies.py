@@ -12,7 +12,7 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.resources.podcliqueset import PlannedManifestChange
 from grove_shell.cli.main import run_command_line
 from grove_shell.policies.policy_input import policy_input
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
 from tests.docs.test_plan_schema import VALIDATOR
 from tests.golden.tracing import ROOT
 
@@ -41,7 +41,7 @@ def test_in032_two_specs_in_one_version_are_a_fault(
     """Whichever of the files comes first, the one with the edit is to be changed."""
     dump = written(tmp_path / "dump.json", json.loads(HEALTHY.read_text(encoding="utf-8")))
     copy = stored("qwen")
-    assert not load([dump, written(tmp_path / name, copy)]).faults, "the same object twice is one"
+    assert not load_input_files([dump, written(tmp_path / name, copy)]).faults, "the same object twice is one"
     copy["spec"]["replicas"] = 1
     edit = written(tmp_path / name, copy)
     assert run_command_line(["plan", "-f", dump, "-f", edit, *NOW], "grove") == 1
@@ -91,7 +91,7 @@ def test_in041_a_quantity_in_another_form_is_no_edit(tmp_path: Path, quantity: o
         for container in clique["spec"]["podSpec"]["containers"]:
             container["resources"] = {kind: {"nvidia.com/gpu": "2"} for kind in ("limits", "requests")}
     paths = [written(tmp_path / "before.json", before), written(tmp_path / "edit.json", manifest)]
-    (root,) = load(paths).cluster.sets
+    (root,) = load_input_files(paths).cluster.sets
     assert (root.edit is PlannedManifestChange.OF_MORE) is is_edit
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_shell.cli.main import run_command_line
-from grove_shell.reading.audit_log import AuditFlaws, audited_writes
+from grove_shell.reading.audit_log import AuditLogFaults, audited_writes
 from grove_shell.reading.gzip_stream import GzipStream, UnreadableGzip
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS
@@ -161,7 +161,7 @@ class TestIN085:
         else:
             data[len(data) // 2] ^= 0x55
         (tmp_path / "a.log.gz").write_bytes(data)
-        flaws = AuditFlaws()
+        flaws = AuditLogFaults()
         list(audited_writes((str(tmp_path / "a.log.gz"),), lambda _: True, flaws))
         assert "gzip data" in flaws.faults[-1].got
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.structs import replace
+from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
-from grove_shell.reading.kubectl_yaml import KubectlYamlConverter
+from grove_shell.reading.kubectl_output_yaml import KubectlYamlConverter
 from grove_shell.reading.kubectl_yaml_items import KubectlYamlItems
 from grove_shell.reading.kubectl_yaml_lines import OtherYaml
-from grove_shell.reading.objects import load
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_input_items import input_items_from_yaml
 from tests.property.few_examples import RARELY
@@ -193,7 +193,7 @@ def test_a_dump_is_read_without_the_parser(style: str | None) -> None:
     found = [item.value for item in printed.items()]
     assert style is not None or found == pods
     assert [item.value for item in as_printed(text)[0]] == pods
-    loaded, expected = load(["-"], io.BytesIO(text.encode())), ReadJson(as_list(pods))
+    loaded, expected = load_input_files(["-"], io.BytesIO(text.encode())), ReadJson(as_list(pods))
     assert loaded.cluster == expected.loaded.cluster
     assert manifests_of(loaded) == manifests_of(expected.loaded)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from grove_shell.cli.main import run_command_line
-from grove_shell.reading.collected_objects import LoadedInput
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import LoadedInput
 from tests.kubectl_yaml import items_in
 from tests.reading.dump_edits import EXAMPLE, NOW, Json, loaded, named, pods_of, write
 
@@ -183,7 +183,7 @@ class TestNamespaceOfManifests:
         manifest = manifest_of(items, "gemma")
         manifest["metadata"] = {"name": "new", "namespace": "elsewhere"}
         path = write(tmp_path / "m.json", [manifest])
-        (root,) = load([path], io.BytesIO(), namespace="inference").cluster.sets
+        (root,) = load_input_files([path], io.BytesIO(), namespace="inference").cluster.sets
         assert root.ref.namespace == "elsewhere"
 
     def test_its_templates_go_with_it(self, tmp_path: Path) -> None:
@@ -193,15 +193,15 @@ class TestNamespaceOfManifests:
             "metadata": {"name": "cache"},
             "spec": {"spec": {}},
         }
-        found = load([write(tmp_path / "t.json", [template])], io.BytesIO(), namespace="ml")
+        found = load_input_files([write(tmp_path / "t.json", [template])], io.BytesIO(), namespace="ml")
         assert list(found.cluster.claim_templates) == [("ml", "cache")]
 
     def test_a_set_of_that_name_elsewhere_is_another_one(self, tmp_path: Path, items: list[Json]) -> None:
         manifest = manifest_of(items, "gemma")
         del manifest["metadata"]["namespace"]
         path = write(tmp_path / "m.json", [manifest, *items])
-        assert load([path], io.BytesIO(), namespace="inference").edited == ("inference/gemma",)
-        assert load([path], io.BytesIO(), namespace="ml").edited == ()
+        assert load_input_files([path], io.BytesIO(), namespace="inference").edited == ("inference/gemma",)
+        assert load_input_files([path], io.BytesIO(), namespace="ml").edited == ()
 
 
 class TestIN039:
@@ -223,7 +223,7 @@ class TestIN039:
     def read(self, tmp_path: Path, raw: Json) -> LoadedInput:
         path = tmp_path / "set.json"
         path.write_text(json.dumps(raw), encoding="utf-8")
-        return load([str(path)], io.BytesIO(), raising=False)
+        return load_input_files([str(path)], io.BytesIO(), raising=False)
 
     def test_with_its_defaults(self, tmp_path: Path) -> None:
         (root,) = self.read(tmp_path, self.bare()).cluster.sets

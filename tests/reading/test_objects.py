@@ -8,7 +8,7 @@ import pytest
 
 from grove_core.resources.api_names import GATE
 from grove_shell.cli.main import run_command_line
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
 from tests.reading.dump_edits import EXAMPLE, NOW, Json, loaded, named, pods_of, write
 
 
@@ -71,7 +71,7 @@ class TestIN032:
 
     def test_the_same_one_twice_counts_once(self, tmp_path: Path, items: list[Json]) -> None:
         once = loaded(tmp_path / "once.json", items)
-        twice = load([write(tmp_path / "once.json", items), str(EXAMPLE)], io.BytesIO(), raising=False)
+        twice = load_input_files([write(tmp_path / "once.json", items), str(EXAMPLE)], io.BytesIO(), raising=False)
         assert twice.faults == ()
         assert twice.cluster == once.cluster
 

@@ -13,9 +13,9 @@ from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_shell.reading.collected_objects import CollectedObjects, LoadedInput
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import CollectedObjects, LoadedInput
 from grove_shell.reading.input_sources import input_items_in_path
-from grove_shell.reading.objects import load
 
 Json = dict[str, Any]
 EXAMPLE: Final = Path(__file__).parents[2] / "examples/degraded.yaml"
@@ -28,7 +28,7 @@ OBJECTS: Final = tuple(
 
 
 def read(items: Sequence[Json]) -> LoadedInput:
-    return load((), live=CollectedObjects(origin="", items=tuple(items)), raising=False)
+    return load_input_files((), live=CollectedObjects(origin="", items=tuple(items)), raising=False)
 
 
 def content_of(found: LoadedInput) -> IndexedCluster:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.reading.input_items import InputItem
-from grove_shell.reading.newest_time import InputTimes
-from grove_shell.reading.objects import load
-from grove_shell.reading.pod_runs import PodRun
+from grove_shell.reading.newest_time import NewestInputTime
+from grove_shell.reading.pod_batch_decoding import ConsecutivePods
 from tests.property.few_examples import RARELY
 
 Json = dict[str, Any]
@@ -87,11 +87,11 @@ class Read:
 
     def __init__(self, text: str) -> None:
         self.runs = 0
-        self.times = InputTimes(self._count)
-        self.loaded: LoadedInput = load(["-"], io.BytesIO(text.encode()), self.times.add, raising=False)
+        self.times = NewestInputTime(self._count)
+        self.loaded: LoadedInput = load_input_files(["-"], io.BytesIO(text.encode()), self.times.add, raising=False)
 
-    def _count(self, part: InputItem | PodRun) -> None:
-        self.runs += isinstance(part, PodRun)
+    def _count(self, part: InputItem | ConsecutivePods) -> None:
+        self.runs += isinstance(part, ConsecutivePods)
 
     @property
     def faults(self) -> list[tuple[str, str, str, str]]:

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_shell.actions.rule_set_choice import choose_rule_set
-from grove_shell.reading.audit_log import AuditFlaws, audited_writes
+from grove_shell.reading.audit_log import AuditLogFaults, audited_writes
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_sources import standard_input_stream
+from grove_shell.reading.input_sources import standard_input_bytes
 from grove_shell.reconstruction.dumps import read_dumps
-from grove_shell.reconstruction.record import RebuiltRecord, rebuild_from_record
-from grove_shell.reconstruction.sets_in_question import SetsInQuestion
+from grove_shell.reconstruction.record_scan import RebuiltRecord, rebuild_from_record
+from grove_shell.reconstruction.sets_in_question import StorySets
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "recorded"
@@ -63,13 +63,13 @@ def without_content(event: Json) -> Json:
 
 
 def read(
-    logs: Iterable[str], dumps: Iterable[str] = (), rules: str | None = None, flaws: AuditFlaws | None = None
+    logs: Iterable[str], dumps: Iterable[str] = (), rules: str | None = None, flaws: AuditLogFaults | None = None
 ) -> RebuiltRecord:
     """What files show of all sets."""
-    question, faults = SetsInQuestion(None), list[InputFault]()
+    question, faults = StorySets(None), list[InputFault]()
     record = rebuild_from_record(
-        audited_writes(tuple(logs), question.may_concern, flaws or AuditFlaws()),
-        read_dumps(tuple(dumps), standard_input_stream(), faults, DEFAULT_CONFIGURATION),
+        audited_writes(tuple(logs), question.may_concern, flaws or AuditLogFaults()),
+        read_dumps(tuple(dumps), standard_input_bytes(), faults, DEFAULT_CONFIGURATION),
         question,
         DEFAULT_CONFIGURATION,
         lambda cluster, newer: choose_rule_set(rules, None, cluster, newer),

@@ -11,11 +11,11 @@ import pytest
 
 from grove_core.kernel.time_formats import format_time
 from grove_shell.reading import audit_log
-from grove_shell.reading.audit_log import AuditFlaws
-from grove_shell.reconstruction.causes import CauseClass
-from grove_shell.reconstruction.record import RebuiltRecord
+from grove_shell.reading.audit_log import AuditLogFaults
+from grove_shell.reconstruction.deletion_causes import DeletionCauseClass
+from grove_shell.reconstruction.record_scan import RebuiltRecord
 from grove_shell.reconstruction.recorded_objects import KEPT, RecordedObjects, SetKey
-from grove_shell.reconstruction.sets_in_question import SetsInQuestion
+from grove_shell.reconstruction.sets_in_question import StorySets
 from grove_shell.reconstruction.writers import WriterRole
 from tests.reconstruction.recordings import (
     Json,
@@ -30,7 +30,7 @@ from tests.reconstruction.recordings import (
     written,
 )
 
-BY_RULES = {CauseClass.TERMINATION, CauseClass.RULES}
+BY_RULES = {DeletionCauseClass.TERMINATION, DeletionCauseClass.RULES}
 
 
 def reasons_by_uid(record: RebuiltRecord) -> Json:
@@ -59,8 +59,8 @@ class TestReasons:
     def test_af007_pods_have_causes_too(self, tmp_path: Path) -> None:
         record = read([written(tmp_path, "audit.log")])
         pods = [one for one in record.deletions if one.key.kind == "Pod"]
-        assert {one.cause.kind for one in pods} == {CauseClass.RULES, CauseClass.OWNER}
-        assert all(one.owner is not None for one in pods if one.cause.kind is CauseClass.OWNER)
+        assert {one.cause.kind for one in pods} == {DeletionCauseClass.RULES, DeletionCauseClass.OWNER}
+        assert all(one.owner is not None for one in pods if one.cause.kind is DeletionCauseClass.OWNER)
         assert all(one.gone is not None and one.gone >= one.at for one in pods)
 
     def test_af008_a_termination_before_its_time_is_not_explained(self, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ class TestReasons:
 
         record = read([written(tmp_path, "audit.log", changed(with_longer_delay))])
         found = [one.cause for one in record.deletions if one.key.kind == "PodClique"]
-        assert {(cause.kind, cause.rules) for cause in found} == {(CauseClass.NOT_EXPLAINED, "design")}
+        assert {(cause.kind, cause.rules) for cause in found} == {(DeletionCauseClass.NOT_EXPLAINED, "design")}
         assert all({one.question for one in cause.verdicts} == {"breach", "termination"} for cause in found)
 
 
@@ -119,7 +119,7 @@ class TestUnknownParts:
         cliques = [one for one in record.deletions if one.key.kind == "PodClique"]
         assert len(cliques) == len(decided())
         assert {one.role for one in cliques} == {WriterRole.OPERATOR}
-        assert {one.cause.kind for one in cliques} == {CauseClass.NOT_KNOWN}
+        assert {one.cause.kind for one in cliques} == {DeletionCauseClass.NOT_KNOWN}
         assert record.writes_without_content.keys() >= {"PodClique", "Pod", "PodCliqueSet"}
 
     def test_af004_statuses_of_pods_that_are_not_logged_are_not_known(self, tmp_path: Path) -> None:
@@ -131,14 +131,14 @@ class TestUnknownParts:
         record = read([written(tmp_path, "audit.log", changed(passing))])
         cliques = [one.cause for one in record.deletions if one.key.kind == "PodClique"]
         assert cliques
-        assert {cause.kind for cause in cliques} == {CauseClass.NOT_KNOWN}
+        assert {cause.kind for cause in cliques} == {DeletionCauseClass.NOT_KNOWN}
         assert all(kind == "Pod" for cause in cliques for kind, _ in cause.gaps)
 
     def test_af004_pods_from_before_are_not_known_without_a_dump(self, tmp_path: Path) -> None:
         half = [line for line in lines() if answered(line) > "2026-11-29T03:24:33"]
         log = written(tmp_path, "half.log", b"".join(half))
         without = [one for one in read([log]).deletions if one.key.kind == "PodClique"]
-        assert {one.cause.kind for one in without} == {CauseClass.NOT_KNOWN, CauseClass.TERMINATION}
+        assert {one.cause.kind for one in without} == {DeletionCauseClass.NOT_KNOWN, DeletionCauseClass.TERMINATION}
         for one in without:
             assert one.cause.gaps or one.cause.reasons
         assert reasons_by_uid(read([log], [written(tmp_path, "before.json")])) == decided()
@@ -156,8 +156,8 @@ class TestDumps:
             assert one.since is not None
             assert one.writer is None
             assert one.since < one.at
-            assert one.cause.kind in {CauseClass.NOT_KNOWN, CauseClass.TERMINATION}
-            assert one.cause.expected == (one.cause.kind is CauseClass.TERMINATION)
+            assert one.cause.kind in {DeletionCauseClass.NOT_KNOWN, DeletionCauseClass.TERMINATION}
+            assert one.cause.expected == (one.cause.kind is DeletionCauseClass.TERMINATION)
         expected = {one.uid for one in cliques if one.cause.expected}
         assert expected == set(decided()), "both breaches had begun when the dump before was taken"
 
@@ -184,7 +184,7 @@ class TestDamagedLines:
     """A line that is no audit event is a problem with file and line, besides a last line that is cut short."""
 
     def test_af014_a_cut_log_is_a_hole(self, tmp_path: Path) -> None:
-        flaws = AuditFlaws()
+        flaws = AuditLogFaults()
         path = written(tmp_path, "cut.log", text_of("audit.log")[:-100])
         assert causes_in(read([path], flaws=flaws))
         assert not flaws.faults
@@ -192,17 +192,17 @@ class TestDamagedLines:
 
     @pytest.mark.parametrize("line", [b"{}", b"[]", b"no JSON", b'{"kind": "Pod", "apiVersion": "v1"}', b"\xff\xfe"])
     def test_af014_other_lines_are_problems(self, line: bytes, tmp_path: Path) -> None:
-        flaws = AuditFlaws()
+        flaws = AuditLogFaults()
         read([written(tmp_path, "bad.log", lines()[0] + line + b"\n" + b"".join(lines()[1:]))], flaws=flaws)
         assert [fault.line for fault in flaws.faults] == [2]
 
     def test_af014_a_file_of_something_else_is_not_read_to_its_end(self, tmp_path: Path) -> None:
-        flaws = AuditFlaws()
+        flaws = AuditLogFaults()
         read([written(tmp_path, "bad.log", b"something else\n" * 1000)], flaws=flaws)
         assert len(flaws.faults) == 21
 
     def test_af014_a_missing_file_is_a_problem(self, tmp_path: Path) -> None:
-        flaws = AuditFlaws()
+        flaws = AuditLogFaults()
         read([str(tmp_path / "nowhere.log")], flaws=flaws)
         assert [fault.got for fault in flaws.faults] == ["no such file"]
 
@@ -229,7 +229,7 @@ class TestOnePass:
             return json.loads(line)
 
         monkeypatch.setattr(audit_log, "read_json_with_nesting_limit", parse)
-        question = SetsInQuestion("two-replicas-groups-0124", "PodCliqueSet", "llama")
+        question = StorySets("two-replicas-groups-0124", "PodCliqueSet", "llama")
         path = written(tmp_path, "audit.log", text_of("audit.log").replace(b"llama-2", b"other-2"))
-        found = list(audit_log.audited_writes((path,), question.may_concern, AuditFlaws()))
+        found = list(audit_log.audited_writes((path,), question.may_concern, AuditLogFaults()))
         assert len(found) <= len(parsed) < len(lines())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
+from grove_shell.reconstruction.deletion_causes import DeletionCauseClass, RecordedDeletion
 from grove_shell.reconstruction.happenings import HappeningKind
 from grove_shell.reconstruction.recorded_objects import ObjectKey
 from grove_shell.reconstruction.writers import WriterRole
@@ -148,7 +148,7 @@ class TestWriters:
         life = Life()
         life.requests.add("delete", deleted(life.pod, grace=30), by)
         (pod,) = life.deletions(tmp_path).values()
-        assert (pod.cause.kind, pod.role) == (CauseClass.WRITER, role)
+        assert (pod.cause.kind, pod.role) == (DeletionCauseClass.WRITER, role)
 
     def test_af006_an_eviction_is_a_deletion(self, tmp_path: Path) -> None:
         life = Life()
@@ -156,7 +156,7 @@ class TestWriters:
         life.requests.add("create", life.pod, ALICE, "eviction", responseObject=done)
         life.requests.add("delete", deleted(life.pod), KUBELET)
         (pod,) = life.deletions(tmp_path).values()
-        assert (pod.cause.kind, pod.role) == (CauseClass.WRITER, WriterRole.EVICTION)
+        assert (pod.cause.kind, pod.role) == (DeletionCauseClass.WRITER, WriterRole.EVICTION)
         assert pod.gone is not None
 
     def test_af006_parts_go_with_their_owner(self, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ class TestWriters:
         life.requests.add("delete", deleted(life.clique), COLLECTOR)
         life.requests.add("delete", deleted(life.pod, grace=30), COLLECTOR)
         found = life.deletions(tmp_path)
-        assert found["llama-0-a"].cause.kind is CauseClass.OWNER
+        assert found["llama-0-a"].cause.kind is DeletionCauseClass.OWNER
         assert found["llama-0-a-x"].origin is found["llama"]
         assert found["llama"].role is WriterRole.CLIENT
 
@@ -175,7 +175,7 @@ class TestWriters:
         emptied = life.requests.item("PodCliqueSet", "llama", spec={**SPEC, "replicas": 0})
         life.requests.add("patch", emptied, ALICE)
         life.requests.add("delete", deleted(life.clique), ALICE)
-        assert life.deletions(tmp_path)["llama-0-a"].cause.kind is CauseClass.WRITER
+        assert life.deletions(tmp_path)["llama-0-a"].cause.kind is DeletionCauseClass.WRITER
 
     def test_af007_the_operator_scales_in(self, tmp_path: Path) -> None:
         life = Life()
@@ -183,13 +183,15 @@ class TestWriters:
         life.requests.add("patch", emptied, ALICE)
         life.requests.add("delete", deleted(life.clique), OPERATOR)
         cause = life.deletions(tmp_path)["llama-0-a"].cause
-        assert cause.kind is CauseClass.RULES
+        assert cause.kind is DeletionCauseClass.RULES
         assert cause.reasons is not None
         assert cause.reasons.because[0].rule.code in {"SurplusReplica", "SurplusClique"}
 
-    @pytest.mark.parametrize(("seconds", "kind"), [(1, CauseClass.RULES), (12, CauseClass.NOT_EXPLAINED)])
+    @pytest.mark.parametrize(
+        ("seconds", "kind"), [(1, DeletionCauseClass.RULES), (12, DeletionCauseClass.NOT_EXPLAINED)]
+    )
     def test_af007_the_operator_may_act_on_what_has_changed_since(
-        self, seconds: int, kind: CauseClass, tmp_path: Path
+        self, seconds: int, kind: DeletionCauseClass, tmp_path: Path
     ) -> None:
         """The set is scaled to nothing and back; a while later the operator deletes the PodClique."""
         life = Life()
@@ -211,7 +213,7 @@ class TestOnlyTheEnd:
         life = Life()
         life.requests.add("delete", deleted(life.pod), KUBELET)
         (pod,) = life.deletions(tmp_path).values()
-        assert (pod.cause.kind, pod.role) == (CauseClass.NOT_KNOWN, WriterRole.KUBELET)
+        assert (pod.cause.kind, pod.role) == (DeletionCauseClass.NOT_KNOWN, WriterRole.KUBELET)
         assert "by the kubelet of its node" in pod.cause.gaps[0][1]
         assert pod.gone is not None
 
@@ -219,7 +221,7 @@ class TestOnlyTheEnd:
         life = Life()
         life.requests.add("delete", deleted(life.pod, grace=30), COLLECTOR)
         (pod,) = life.deletions(tmp_path).values()
-        assert (pod.cause.kind, pod.owner) == (CauseClass.NOT_KNOWN, None)
+        assert (pod.cause.kind, pod.owner) == (DeletionCauseClass.NOT_KNOWN, None)
         assert "PodClique llama-0-a" in pod.cause.gaps[0][1]
 
     def test_af006_an_owner_whose_deletion_has_no_content(self, tmp_path: Path) -> None:
@@ -227,7 +229,7 @@ class TestOnlyTheEnd:
         life.requests.add("delete", life.clique, ALICE, responseObject=None)
         life.requests.add("delete", deleted(life.pod, grace=30), COLLECTOR)
         found = life.deletions(tmp_path)
-        assert found["llama-0-a-x"].cause.kind is CauseClass.OWNER
+        assert found["llama-0-a-x"].cause.kind is DeletionCauseClass.OWNER
         assert found["llama-0-a-x"].owner is found["llama-0-a"]
 
 

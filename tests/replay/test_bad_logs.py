@@ -20,7 +20,7 @@ from grove_shell.replay.decision_log_format import (
     DecisionLog,
     NotADecisionLog,
     line_with_chain_digest,
-    open_decision_log,
+    open_decision_log_for_append,
     short_text_digest,
 )
 from grove_shell.replay.decision_log_reader import DamagedDecisionLog, recorded_decisions
@@ -218,7 +218,7 @@ class TestBadInput:
         path = tmp_path / "log"
         written(path, [*lines_of(LOG), b'{"look":"it was killed he'])
         seen = played(SCENARIOS[1])
-        with open_decision_log(path) as log:
+        with open_decision_log_for_append(path) as log:
             recorder = DecisionLogRecorder(log, "design", "")
             for snapshot in seen.snapshots:
                 recorder.on_round_planned(planned_round(snapshot, reconcile(snapshot)))
@@ -237,7 +237,7 @@ class TestBadInput:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "log"
             for lines, part in [*processes, (3, 0)]:
-                with open_decision_log(path) as log:
+                with open_decision_log_for_append(path) as log:
                     chain = log.chain
                 written = []
                 for words in ({"decisionLog": "1.0"}, *({"answers": f"é{number}"} for number in range(3))):
@@ -251,7 +251,7 @@ class TestBadInput:
     def test_rp007_what_is_no_log_stays_as_it_is(self, tmp_path: Path, text: str) -> None:
         path = tmp_path / "log"
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(NotADecisionLog), open_decision_log(path):
+        with pytest.raises(NotADecisionLog), open_decision_log_for_append(path):
             pass
 
     @pytest.mark.parametrize("text", ["", "hello", '{"decisionLog":'])
@@ -259,11 +259,11 @@ class TestBadInput:
         path = tmp_path / "log"
         path.write_text(text, encoding="utf-8")
         if text == "hello":
-            with pytest.raises(NotADecisionLog), open_decision_log(path):
+            with pytest.raises(NotADecisionLog), open_decision_log_for_append(path):
                 pass
             assert path.read_text(encoding="utf-8") == text
             return
-        with open_decision_log(path) as log:
+        with open_decision_log_for_append(path) as log:
             assert log.chain == ""
         assert path.read_text(encoding="utf-8") == (f"{text}\n" if text else "")
 

@@ -21,7 +21,7 @@ from grove_core.plan.update_forecast import (
     UpdateForecast,
     cliques_with_changed_pods,
 )
-from grove_core.resources.manifest_changes import manifest_changes
+from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot

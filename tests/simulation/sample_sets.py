@@ -10,7 +10,7 @@ from grove_shell.simulator.random_events.random_domain_and_topology_events impor
     RACK,
     RACK_LABEL,
     ZONE,
-    topology_manifest_with_levels,
+    topology_manifest_of,
     topology_settings_with_levels,
 )
 from grove_shell.simulator.scenario.scenario import (
@@ -106,7 +106,7 @@ def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
     (manifest,) = raw["spec"]["sets"]
     template = manifest["spec"]["template"]
     levels = {"alpha": HIERARCHIES[0], "beta": HIERARCHIES[1]}
-    raw["spec"]["topologies"] = [topology_manifest_with_levels(name, found) for name, found in levels.items()]
+    raw["spec"]["topologies"] = [topology_manifest_of(name, found) for name, found in levels.items()]
     default = rng.choice(HIERARCHIES[:3])
     is_on = rng.random() < 0.9
     raw["spec"].setdefault("operator", {})["topologyAwareScheduling"] = topology_settings_with_levels(

@@ -23,7 +23,7 @@ from grove_shell.simulator.cluster.simulated_admission import SimulatedAdmission
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology
 from grove_shell.simulator.random_events.random_domain_and_topology_events import (
     HIERARCHIES,
-    topology_manifest_with_levels,
+    topology_manifest_of,
     topology_settings_with_levels,
 )
 from grove_shell.simulator.scenario.fault_events import ForeignFinalizerFault, ReconfigureFault
@@ -262,7 +262,7 @@ def stirred(scenario: Scenario) -> Scenario:
 
     def levels(topology: str) -> ApplyTopologyScenarioEvent:
         return ApplyTopologyScenarioEvent(
-            manifest=topology_manifest_with_levels(topology, HIERARCHIES[0 if topology == "beta" else 1])
+            manifest=topology_manifest_of(topology, HIERARCHIES[0 if topology == "beta" else 1])
         )
 
     events = (

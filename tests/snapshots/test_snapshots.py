@@ -22,8 +22,8 @@ from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cli.main import run_command_line
-from grove_shell.reading.collected_objects import LoadedInput
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
+from grove_shell.reading.input_completeness import LoadedInput
 
 HERE: Final = Path(__file__).parent
 
@@ -92,7 +92,7 @@ DUMPS: Final = {
 
 
 def loaded(name: str) -> LoadedInput:
-    return load([str(HERE / name)], io.BytesIO())
+    return load_input_files([str(HERE / name)], io.BytesIO())
 
 
 def moment(text: str) -> datetime:

@@ -18,7 +18,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.statuses import object_after_status_write
+from grove_core.resources.status_comparison import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
 from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
 

@@ -13,7 +13,7 @@ from grove_shell.actions.decision_time import Now
 from grove_shell.actions.planned_input import PlanOptions
 from grove_shell.following.followed_files import FollowedFiles
 from grove_shell.watch_screen.plan_loop import WatchOptions
-from grove_shell.watch_screen.text_views import PageView
+from grove_shell.watch_screen.text_views import PagePane
 from grove_shell.watch_screen.watch_app import WatchApp
 from tests.command_line.process import ROOT
 
@@ -66,7 +66,7 @@ def words_of(app: object) -> str:
 def reasons_of(app: object, pane: str = "reasons") -> str:
     """Return the whole text of a pane, what is out of sight included."""
     assert isinstance(app, WatchApp)
-    return app.screen_stack[0].query_one(f"#{pane}", PageView).page.plain_text
+    return app.screen_stack[0].query_one(f"#{pane}", PagePane).page.plain_text
 
 
 async def press(pilot: Shown, *keys: str) -> None:

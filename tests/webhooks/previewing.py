@@ -13,9 +13,9 @@ from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
 from grove_shell.client.api_session import ApiSession
 from grove_shell.policies.policy_reading import policies_of_objects
 from grove_shell.settings.webhook_settings import PREVIEW_LABELS, parse_webhook_settings
-from grove_shell.views.plan.preview_warnings import LONGEST
+from grove_shell.views.plan.admission_preview_warnings import LONGEST
 from grove_shell.webhooks.admission_review import AdmissionRequest, parse_admission_review
-from grove_shell.webhooks.update_preview import UpdatePreview
+from grove_shell.webhooks.update_preview import UpdatePreviewer
 from tests.webhooks.preview_server import PreviewServer
 from tests.webhooks.reviews import Json, review
 
@@ -65,7 +65,7 @@ def answered(asked: AdmissionRequest, server: PreviewServer, seconds: float = 5.
 
     async def play() -> Json:
         async with server.connection() as connection, ApiSession(connection, tries=1) as api:
-            preview = UpdatePreview(
+            preview = UpdatePreviewer(
                 api,
                 parsed.preview,
                 Configuration(),

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from grove_shell.settings.webhook_settings import CertificateSettings, WebhookSettings, parse_webhook_settings
 from grove_shell.webhooks.certificates import (
     BadCertificate,
-    CertificateChain,
     CertificateKeyPair,
     ServedCertificate,
+    WebhookCertificates,
     certificate_chain_from_secret,
     certificate_expiry,
     is_signed_by_authority,
@@ -30,7 +30,7 @@ NOW: Final = datetime.now(UTC).replace(microsecond=0)
 LIFETIMES: Final = CertificateSettings.model_validate({"validFor": "1h", "authorityValidFor": "10h"})
 
 
-def first() -> CertificateChain:
+def first() -> WebhookCertificates:
     chain = renewed_certificate_chain(None, LIFETIMES, NAMES, NOW)
     assert chain is not None
     return chain
@@ -71,7 +71,7 @@ def test_wh021_clients_take_what_is_made(name: str) -> None:
         shakes_hands(served, chain.ca_bundle, "example.com")
 
 
-def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateChain, CertificateChain]]:
+def looks(seconds: float, step: float) -> Iterator[tuple[datetime, WebhookCertificates, WebhookCertificates]]:
     """Read again and again: when, what was shared before, and what is shared then."""
     now, chain = NOW, first()
     while now < NOW + timedelta(seconds=seconds):
@@ -95,7 +95,7 @@ def test_wh021_nothing_ends_and_trust_never_breaks(step: int) -> None:
     assert renewals == 2
 
 
-def _signed(chain: CertificateChain, authority: bytes) -> bool:
+def _signed(chain: WebhookCertificates, authority: bytes) -> bool:
     return is_signed_by_authority(chain.server.certificate, x509.load_pem_x509_certificate(authority))
 
 

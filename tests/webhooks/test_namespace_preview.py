@@ -4,7 +4,7 @@ import pytest
 
 from grove_core.plan.update_forecast import PodsAndGpus
 from grove_shell.settings.webhook_settings import PreviewSettings, parse_webhook_settings
-from grove_shell.webhooks.namespace_preview import namespace_preview
+from grove_shell.webhooks.namespace_preview_settings import preview_settings_of_namespace
 from tests.webhooks.preview_server import PreviewServer
 from tests.webhooks.previewing import OBJECTS, answered, labels, request, warnings, with_image
 from tests.webhooks.reviews import Json
@@ -38,7 +38,7 @@ def test_wh043_a_label_replaces_the_setting_of_its_name() -> None:
 )
 def test_wh043_a_value_that_is_not_understood_is_a_warning(found: Json, words: str) -> None:
     settings = PreviewSettings.model_validate({"denyAbove": {"pods": 3, "gpus": 3}})
-    policy = namespace_preview(settings, "ml", found)
+    policy = preview_settings_of_namespace(settings, "ml", found)
     assert words in policy.notes[0]
     assert policy.is_on
     assert [limit.most for limit in policy.limits] == [3, 3]

@@ -22,7 +22,7 @@ from grove_core.resources.api_names import SET_KIND
 from grove_shell.settings.webhook_settings import DEFAULTING, PATHS, VALIDATION
 from grove_shell.webhooks import admission_handlers, admission_server
 from grove_shell.webhooks.admission_cache import AdmissionCache
-from grove_shell.webhooks.admission_handlers import apply_podcliqueset_defaults, validate_podcliqueset
+from grove_shell.webhooks.admission_handlers import podcliqueset_defaults_response, validate_podcliqueset
 from grove_shell.webhooks.admission_review import parse_admission_review
 from grove_shell.webhooks.admission_server import AdmissionServer, WebhookMetrics, handlers_by_webhook
 from grove_shell.webhooks.certificates import CertificateKeyPair, ServedCertificate
@@ -178,7 +178,7 @@ def test_wh001_whatever_is_asked_is_answered_by_the_core(new: Json) -> None:
     verdict = admit(request.new, None, index_names_used_by_sets([])).verdict
     assert response["allowed"] == (not isinstance(verdict, Deny))
     assert patched(
-        request.new, patch_of(apply_podcliqueset_defaults(request)["response"])
+        request.new, patch_of(podcliqueset_defaults_response(request)["response"])
     ) == podcliqueset_with_defaults(request.new)
 
 

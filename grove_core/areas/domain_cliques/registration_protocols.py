@@ -65,7 +65,7 @@ class DaemonRegistrationSettings(Struct, frozen=True, kw_only=True):
     recheck_interval: timedelta = timedelta(seconds=10)
 
 
-def registration_settings_problems(protocol: str, limit: int, clique_size: int = 1) -> tuple[ObjectProblem, ...]:
+def registration_protocol_problems(protocol: str, limit: int, clique_size: int = 1) -> tuple[ObjectProblem, ...]:
     """Return every problem of a protocol name, an index limit and a clique size (CL-005)."""
     return tuple(_problems(protocol, limit, clique_size))
 

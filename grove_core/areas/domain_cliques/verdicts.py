@@ -120,7 +120,7 @@ class RestartFabricAction(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class WaitAction:
+class DaemonWaitAction:
     """Do nothing now; decide again on the next event, or at ``until``.
 
     Attributes:
@@ -139,13 +139,13 @@ class StopFabricAction(Struct, frozen=True):
     until: datetime
 
 
-class IdleAction(Struct, frozen=True):
+class DaemonIdleAction(Struct, frozen=True):
     """Do nothing until the next event."""
 
     summary: ClassVar[str] = "is idle"
 
 
-class StoppedAction(Struct, frozen=True):
+class DaemonStoppedAction(Struct, frozen=True):
     """The daemon has stopped and writes nothing more.
 
     Attributes:
@@ -167,7 +167,9 @@ DaemonRequest: TypeAlias = (
     | ReadObjectRequest
 )
 FabricAction: TypeAlias = StartFabricAction | PushPeersAction | RestartFabricAction
-DaemonAction: TypeAlias = DaemonRequest | FabricAction | WaitAction | StopFabricAction | IdleAction | StoppedAction
+DaemonAction: TypeAlias = (
+    DaemonRequest | FabricAction | DaemonWaitAction | StopFabricAction | DaemonIdleAction | DaemonStoppedAction
+)
 REQUEST_TYPES: Final = (
     ApplyRequest,
     PutRequest,

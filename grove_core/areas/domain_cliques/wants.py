@@ -133,7 +133,7 @@ def _ready_count(entries: Iterable[DaemonEntry]) -> int:
     return sum(entry.is_ready for entry in entries)
 
 
-def desired_compute_domain_changes(snapshot: ComputeDomainSnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
+def desired_changes_of_compute_domain(snapshot: ComputeDomainSnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
     """Return what should change about a domain and its cliques, and every finding (DC-070 to DC-089).
 
     If entries are removed from the domain itself, its status is written in a later round: a round has one write for

@@ -51,12 +51,12 @@ def replica_fate_of_breaches(breaches: Iterable[MinAvailableBreach], now: dateti
 
 def termination_time_of_fate(fate: GroupFate, breaches: Collection[MinAvailableBreach]) -> datetime | None:
     """Return when the first delay ends or ended, if the fate is to wait or to terminate; None for any other fate."""
-    if not ends_with_a_delay(fate):
+    if not is_termination_fate(fate):
         return None
     return min(breach_delay_end(breach.since, breach.delay) for breach in breaches)
 
 
-def ends_with_a_delay(fate: GroupFate) -> bool:
+def is_termination_fate(fate: GroupFate) -> bool:
     """Return whether a fate is to terminate now or when a delay ends."""
     match fate:
         case Terminate() | Wait():
@@ -86,7 +86,7 @@ def due_breaches_or_all(breaches: Sequence[MinAvailableBreach], now: datetime) -
 
 def constituents_behind_fate(fate: GroupFate, breaches: Sequence[MinAvailableBreach], now: datetime) -> tuple[Ref, ...]:
     """Return the constituents whose breaches lead to a termination or to waiting for one; nothing for another fate."""
-    if not ends_with_a_delay(fate):
+    if not is_termination_fate(fate):
         return ()
     return tuple(dict.fromkeys(breach.ref for breach in due_breaches_or_all(breaches, now)))
 

@@ -17,7 +17,7 @@ BELOW_MIN_AVAILABLE: Final = "ScaledBelowMinAvailable"
 _BACK: Final = "ScaledBack"
 
 
-class ScaledClique(NamedTuple):
+class RunTimeScaledClique(NamedTuple):
     """A PodClique that may have been scaled at run time.
 
     Attributes:
@@ -47,7 +47,9 @@ def replicas_to_be_terminated(root: Ref, fates: SetReplicaFates) -> frozenset[Re
     return frozenset((*of_set, *of_groups))
 
 
-def scaled_clique_findings(root: PodCliqueSet, cliques: Iterable[ScaledClique], back: Rule) -> Iterable[Finding]:
+def run_time_scaled_clique_findings(
+    root: PodCliqueSet, cliques: Iterable[RunTimeScaledClique], back: Rule
+) -> Iterable[Finding]:
     """Yield a finding on each PodClique that is below its minimum on purpose, or that a termination scales back.
 
     Args:

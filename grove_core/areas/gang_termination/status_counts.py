@@ -13,7 +13,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import changed_status_fields, is_marked_breached
+from grove_core.resources.status_comparison import changed_status_fields, is_marked_breached
 
 
 class PodCounts(NamedTuple):

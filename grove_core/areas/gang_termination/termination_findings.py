@@ -82,7 +82,7 @@ def _finding_after_steps(one: Finding, there: Mapping[tuple[Ref, str], Finding])
     return now._replace(subject=one.subject) if now is not None and now.verdict not in {WAITS, TERMINATES} else None
 
 
-def averted_by_predicted_steps(first: Iterable[Finding], averted: Sequence[Finding]) -> Sequence[Finding]:
+def findings_after_predicted_steps(first: Iterable[Finding], averted: Sequence[Finding]) -> Sequence[Finding]:
     """Return the findings after the steps of a plan; steps that are not predicted avert nothing (GF-133).
 
     Args:
@@ -92,13 +92,13 @@ def averted_by_predicted_steps(first: Iterable[Finding], averted: Sequence[Findi
     return () if reasons_for_question(PREDICTION, first) else averted
 
 
-def findings_with_averted(first: Sequence[Finding], averted: Sequence[Finding]) -> tuple[Finding, ...]:
+def findings_with_averted_replaced(first: Sequence[Finding], averted: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings of the first round, in their place those after the predicted steps of a plan (PL-025).
 
     Args:
-        first, averted: as for :func:`averted_by_predicted_steps`.
+        first, averted: as for :func:`findings_after_predicted_steps`.
     """
-    after = averted_by_predicted_steps(first, averted)
+    after = findings_after_predicted_steps(first, averted)
     return tuple({(one.subject, one.question): one for one in (*first, *after)}.values())
 
 

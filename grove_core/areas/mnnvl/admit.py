@@ -19,7 +19,7 @@ from grove_core.resources.podcliqueset_manifest import (
     METADATA,
     BadField,
     PodCliqueSetManifest,
-    annotated_elements,
+    annotated_manifest_parts,
     annotated_template_elements,
     bad_fields_new_in_update,
     podcliqueset_as_annotated_element,
@@ -81,7 +81,7 @@ def _ignored(manifest: PodCliqueSetManifest, configuration: Configuration) -> It
     if settings.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return
     why = "the operator makes one ComputeDomain for each replica (mnnvl.mode: operator)"
-    for element in annotated_elements(manifest):
+    for element in annotated_manifest_parts(manifest):
         for key, value in ((key, element.annotations.get(key)) for key in MNNVL_ANNOTATIONS):
             is_read = settings.enabled and element.level == METADATA and key == MNNVL_ENABLED
             if value is not None and not is_read and not (value == "false" and not settings.enabled):

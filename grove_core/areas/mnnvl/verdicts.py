@@ -72,14 +72,14 @@ class WithheldComputeDomain(_OfReplica, frozen=True):
     state: Literal[ReplicaComputeDomainState.MISSED, ReplicaComputeDomainState.UNKNOWN]
 
 
-class LeavingComputeDomain(_OfReplica, frozen=True):
+class BlockedComputeDomain(_OfReplica, frozen=True):
     """A ComputeDomain whose creation waits for the deletion of an earlier one, at the longest until ``until``."""
 
     state: ClassVar = ReplicaComputeDomainState.LEAVING
     until: datetime
 
 
-class FailedComputeDomain(_OfReplica, frozen=True):
+class FailedComputeDomainCreation(_OfReplica, frozen=True):
     """A ComputeDomain whose creation failed, and is tried again.
 
     Attributes:
@@ -105,8 +105,8 @@ ReplicaComputeDomain: TypeAlias = (
     UnchangedComputeDomain
     | MissingComputeDomain
     | WithheldComputeDomain
-    | LeavingComputeDomain
-    | FailedComputeDomain
+    | BlockedComputeDomain
+    | FailedComputeDomainCreation
     | ComputeDomainNameTaken
 )
 """The ComputeDomain of one replica."""

@@ -14,10 +14,10 @@ from grove_core.resources.pod_spec_gpus import GPU, requests_gpus
 from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
     GROUPS,
-    AnnotatedElement,
+    AnnotatedManifestPart,
     BadField,
     PodCliqueSetManifest,
-    annotated_elements,
+    annotated_manifest_parts,
 )
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
 
@@ -74,7 +74,7 @@ def _without_gpus(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     template = manifest.spec.template
     cliques_by_name = {clique.name: clique for clique in template.cliques}
     members = {group.name: group.clique_names for group in template.pod_clique_scaling_groups}
-    for element in annotated_elements(manifest):
+    for element in annotated_manifest_parts(manifest):
         if element.annotations.get(MNNVL_ENABLED) != "true":
             continue
         cliques = _cliques_of(element, manifest, cliques_by_name, members)
@@ -85,7 +85,7 @@ def _without_gpus(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
 
 
 def _cliques_of(
-    element: AnnotatedElement,
+    element: AnnotatedManifestPart,
     manifest: PodCliqueSetManifest,
     cliques_by_name: Mapping[str, CliqueTemplate],
     members: Mapping[str, tuple[str, ...]],
@@ -99,7 +99,7 @@ def _cliques_of(
 
 def _too_many_pods(manifest: PodCliqueSetManifest, groups: tuple[DomainSharingGroup, ...]) -> Iterator[BadField]:
     """Claims that more pods share than may reserve one (MS-082)."""
-    elements = {element.path: element for element in annotated_elements(manifest)}
+    elements = {element.path: element for element in annotated_manifest_parts(manifest)}
     for sharing_group in groups:
         if sharing_group.pods > MOST_RESERVED:
             facts: dict[str, Fact] = {"pods": sharing_group.pods, "most": MOST_RESERVED}
@@ -119,7 +119,7 @@ def _device_classes(groups: tuple[DomainSharingGroup, ...], classes: Collection[
                 yield BadField(path, device_class, SharedDomainWarning.CLASS_UNKNOWN, {})
 
 
-def _opt_in_path(elements: Mapping[str, AnnotatedElement], sharing_group: DomainSharingGroup) -> str:
+def _opt_in_path(elements: Mapping[str, AnnotatedManifestPart], sharing_group: DomainSharingGroup) -> str:
     """Return the path of the annotation by which a sharing group opts in, or could."""
     own = elements[sharing_group.path]
     candidates = (own, *(elements[f"{CLIQUES}[{index}]"] for index in sharing_group.cliques))

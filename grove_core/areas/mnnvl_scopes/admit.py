@@ -27,10 +27,10 @@ from grove_core.resources.podcliqueset_manifest import (
     GROUPS,
     METADATA,
     TEMPLATE,
-    AnnotatedElement,
+    AnnotatedManifestPart,
     BadField,
     PodCliqueSetManifest,
-    annotated_elements,
+    annotated_manifest_parts,
     bad_fields_new_in_update,
 )
 from grove_core.resources.podcliqueset_spec import CliqueTemplate, ScalingGroupTemplate, maximum_replicas
@@ -143,7 +143,7 @@ def mnnvl_annotation_objections(
 
 
 def _violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
-    for element in annotated_elements(manifest):
+    for element in annotated_manifest_parts(manifest):
         yield from _values(element)
     sharing = tuple(domain_sharing_groups_of(manifest))
     yield from _claim_names(manifest, sharing)
@@ -153,7 +153,7 @@ def _violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
         yield from _duplicate_names(manifest, sharing)
 
 
-def _values(element: AnnotatedElement) -> Iterator[BadField]:
+def _values(element: AnnotatedManifestPart) -> Iterator[BadField]:
     """Values of the annotations of one element (MS-070 to MS-073, MS-086)."""
     annotations = element.annotations
     choice, scope = annotations.get(MNNVL_ENABLED), annotations.get(MNNVL_SCOPE)
@@ -252,8 +252,8 @@ def _names_around_index(groups: Iterable[str]) -> Mapping[tuple[str, str], list[
 
 def _changes(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[BadField]:
     """Changes of the annotations of elements that exist in both manifests (MS-075)."""
-    before = {(element.level, element.name): element.annotations for element in annotated_elements(old)}
-    for element in annotated_elements(new):
+    before = {(element.level, element.name): element.annotations for element in annotated_manifest_parts(old)}
+    for element in annotated_manifest_parts(new):
         annotations = before.get((element.level, element.name))
         for key in MNNVL_ANNOTATIONS if annotations is not None else ():
             is_checked_elsewhere = element.level == METADATA and key == MNNVL_ENABLED  # MN-071

@@ -31,8 +31,8 @@ from grove_core.resources.domain_sharing import (
     CliquePositionInSet,
     DomainMembership,
     LabelledClique,
+    clique_indices_from_labels,
     domain_membership_of_position,
-    position_of_clique,
     sharing_scope_in_annotations,
 )
 from grove_core.resources.domain_sharing_labels import sharing_user_in_labels
@@ -128,7 +128,7 @@ class CliqueAdmissionView(Struct, frozen=True, kw_only=True):
     refused: Mapping[tuple[str, str], str] = FrozenDict()
 
 
-class CliqueJoinsDomain(NamedTuple):
+class CliqueAdmittedToDomain(NamedTuple):
     """The PodClique shares a domain; `ensures` are the missing objects to create before it is stored."""
 
     pod_spec: FrozenMap
@@ -136,14 +136,14 @@ class CliqueJoinsDomain(NamedTuple):
     because: Reason
 
 
-class CliqueUnchanged(NamedTuple):
+class CliqueAdmittedUnchanged(NamedTuple):
     """The PodClique shares nothing and is stored unchanged; `invalid` is a bad annotation and what is wrong with it."""
 
     because: Reason
     invalid: tuple[str, str] = ("", "")
 
 
-class CliqueMustWait(NamedTuple):
+class CliqueAdmissionDeferred(NamedTuple):
     """The PodClique must not be stored now."""
 
     because: Reason
@@ -156,7 +156,9 @@ class ClaimNameConflict(NamedTuple):
     claim_index: int
 
 
-CliqueAdmission: TypeAlias = CliqueJoinsDomain | CliqueUnchanged | CliqueMustWait | ClaimNameConflict
+CliqueAdmission: TypeAlias = (
+    CliqueAdmittedToDomain | CliqueAdmittedUnchanged | CliqueAdmissionDeferred | ClaimNameConflict
+)
 
 
 def judge_clique_admission(
@@ -167,7 +169,7 @@ def judge_clique_admission(
     Objects that are `ensured` are already wanted for another PodClique.
     """
     if not view.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
-        return CliqueUnchanged(SharedDomainReason.SCOPES_OFF.because(clique.ref))
+        return CliqueAdmittedUnchanged(SharedDomainReason.SCOPES_OFF.because(clique.ref))
     membership = domain_membership_of(clique)
     if not isinstance(membership, DomainMembership):
         return membership
@@ -176,7 +178,9 @@ def judge_clique_admission(
         if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM and claim != entry:
             return ClaimNameConflict(SharedDomainReason.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), index)
     if view.owner is None:
-        return CliqueMustWait(SharedDomainReason.SET_UNKNOWN.because(clique.ref, name=membership.user.set_name))
+        return CliqueAdmissionDeferred(
+            SharedDomainReason.SET_UNKNOWN.because(clique.ref, name=membership.user.set_name)
+        )
     builder = SharedObjectBuilder(view.configuration, view.served, clique.ref.namespace)
     ensures: list[ObjectToEnsure] = []
     for kind in SHARED_KINDS:
@@ -185,10 +189,10 @@ def judge_clique_admission(
         found = existing.get((ref.namespace, ref.name))
         obstacle = _obstacle(clique.ref, ref, found, membership, view.refused)
         if obstacle is not None:
-            return CliqueMustWait(obstacle)
+            return CliqueAdmissionDeferred(obstacle)
         if found is None and ref not in ensured:
             ensures.append(builder.object_to_ensure(kind, membership, view.owner))
-    return CliqueJoinsDomain(
+    return CliqueAdmittedToDomain(
         pod_spec_with_gpu_claim(clique.pod_spec, entry), tuple(ensures), domain_sharing_reason(clique, membership)
     )
 
@@ -201,19 +205,19 @@ def domain_sharing_reason(clique: LabelledClique, membership: DomainMembership) 
 
 def domain_membership_of(
     clique: LabelledClique, position: CliquePositionInSet | None = None
-) -> DomainMembership | CliqueUnchanged:
+) -> DomainMembership | CliqueAdmittedUnchanged:
     """Return the domain that a PodClique shares by its annotations, or why it shares none (MS-002, MS-003, MS-007).
 
     Without a position in the set it is read from the labels.
     """
     if DOMAIN_TEMPLATE in clique.annotations:
-        return CliqueUnchanged(
+        return CliqueAdmittedUnchanged(
             SharedDomainReason.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE)
         )
     choice = clique.annotations.get(MNNVL_ENABLED)
     if choice in {None, "false"}:
         value = "absent" if choice is None else '"false"'
-        return CliqueUnchanged(
+        return CliqueAdmittedUnchanged(
             SharedDomainReason.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value)
         )
     if choice != "true":
@@ -225,7 +229,7 @@ def domain_membership_of(
         return _invalid(clique, MNNVL_DEVICE_CLASS, "names no device class")
     if device_class is not None and not is_dns_subdomain(str(device_class)):
         return _invalid(clique, MNNVL_DEVICE_CLASS, "is not a valid name of a DeviceClass")
-    position = position or position_of_clique(clique)
+    position = position or clique_indices_from_labels(clique)
     if position is None:
         return _invalid(clique, MNNVL_ENABLED, "is set on a PodClique whose labels name no replica of a set")
     return domain_membership_of_position(position, clique.annotations) or _invalid(
@@ -265,7 +269,7 @@ def _obstacle(
     return None
 
 
-def _invalid(clique: LabelledClique, annotation: str, trouble: str) -> CliqueUnchanged:
+def _invalid(clique: LabelledClique, annotation: str, trouble: str) -> CliqueAdmittedUnchanged:
     got = short_json(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
     because = SharedDomainReason.ANNOTATION_INVALID.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
-    return CliqueUnchanged(because, (annotation, trouble))
+    return CliqueAdmittedUnchanged(because, (annotation, trouble))

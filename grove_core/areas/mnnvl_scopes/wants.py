@@ -5,10 +5,10 @@ from typing import NamedTuple, assert_never
 
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     ClaimNameConflict,
+    CliqueAdmissionDeferred,
     CliqueAdmissionView,
-    CliqueJoinsDomain,
-    CliqueMustWait,
-    CliqueUnchanged,
+    CliqueAdmittedToDomain,
+    CliqueAdmittedUnchanged,
     SharedObjectBuilder,
     blocks_deletion_of_owner,
     domain_membership_of,
@@ -106,14 +106,14 @@ def desired_changes_after_webhooks(snapshot: Snapshot, desired: DesiredChanges) 
         elif want.target.kind == "PodClique":
             admission = judge_clique_admission(_new_clique(want), view, ensured)
             match admission:
-                case CliqueMustWait() | ClaimNameConflict():
+                case CliqueAdmissionDeferred() | ClaimNameConflict():
                     withheld.append(Withheld(want.target, (admission.because, *want.because)))
-                case CliqueJoinsDomain():
+                case CliqueAdmittedToDomain():
                     ensures += admission.ensures
                     ensured.update(one.target for one in admission.ensures)
                     manifest = _with_pod_spec(want.manifest, admission.pod_spec)
                     wants.append(replace(want, manifest=manifest, because=(*want.because, admission.because)))
-                case CliqueUnchanged():
+                case CliqueAdmittedUnchanged():
                     wants.append(want)
                 case _:
                     assert_never(admission)
@@ -196,7 +196,7 @@ def _finding_on(
 ) -> Finding:
     """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046)."""
     membership = domain_membership_of(clique, position)
-    if isinstance(membership, CliqueUnchanged):
+    if isinstance(membership, CliqueAdmittedUnchanged):
         return Finding(clique.ref, COMPUTE_DOMAIN, "JoinsNothing", (membership.because,))
     if shared_claim_entry(clique.pod_spec) is None:
         return Finding(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from grove_core.areas.scheduling.rules import SchedulingWarning
-from grove_core.areas.scheduling.suitability import reasons_against_groups
+from grove_core.areas.scheduling.suitability import reasons_against_workload_api
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, GangBackend
@@ -11,13 +11,13 @@ from grove_core.resources.podcliqueset_manifest import CLIQUES, BadField, PodCli
 from grove_core.resources.topology_usage import constrained_levels
 
 
-def scheduling_warnings(
+def workload_api_warnings(
     subject: Ref, manifest: PodCliqueSetManifest, configuration: Configuration
 ) -> Iterator[AdmissionWarning]:
     """Yield warnings where the configuration asks for the Workload API, about what it cannot do for a set."""
     if configuration.gang_backend is not GangBackend.KUBERNETES:
         return
-    against = list(reasons_against_groups(subject, manifest.annotations, manifest.spec, configuration))
+    against = list(reasons_against_workload_api(subject, manifest.annotations, manifest.spec, configuration))
     for why in against:
         rule, facts = SchedulingWarning.KEEPS_PODGANGS, {"why": why.sentence}
         yield BadField(CLIQUES, len(manifest.spec.template.cliques), rule, facts).as_warning(subject)

@@ -14,7 +14,7 @@ from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedReplica
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def placement_findings(
+def unscheduled_group_findings(
     snapshot: Snapshot, backends: GangBackends, replicas: Sequence[ExpectedReplica]
 ) -> Iterator[Finding]:
     """Yield a finding on each PodClique in groups of which too few pods are scheduled (SC-030 to SC-032). Linear."""

@@ -31,7 +31,7 @@ def immutable_fields_that_differ(found: OwnedObject, want: ObjectToCreate, *, wi
     return (*(() if is_kept else (_POLICY,)), *(key for key in kept if _differs(wanted, found.spec, key)))
 
 
-def change_of_group(found: OwnedObject, want: ObjectToCreate) -> FieldsToApply | None:
+def podgroup_min_count_change(found: OwnedObject, want: ObjectToCreate) -> FieldsToApply | None:
     """Return the change of a PodGroup whose ``minCount`` is not as wanted; None where there is none (SC-022)."""
     if found.ref.kind != POD_GROUP_KIND or not _has_gang_policy(found):
         return None
@@ -42,7 +42,7 @@ def change_of_group(found: OwnedObject, want: ObjectToCreate) -> FieldsToApply |
     return FieldsToApply(found.ref, found.guard, FrozenMap({"spec": FrozenMap({_POLICY: wanted})}), (because,))
 
 
-def has_templates(found: OwnedObject, want: ObjectToCreate) -> bool:
+def has_workload_templates(found: OwnedObject, want: ObjectToCreate) -> bool:
     """Return whether a stored Workload has the wanted templates."""
     return _has_same_templates(object_at(want.manifest, "spec"), found.spec)
 

@@ -16,7 +16,7 @@ MAX_CLAIMS: Final = 4
 """The number of claims that a PodGroup admits (scheduling.k8s.io/v1beta1)."""
 
 
-class CliqueGroup(NamedTuple):
+class CliquePodGroup(NamedTuple):
     """The PodGroup of one PodClique.
 
     Attributes:
@@ -43,23 +43,23 @@ class CliqueGroup(NamedTuple):
         return self.needed >= spec.replicas and spec.auto_scaling_config is None
 
 
-class ReplicaGroup(NamedTuple):
+class ReplicaCompositePodGroup(NamedTuple):
     """The CompositePodGroup of one replica of a scaling group inside a base gang."""
 
     name: str
     group: str
     replica: int
     key: str
-    cliques: tuple[CliqueGroup, ...]
+    cliques: tuple[CliquePodGroup, ...]
 
 
-class GangGroup(NamedTuple):
+class GangCompositePodGroup(NamedTuple):
     """The root CompositePodGroup of one gang."""
 
     gang: ExpectedGang
     key: str
-    cliques: tuple[CliqueGroup, ...]
-    replicas: tuple[ReplicaGroup, ...]
+    cliques: tuple[CliquePodGroup, ...]
+    replicas: tuple[ReplicaCompositePodGroup, ...]
 
     @property
     def name(self) -> str:
@@ -73,24 +73,26 @@ class GangGroup(NamedTuple):
         return len(self.cliques) + len(self.replicas)
 
 
-def groups_of_gang(gang: ExpectedGang, constraints: PodGangConstraints, claims: SharedClaimsOfSet) -> GangGroup:
+def constrained_groups_of_gang(
+    gang: ExpectedGang, constraints: PodGangConstraints, claims: SharedClaimsOfSet
+) -> GangCompositePodGroup:
     """Return the groups of a gang. Only required constraints have a counterpart (SC-014). Linear in its cliques."""
     packs, packed = dict(constraints.cliques), {one.name: one.pack for one in constraints.packed_groups}
 
-    def of_clique(part: ExpectedClique) -> CliqueGroup:
+    def of_clique(part: ExpectedClique) -> CliquePodGroup:
         key = packs[part.name].required if part.name in packs else ""
-        return CliqueGroup(part, key, tuple(islice(dict.fromkeys(claims.of_every_pod(part)), MAX_CLAIMS)))
+        return CliquePodGroup(part, key, tuple(islice(dict.fromkeys(claims.of_every_pod(part)), MAX_CLAIMS)))
 
     if gang.group:
-        return GangGroup(gang, constraints.gang.required, tuple(map(of_clique, gang.cliques)), ())
-    members: dict[tuple[str, int], list[CliqueGroup]] = {}
+        return GangCompositePodGroup(gang, constraints.gang.required, tuple(map(of_clique, gang.cliques)), ())
+    members: dict[tuple[str, int], list[CliquePodGroup]] = {}
     for part in gang.cliques:
         if part.group:
             members.setdefault((part.group, part.group_replica), []).append(of_clique(part))
     replicas = (
-        ReplicaGroup(name, group, index, packed[name].required if name in packed else "", tuple(cliques))
+        ReplicaCompositePodGroup(name, group, index, packed[name].required if name in packed else "", tuple(cliques))
         for (group, index), cliques in members.items()
         for *_, name in (composite_pod_group_names(gang.name, group, index, is_scaled=False),)
     )
     standalone = (of_clique(part) for part in gang.cliques if not part.group)
-    return GangGroup(gang, constraints.gang.required, tuple(standalone), tuple(replicas))
+    return GangCompositePodGroup(gang, constraints.gang.required, tuple(standalone), tuple(replicas))

@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from grove_core.areas.scheduling.rules import SchedulingPreflightReason, SchedulingReason
-from grove_core.areas.scheduling.suitability import reasons_against_groups
+from grove_core.areas.scheduling.suitability import reasons_against_workload_api
 from grove_core.areas.scheduling.verdicts import PODGANGS_ONLY, GangBackends
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
@@ -43,7 +43,7 @@ def _choice_for(snapshot: Snapshot) -> _Choice:
     root, configured = snapshot.root, snapshot.configuration.gang_backend
     if backend_of_configuration(configured, snapshot.served.workload_api) is GangBackend.PODGANG:
         return _Choice(GangBackend.PODGANG)
-    against = tuple(reasons_against_groups(root.ref, root.annotations, root.spec, snapshot.configuration))
+    against = tuple(reasons_against_workload_api(root.ref, root.annotations, root.spec, snapshot.configuration))
     if against:
         return _Choice(GangBackend.PODGANG, against)
     setting = "auto" if configured is None else configured.value

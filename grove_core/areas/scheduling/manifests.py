@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from grove_core.areas.scheduling.groups import CliqueGroup, GangGroup, ReplicaGroup
+from grove_core.areas.scheduling.groups import CliquePodGroup, GangCompositePodGroup, ReplicaCompositePodGroup
 from grove_core.areas.scheduling.rules import SchedulingReason
-from grove_core.areas.scheduling.set_shape import BASE, clique_template_name, group_template_name
+from grove_core.areas.scheduling.workload_api_limits import BASE, clique_template_name, workload_template_name_of_group
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import COMPOSITE_KIND, COMPOSITES, GROVE, POD_GROUP_KIND, WORKLOAD_KIND, WORKLOADS
@@ -17,7 +17,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 Json = dict[str, Any]
 
 
-def workload_manifest(root: PodCliqueSet, gangs: Iterable[GangGroup]) -> ObjectToCreate:
+def workload_api_manifest(root: PodCliqueSet, gangs: Iterable[GangCompositePodGroup]) -> ObjectToCreate:
     """Return the Workload of a set, given the groups of one gang of each kind (SC-010)."""
     templates = [_gang_template(root, one) for one in gangs]
     controller = {"apiGroup": GROVE.partition("/")[0], "kind": "PodCliqueSet", "name": root.ref.name}
@@ -32,7 +32,7 @@ def workload_manifest(root: PodCliqueSet, gangs: Iterable[GangGroup]) -> ObjectT
     return _creation(blank, {"controllerRef": controller, "compositePodGroupTemplates": templates}, because)
 
 
-def group_manifests(root: PodCliqueSet, gang: GangGroup) -> Iterator[ObjectToCreate]:
+def podgroup_manifests_of_gang(root: PodCliqueSet, gang: GangCompositePodGroup) -> Iterator[ObjectToCreate]:
     """Yield the CompositePodGroups and PodGroups of one gang, parents first (SC-011 to SC-013)."""
     name, is_scaled = gang.name, bool(gang.gang.group)
     yield _composite(
@@ -46,7 +46,7 @@ def group_manifests(root: PodCliqueSet, gang: GangGroup) -> Iterator[ObjectToCre
     for clique in gang.cliques:
         yield _pod_group(root, gang, clique, name, is_scaled=is_scaled)
     for replica in gang.replicas:
-        template = group_template_name(_short_name(replica), is_scaled=False)
+        template = workload_template_name_of_group(_short_name(replica), is_scaled=False)
         because = SchedulingReason.REPLICA_OF_GANG.because(
             root.ref, group=replica.group, replica=replica.replica, gang=name, children=len(replica.cliques)
         )
@@ -56,12 +56,16 @@ def group_manifests(root: PodCliqueSet, gang: GangGroup) -> Iterator[ObjectToCre
             yield _pod_group(root, gang, clique, replica.name, is_scaled=False)
 
 
-def _root_template_name(gang: GangGroup) -> str:
+def _root_template_name(gang: GangCompositePodGroup) -> str:
     template = gang.gang.cliques[0].group_template
-    return group_template_name(template.name, is_scaled=True) if gang.gang.group and template is not None else BASE
+    return (
+        workload_template_name_of_group(template.name, is_scaled=True)
+        if gang.gang.group and template is not None
+        else BASE
+    )
 
 
-def _gang_template(root: PodCliqueSet, gang: GangGroup) -> Json:
+def _gang_template(root: PodCliqueSet, gang: GangCompositePodGroup) -> Json:
     """Return the template of one gang; replicas of one scaling group have one template."""
     is_scaled = bool(gang.gang.group)
     found: Json = {"name": _root_template_name(gang), **_fields_of_gang(root, gang)}
@@ -69,7 +73,7 @@ def _gang_template(root: PodCliqueSet, gang: GangGroup) -> Json:
     replicas = {one.group: one for one in reversed(gang.replicas)}
     composites = [
         {
-            "name": group_template_name(_short_name(one), is_scaled=False),
+            "name": workload_template_name_of_group(_short_name(one), is_scaled=False),
             **_fields_of_replica(root, one),
             "podGroupTemplates": [_clique_template(root, member, is_scaled=False) for member in one.cliques],
         }
@@ -82,23 +86,23 @@ def _gang_template(root: PodCliqueSet, gang: GangGroup) -> Json:
     return found
 
 
-def _short_name(replica: ReplicaGroup) -> str:
+def _short_name(replica: ReplicaCompositePodGroup) -> str:
     template = replica.cliques[0].part.group_template
     return template.name if template is not None else replica.group
 
 
-def _clique_template(root: PodCliqueSet, one: CliqueGroup, *, is_scaled: bool) -> Json:
+def _clique_template(root: PodCliqueSet, one: CliquePodGroup, *, is_scaled: bool) -> Json:
     name = clique_template_name(one.part.template.name, is_scaled=is_scaled)
     return {"name": name, **_fields_of_clique(root, one)}
 
 
-def _fields_of_gang(root: PodCliqueSet, gang: GangGroup) -> Json:
+def _fields_of_gang(root: PodCliqueSet, gang: GangCompositePodGroup) -> Json:
     """A gang whose parts are one replica of a scaling group is of no use in part; a base gang is (SC-016)."""
     disruption = _disruption(is_all=bool(gang.gang.group))
     return {**_policy(gang.children), **_topology(gang.key), **disruption, **_priority(root)}
 
 
-def _fields_of_replica(root: PodCliqueSet, replica: ReplicaGroup) -> Json:
+def _fields_of_replica(root: PodCliqueSet, replica: ReplicaCompositePodGroup) -> Json:
     return {
         **_policy(len(replica.cliques)),
         **_topology(replica.key),
@@ -107,7 +111,7 @@ def _fields_of_replica(root: PodCliqueSet, replica: ReplicaGroup) -> Json:
     }
 
 
-def _fields_of_clique(root: PodCliqueSet, one: CliqueGroup) -> Json:
+def _fields_of_clique(root: PodCliqueSet, one: CliquePodGroup) -> Json:
     policy = {"schedulingPolicy": {"gang": {"minCount": one.needed}}}
     return {**policy, **_topology(one.key), **_disruption(is_all=one.is_all_or_nothing), **_priority(root)}
 
@@ -130,7 +134,7 @@ def _priority(root: PodCliqueSet) -> Json:
 
 
 def _composite(
-    root: PodCliqueSet, gang: GangGroup, name: str, template: str, fields: Json, because: Reason
+    root: PodCliqueSet, gang: GangCompositePodGroup, name: str, template: str, fields: Json, because: Reason
 ) -> ObjectToCreate:
     blank = _blank(root, gang, COMPOSITES, COMPOSITE_KIND, name, "gang-group")
     spec = {"workloadRef": {"workloadName": root.ref.name, "templateName": template}, **fields}
@@ -138,7 +142,7 @@ def _composite(
 
 
 def _pod_group(
-    root: PodCliqueSet, gang: GangGroup, one: CliqueGroup, parent: str, *, is_scaled: bool
+    root: PodCliqueSet, gang: GangCompositePodGroup, one: CliquePodGroup, parent: str, *, is_scaled: bool
 ) -> ObjectToCreate:
     template = clique_template_name(one.part.template.name, is_scaled=is_scaled)
     spec = {
@@ -159,7 +163,7 @@ def _creation(blank: NewObjectMetadata, spec: Json, *because: Reason) -> ObjectT
 
 
 def _blank(
-    root: PodCliqueSet, gang: GangGroup, api_version: str, kind: str, name: str, component: str
+    root: PodCliqueSet, gang: GangCompositePodGroup, api_version: str, kind: str, name: str, component: str
 ) -> NewObjectMetadata:
     labels = labels_of_set_object(root.ref.name, name, component) | labels_of_set_replica(gang.gang.replica)
     return NewObjectMetadata(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)

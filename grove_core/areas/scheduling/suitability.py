@@ -4,19 +4,19 @@ from collections import Counter
 from collections.abc import Iterator
 
 from grove_core.areas.scheduling.rules import SchedulingReason
-from grove_core.areas.scheduling.set_shape import reasons_against_one_workload
-from grove_core.kernel.frozen import FrozenMap, text_at
+from grove_core.areas.scheduling.workload_api_limits import reasons_against_one_workload
+from grove_core.kernel.frozen import FrozenMap, text_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import SCHEDULER_FIELD
 from grove_core.resources.configuration import DEFAULT_SCHEDULER, Configuration
 from grove_core.resources.naming_rules import name_list_text, scaling_group_name
 from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
-from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedSet
+from grove_core.snapshot.expected_replicas import ExpectedGang, ExpectedSetReplicas
 from grove_core.snapshot.shared_claims import SharedClaimsOfSet, shared_claims_of_set
 
 
-def reasons_against_groups(
+def reasons_against_workload_api(
     subject: Ref, annotations: FrozenMap, spec: SetSpec, configuration: Configuration
 ) -> Iterator[Reason]:
     """Yield why a set keeps PodGangs although the Workload API could be used. Linear in the template.
@@ -26,7 +26,7 @@ def reasons_against_groups(
         annotations, spec: of the set.
         configuration: of the operator; which claims the pods share depends on it.
     """
-    named = {text_at(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in spec.template.cliques}
+    named = {text_under_key(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in spec.template.cliques}
     others = sorted(named - {"", DEFAULT_SCHEDULER})
     if others:
         yield SchedulingReason.OTHER_SCHEDULER.because(subject, scheduler=", ".join(others))
@@ -41,7 +41,7 @@ def _smallest_gangs(set_name: str, spec: SetSpec) -> Iterator[ExpectedGang]:
     """Yield the gangs of one replica with at most two replicas of each scaling group: more have no other claims."""
     groups = first_templates_by_name(spec.template.pod_clique_scaling_groups).values()
     counts = {scaling_group_name(set_name, 0, group.name): max(1, min(2, group.min_available)) for group in groups}
-    yield from ExpectedSet(set_name, spec, counts).replica(0).gangs
+    yield from ExpectedSetReplicas(set_name, spec, counts).replica(0).gangs
 
 
 def _shared_in(gang: ExpectedGang, claims: SharedClaimsOfSet) -> Iterator[str]:

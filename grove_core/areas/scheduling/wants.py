@@ -3,19 +3,24 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from grove_core.areas.scheduling.findings import placement_findings
+from grove_core.areas.scheduling.findings import unscheduled_group_findings
 from grove_core.areas.scheduling.group_changes import (
     CONSTRAINTS,
-    change_of_group,
-    has_templates,
+    has_workload_templates,
     immutable_fields_that_differ,
+    podgroup_min_count_change,
 )
-from grove_core.areas.scheduling.groups import GangGroup, groups_of_gang
-from grove_core.areas.scheduling.manifests import group_manifests, workload_manifest
+from grove_core.areas.scheduling.groups import GangCompositePodGroup, constrained_groups_of_gang
+from grove_core.areas.scheduling.manifests import podgroup_manifests_of_gang, workload_api_manifest
 from grove_core.areas.scheduling.rules import SchedulingReason
-from grove_core.areas.scheduling.set_shape import gangs_of_template
 from grove_core.areas.scheduling.verdicts import GangBackends
-from grove_core.areas.topology.verdicts import GangTopology, PlacedGangs, WithheldGangs, topology_constraints_of_gang
+from grove_core.areas.scheduling.workload_api_limits import gangs_of_template
+from grove_core.areas.topology.verdicts import (
+    GangsPlacedByTopology,
+    GangTopology,
+    WithheldGangs,
+    topology_constraints_of_gang,
+)
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.questions import GANG_BACKEND
@@ -57,7 +62,7 @@ def result_of_scheduling(
         else ()
     )
     if replicas is not None:
-        findings = (*findings, *placement_findings(snapshot, backends, replicas))
+        findings = (*findings, *unscheduled_group_findings(snapshot, backends, replicas))
     if replicas is None or not snapshot.complete.issuperset(GROUP_KINDS):
         return SchedulingResult(AreaResult(findings=findings), workload.misplaced)
     wants, misplaced = _GroupsOfSet(snapshot, backends, topology).wants_and_misplaced_gangs(replicas)
@@ -99,30 +104,32 @@ class _GroupsOfSet:
         expected: set[tuple[str, str]] = set()
         if gangs:
             templates = gangs_of_template(self._root.ref.name, self._root.spec)
-            want = workload_manifest(self._root, [self._groups_of(gang) for gang in templates])
+            want = workload_api_manifest(self._root, [self._groups_of(gang) for gang in templates])
             expected.add((want.target.kind, want.target.name))
             yield from self._workload(want)
         for gang in gangs:
             groups = self._groups_of(gang)
-            manifests = list(group_manifests(self._root, groups))
+            manifests = list(podgroup_manifests_of_gang(self._root, groups))
             expected |= {(want.target.kind, want.target.name) for want in manifests}
             yield from self._gang(groups, manifests)
         for key, group in self._existing.items():
             if key not in expected and group.managed and not group.deleting:
                 yield ObjectToDelete(group.ref, group.guard, (SchedulingReason.GROUP_NOT_NEEDED.because(group.ref),))
 
-    def _groups_of(self, gang: ExpectedGang) -> GangGroup:
-        return groups_of_gang(gang, topology_constraints_of_gang(self._topology, self._root, gang), self._claims)
+    def _groups_of(self, gang: ExpectedGang) -> GangCompositePodGroup:
+        return constrained_groups_of_gang(
+            gang, topology_constraints_of_gang(self._topology, self._root, gang), self._claims
+        )
 
     def _workload(self, want: ObjectToCreate) -> Iterator[Want | Withheld]:
         """Yield the want for the Workload, which can be made anew at any time: no program of Kubernetes reads it."""
         found = self._existing.get((want.target.kind, want.target.name))
         if found is None:
             yield self._creation(want)
-        elif not (found.deleting or isinstance(self._topology, WithheldGangs) or has_templates(found, want)):
+        elif not (found.deleting or isinstance(self._topology, WithheldGangs) or has_workload_templates(found, want)):
             yield ObjectToDelete(found.ref, found.guard, (SchedulingReason.WORKLOAD_OUTDATED.because(found.ref),))
 
-    def _gang(self, gang: GangGroup, manifests: Sequence[ObjectToCreate]) -> Iterator[Want | Withheld]:
+    def _gang(self, gang: GangCompositePodGroup, manifests: Sequence[ObjectToCreate]) -> Iterator[Want | Withheld]:
         outdated: dict[Ref, str] = {}
         for want in manifests:
             found = self._existing.get((want.target.kind, want.target.name))
@@ -130,16 +137,16 @@ class _GroupsOfSet:
                 yield self._creation(want)
             elif not found.deleting:
                 # Groups of a set without topology keep the constraints that they have (TP-025).
-                is_placed = isinstance(self._topology, PlacedGangs)
+                is_placed = isinstance(self._topology, GangsPlacedByTopology)
                 if fields := immutable_fields_that_differ(found, want, with_topology=is_placed):
                     outdated[found.ref] = ", ".join(fields)
-                if (change := change_of_group(found, want)) is not None:
+                if (change := podgroup_min_count_change(found, want)) is not None:
                     yield change
         if outdated and not isinstance(self._topology, WithheldGangs):
             yield from self._outdated_gang(gang, manifests, outdated)
 
     def _outdated_gang(
-        self, gang: GangGroup, manifests: Sequence[ObjectToCreate], outdated: dict[Ref, str]
+        self, gang: GangCompositePodGroup, manifests: Sequence[ObjectToCreate], outdated: dict[Ref, str]
     ) -> Iterator[Want | Withheld]:
         """Yield the deletion of a gang's groups and pods, so that they are made anew; none while a pod is on a node."""
         pods, name = self._pods.get(gang.gang.name, ()), gang.gang.name

@@ -221,12 +221,12 @@ def _domain_violations(update: _SetUpdate) -> Iterator[BadField]:
                     "meant": did_you_mean(domain, order),
                 }
                 yield BadField(path, domain, TopologyDenial.DOMAIN_UNKNOWN, facts)
-            above = broader_domain_facts(one, position, order)
+            above = domain_nesting_facts(one, position, order)
             if above:
                 yield BadField(path, domain, TopologyDenial.BROADER_THAN_PARENT, above)
 
 
-def broader_domain_facts(one: ConstrainedLevel, position: int, order: Sequence[str]) -> dict[str, Fact]:
+def domain_nesting_facts(one: ConstrainedLevel, position: int, order: Sequence[str]) -> dict[str, Fact]:
     """Return the facts for a domain that is broader than the one it is nested in (TP-066); empty if it is not.
 
     Args:

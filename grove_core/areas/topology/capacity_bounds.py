@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from grove_core.areas.topology.gang_constraint_tree import GangTree, TreeShape
-from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, CapacityByDomain, TopologyDomain
+from grove_core.areas.topology.gang_constraint_tree import GangConstraintTree, TreeShape
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, FitCheckIndex, TopologyDomainNodes
 from grove_core.areas.topology.rules import FitReason
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.naming_rules import name_list_text, pod_count_text
-from grove_core.resources.node import unschedulable_reason
+from grove_core.resources.node import pod_demand_mismatch_reason
 from grove_core.resources.pod_demand import resource_amount_text
 
 
@@ -33,20 +33,20 @@ class _Limit(NamedTuple):
     resource: int
     demands: tuple[int, ...]
     least: int = 0
-    subtree: GangTree | None = None
+    subtree: GangConstraintTree | None = None
 
 
-class DomainCapacityBounds:
+class PlacementBoundsByCapacity:
     """Bounds for trees on the domains of one capacity; each bound is computed once."""
 
-    def __init__(self, capacity: CapacityByDomain) -> None:
+    def __init__(self, capacity: FitCheckIndex) -> None:
         self.capacity = capacity
         self._copies: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
         self._subtree_counts: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
         self._pod_limits_of: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
         self._eligible: dict[tuple[int, ...], list[bool]] = {}
 
-    def max_trees_in_domain(self, tree: GangTree, domain: TopologyDomain) -> int:
+    def max_trees_in_domain(self, tree: GangConstraintTree, domain: TopologyDomainNodes) -> int:
         """Return an upper bound on how many such trees fit into a domain if nothing else is added to it.
 
         Cost: the nodes of the domain times the demands, for each level of subtrees.
@@ -58,7 +58,7 @@ class DomainCapacityBounds:
             self._copies[key] = min(limit.have // limit.need for limit in self._limits(tree, domain))
         return self._copies[key]
 
-    def domains_that_may_fit(self, tree: GangTree, domain: TopologyDomain) -> list[TopologyDomain]:
+    def domains_that_may_fit(self, tree: GangConstraintTree, domain: TopologyDomainNodes) -> list[TopologyDomainNodes]:
         """Return the domains of the tree's level with a bound above zero, the tightest first."""
         found = self.capacity.subdomains(domain, tree.level)
         return sorted(
@@ -66,7 +66,9 @@ class DomainCapacityBounds:
             key=lambda one: self.max_trees_in_domain(tree, one),
         )
 
-    def why_tree_does_not_fit(self, tree: GangTree, domain: TopologyDomain, subject: Ref) -> tuple[Reason, ...]:
+    def why_tree_does_not_fit(
+        self, tree: GangConstraintTree, domain: TopologyDomainNodes, subject: Ref
+    ) -> tuple[Reason, ...]:
         """Return why the tree fits into no domain of its level within a domain, with the shortage of the best."""
         level = self._level_name(tree.level)
         domains = self.capacity.subdomains(domain, tree.level)
@@ -85,7 +87,7 @@ class DomainCapacityBounds:
         )
         return (none, *self._shortage(tree, best, subject))
 
-    def _shortage(self, tree: GangTree, domain: TopologyDomain, subject: Ref) -> tuple[Reason, ...]:
+    def _shortage(self, tree: GangConstraintTree, domain: TopologyDomainNodes, subject: Ref) -> tuple[Reason, ...]:
         short = [limit for limit in self._limits(tree, domain) if limit.have < limit.need]
         limit, where = min(short, key=_readability), self.domain_text(domain)
         if limit.subtree is not None and not limit.have:
@@ -118,10 +120,10 @@ class DomainCapacityBounds:
         what = "pod" if limit.need == 1 else "pods"
         return (FitReason.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=obstacles),)
 
-    def _obstacles_text(self, demand: int, domain: TopologyDomain) -> str:
+    def _obstacles_text(self, demand: int, domain: TopologyDomainNodes) -> str:
         capacity = self.capacity
         obstacles = (
-            unschedulable_reason(capacity.nodes[node], capacity.demands[demand])
+            pod_demand_mismatch_reason(capacity.nodes[node], capacity.demands[demand])
             for node in domain.nodes
             if not capacity.max_pods[demand][node]
         )
@@ -132,7 +134,7 @@ class DomainCapacityBounds:
         ]
         return f"; of its {len(domain.nodes)} nodes {', '.join(texts)}" if texts else ""
 
-    def _limits(self, tree: GangTree, domain: TopologyDomain) -> Iterator[_Limit]:
+    def _limits(self, tree: GangConstraintTree, domain: TopologyDomainNodes) -> Iterator[_Limit]:
         """Yield all bounds for a tree in a domain; at least one if the tree has a pod."""
         if tree.is_uniform:
             yield _Limit(self._uniform_room(tree, domain), tree.pod_count, -1, tuple(tree.totals))
@@ -144,13 +146,13 @@ class DomainCapacityBounds:
         for subtree, times in self._distinct_subtrees(tree):
             yield _Limit(self._subtrees_in(subtree, domain), times, -1, (), subtree=subtree)
 
-    def _uniform_room(self, tree: GangTree, domain: TopologyDomain) -> int:
+    def _uniform_room(self, tree: GangConstraintTree, domain: TopologyDomainNodes) -> int:
         """Return how many pods of a uniform tree fit into a domain; for such a tree this bound is exact."""
         (demand,) = tree.totals
         rooms, nodes = self.capacity.max_pods[demand], domain.nodes
         return rooms[nodes[0]] if len(nodes) == 1 else sum([rooms[node] for node in nodes])
 
-    def _pod_limits(self, tree: GangTree, domain: TopologyDomain) -> Iterator[_Limit]:
+    def _pod_limits(self, tree: GangConstraintTree, domain: TopologyDomainNodes) -> Iterator[_Limit]:
         """Yield the bounds that ignore the subtrees."""
         max_pods, nodes = self.capacity.max_pods, domain.nodes
         for demand, pods in tree.totals.items():
@@ -159,7 +161,7 @@ class DomainCapacityBounds:
         for resource in range(len(self.capacity.resources)):
             yield from self._resource_limits(tree, domain, resource)
 
-    def _subtrees_in(self, subtree: GangTree, domain: TopologyDomain) -> int:
+    def _subtrees_in(self, subtree: GangConstraintTree, domain: TopologyDomainNodes) -> int:
         """Return an upper bound on how many such subtrees fit into the narrower domains of a domain."""
         key = (subtree.shape, domain.level, domain.path)
         if key not in self._subtree_counts:
@@ -168,7 +170,9 @@ class DomainCapacityBounds:
             )
         return self._subtree_counts[key]
 
-    def _resource_limits(self, tree: GangTree, domain: TopologyDomain, resource: int) -> Iterator[_Limit]:
+    def _resource_limits(
+        self, tree: GangConstraintTree, domain: TopologyDomainNodes, resource: int
+    ) -> Iterator[_Limit]:
         """Yield the bound on the sum of a resource, and one on the pods that ask for at least an amount of it."""
         demands_by_amount: dict[int, list[int]] = {}
         for demand in tree.totals:
@@ -194,7 +198,7 @@ class DomainCapacityBounds:
             self._eligible[demands] = [any(column) for column in zip(*columns, strict=True)]
         return self._eligible[demands]
 
-    def _distinct_subtrees(self, tree: GangTree) -> Iterator[tuple[GangTree, int]]:
+    def _distinct_subtrees(self, tree: GangConstraintTree) -> Iterator[tuple[GangConstraintTree, int]]:
         times = Counter(subtree.shape for subtree in tree.subtrees)
         first = {subtree.shape: subtree for subtree in reversed(tree.subtrees)}
         return ((first[shape], count) for shape, count in times.items())
@@ -202,7 +206,7 @@ class DomainCapacityBounds:
     def _level_name(self, level: int) -> str:
         return self.capacity.levels[level].domain if level != CLUSTER_LEVEL else "cluster"
 
-    def domain_text(self, domain: TopologyDomain) -> str:
+    def domain_text(self, domain: TopologyDomainNodes) -> str:
         """Return the level and name of a domain, for a sentence."""
         return f"{self._level_name(domain.level)} {domain.name}" if domain.level != CLUSTER_LEVEL else "the cluster"
 

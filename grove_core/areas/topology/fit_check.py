@@ -3,19 +3,19 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from grove_core.areas.topology.capacity_bounds import DomainCapacityBounds
+from grove_core.areas.topology.capacity_bounds import PlacementBoundsByCapacity
 from grove_core.areas.topology.gang_constraint_tree import (
     ConstrainedPart,
     ConstraintOwner,
+    GangConstraintTree,
     GangToPlace,
-    GangTree,
     constrained_parts_of,
-    gang_tree_of,
+    gang_constraint_tree,
     pod_demand_indices,
     tree_of_pod_batches,
 )
-from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, CapacityByDomain, TopologyDomain
-from grove_core.areas.topology.placement_search import NodeAssignment, PlacementSearch
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, FitCheckIndex, TopologyDomainNodes
+from grove_core.areas.topology.placement_search import CliquePodsOnNode, PlacementSearch
 from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.kernel.reasons import Reason
@@ -24,7 +24,7 @@ from grove_core.kernel.structs import Struct
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.naming_rules import all_of_pods_text, name_list_text
 from grove_core.resources.node import Node
-from grove_core.resources.pod_demand import extended_resources_first
+from grove_core.resources.pod_demand import resource_sort_key
 from grove_core.resources.podgang import NO_PACK
 
 
@@ -39,7 +39,7 @@ class GangTreeFit(NamedTuple):
     verdict: FitVerdict
     because: tuple[Reason, ...]
     domain: str = ""
-    assignments: tuple[NodeAssignment, ...] = ()
+    assignments: tuple[CliquePodsOnNode, ...] = ()
 
 
 class PodColocation(NamedTuple):
@@ -124,12 +124,14 @@ class _FitSearch:
 
     def __init__(self, gangs: Sequence[GangToPlace], nodes: Iterable[Node], levels: Levels, subject: Ref) -> None:
         self.demands = pod_demand_indices(gangs)
-        self.capacity = CapacityByDomain(nodes, levels, tuple(self.demands))
-        self.bounds = DomainCapacityBounds(self.capacity)
+        self.capacity = FitCheckIndex(nodes, levels, tuple(self.demands))
+        self.bounds = PlacementBoundsByCapacity(self.capacity)
         self.subject = subject
 
-    def tree(self, gang: GangToPlace, preferring: ConstraintOwner | None = None, *, minimum: bool = False) -> GangTree:
-        return gang_tree_of(gang, self.capacity, self.demands, preferring=preferring, minimum=minimum)
+    def tree(
+        self, gang: GangToPlace, preferring: ConstraintOwner | None = None, *, minimum: bool = False
+    ) -> GangConstraintTree:
+        return gang_constraint_tree(gang, self.capacity, self.demands, preferring=preferring, minimum=minimum)
 
     def gang_fit(self, alike: Sequence[GangToPlace]) -> GangFit:
         """Return the fit of equal gangs, judged by the first of them."""
@@ -154,7 +156,7 @@ class _FitSearch:
             ),
         )
 
-    def result_for(self, tree: GangTree) -> GangTreeFit:
+    def result_for(self, tree: GangConstraintTree) -> GangTreeFit:
         """Return whether a tree fits if it has all nodes to itself."""
         if not tree.pod_count:
             return GangTreeFit(FitVerdict.FITS, (FitReason.NOTHING_ASKED.because(self.subject),))
@@ -172,7 +174,9 @@ class _FitSearch:
             FitVerdict.UNDECIDED, (FitReason.NOT_FOUND.because(self.subject, pods=all_of_pods_text(tree.pod_count)),)
         )
 
-    def _found(self, tree: GangTree, domain: TopologyDomain, assignments: tuple[NodeAssignment, ...]) -> GangTreeFit:
+    def _found(
+        self, tree: GangConstraintTree, domain: TopologyDomainNodes, assignments: tuple[CliquePodsOnNode, ...]
+    ) -> GangTreeFit:
         """Return the result for a placement; undecided if the pods ask for something not checked here (TP-106)."""
         unchecked = sorted({what for demand in tree.totals for what in self.capacity.demands[demand].unchecked})
         where = self.bounds.domain_text(domain)
@@ -182,12 +186,12 @@ class _FitSearch:
         found = FitReason.HAS_A_PLACE.because(self.subject, pods=all_of_pods_text(tree.pod_count), where=where)
         return GangTreeFit(FitVerdict.FITS, (found,), domain.name, assignments)
 
-    def _requested(self, tree: GangTree) -> tuple[tuple[str, int], ...]:
+    def _requested(self, tree: GangConstraintTree) -> tuple[tuple[str, int], ...]:
         amounts: dict[str, int] = {}
         for demand, pods in tree.totals.items():
             for resource, amount in self.capacity.demands[demand].amounts:
                 amounts[resource] = amounts.get(resource, 0) + amount * pods
-        return tuple(sorted(amounts.items(), key=extended_resources_first))
+        return tuple(sorted(amounts.items(), key=resource_sort_key))
 
     def _colocation(self, part: ConstrainedPart, key: str) -> PodColocation:
         level = next((level.domain for level in self.capacity.levels if level.key == key), key)

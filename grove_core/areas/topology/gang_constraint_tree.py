@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, CapacityByDomain
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, FitCheckIndex
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import Struct
 from grove_core.resources.pod_demand import PodDemand
@@ -74,7 +74,7 @@ TreeShape = tuple[int, tuple[tuple[int, int], ...], tuple["TreeShape", ...]]
 """A tree without its names: trees of equal shape fit into the same domains."""
 
 
-class GangTree(Struct, frozen=True):
+class GangConstraintTree(Struct, frozen=True):
     """Pods that have to share one domain of a level.
 
     Attributes:
@@ -89,7 +89,7 @@ class GangTree(Struct, frozen=True):
     level: int
     name: str
     batches: tuple[PodBatch, ...]
-    subtrees: tuple["GangTree", ...]
+    subtrees: tuple["GangConstraintTree", ...]
     totals: FrozenDict[int, int]
     shape: TreeShape
 
@@ -111,8 +111,8 @@ class GangTree(Struct, frozen=True):
 
 
 def tree_of_pod_batches(
-    level: int, name: str, batches: Iterable[PodBatch], subtrees: Iterable[GangTree], capacity: CapacityByDomain
-) -> GangTree:
+    level: int, name: str, batches: Iterable[PodBatch], subtrees: Iterable[GangConstraintTree], capacity: FitCheckIndex
+) -> GangConstraintTree:
     """Return a tree of batches and subtrees; a subtree of no narrower level is merged into it.
 
     Args:
@@ -120,7 +120,7 @@ def tree_of_pod_batches(
         name: of the gang, or of the part of it, that the pods are of.
         capacity: has the requests of the batches, by which the tree is sorted.
     """
-    own_batches, narrower = [batch for batch in batches if batch.pods], list[GangTree]()
+    own_batches, narrower = [batch for batch in batches if batch.pods], list[GangConstraintTree]()
     for subtree in subtrees:
         if subtree.level > level:
             narrower.append(subtree)
@@ -142,7 +142,7 @@ def tree_of_pod_batches(
         tuple((batch.demand, batch.pods) for batch in own_batches),
         tuple(subtree.shape for subtree in narrower),
     )
-    return GangTree(level, name, tuple(own_batches), tuple(narrower), FrozenDict(totals), shape)
+    return GangConstraintTree(level, name, tuple(own_batches), tuple(narrower), FrozenDict(totals), shape)
 
 
 def constrained_parts_of(gang: GangToPlace) -> Iterator[ConstrainedPart]:
@@ -159,14 +159,14 @@ def constrained_parts_of(gang: GangToPlace) -> Iterator[ConstrainedPart]:
         yield ConstrainedPart(("clique", cliques[name].template), name, cliques[name].pods, pack)
 
 
-def gang_tree_of(
+def gang_constraint_tree(
     gang: GangToPlace,
-    capacity: CapacityByDomain,
+    capacity: FitCheckIndex,
     demands: Mapping[PodDemand, int],
     *,
     preferring: ConstraintOwner | None,
     minimum: bool,
-) -> GangTree:
+) -> GangConstraintTree:
     """Return the tree of a gang, nested as its constraints are.
 
     Args:
@@ -177,7 +177,7 @@ def gang_tree_of(
     for one in constrained_parts_of(gang):
         preferred = capacity.level_index_of_label_key(one.pack.preferred) if one.owner == preferring else CLUSTER_LEVEL
         levels[one.owner[0], one.name] = max(capacity.level_index_of_label_key(one.pack.required), preferred)
-    single: dict[str, GangTree] = {}
+    single: dict[str, GangConstraintTree] = {}
     for clique in gang.cliques:
         batch = PodBatch(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
         level = levels.get(("clique", clique.name), CLUSTER_LEVEL)
@@ -198,7 +198,7 @@ def pod_demand_indices(gangs: Sequence[GangToPlace]) -> dict[PodDemand, int]:
     return {demand: index for index, demand in enumerate(found)}
 
 
-def _weight(tree: GangTree, capacity: CapacityByDomain) -> tuple[list[tuple[int, int]], int]:
+def _weight(tree: GangConstraintTree, capacity: FitCheckIndex) -> tuple[list[tuple[int, int]], int]:
     """Sort key that puts the tree first that asks for most of the scarcest resource."""
     amounts: dict[int, int] = {}
     for demand, pods in tree.totals.items():

@@ -6,16 +6,16 @@ from typing import assert_never
 from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import (
     DisabledTopology,
+    GangsPlacedByTopology,
     GangsWithoutTopology,
     GangTopology,
     NoTopology,
-    PlacedGangs,
+    PlacedByTopology,
     PlacingTopology,
     TopologyJudgement,
     TopologyResolution,
     UnknownTopology,
     UnusableTopology,
-    UsedTopology,
     WithheldGangs,
 )
 from grove_core.kernel.conditions import LONGEST_MESSAGE
@@ -50,7 +50,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     lacking = tuple(missing_topology_domains(snapshot, name, levels))
     if lacking:
         return UnusableTopology(TopologyResolution.LACKING, name, lacking, which)
-    return UsedTopology(PlacingTopology(name, FrozenDict(levels)), (which,))
+    return PlacedByTopology(PlacingTopology(name, FrozenDict(levels)), (which,))
 
 
 def topology_of_new_gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTopology:
@@ -60,10 +60,10 @@ def topology_of_new_gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> G
             return GangsWithoutTopology()
         case UnknownTopology() | UnusableTopology():
             return WithheldGangs(judgement.because)
-        case UsedTopology(topology):
+        case PlacedByTopology(topology):
             follows = not has_bound_pods(snapshot)
             rule = TopologyReason.GANG_FOLLOWS_TOPOLOGY if follows else TopologyReason.PLACED_OTHERWISE
-            return PlacedGangs(topology, follows, rule.because(snapshot.root.ref, topology=topology.name))
+            return GangsPlacedByTopology(topology, follows, rule.because(snapshot.root.ref, topology=topology.name))
         case _:
             assert_never(judgement)
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.node import Node, unschedulable_reason
+from grove_core.resources.node import Node, pod_demand_mismatch_reason
 from grove_core.resources.pod_demand import PodDemand, PodOnNode
 from grove_core.resources.pod_requests import Amounts
 
@@ -13,7 +13,7 @@ CLUSTER_LEVEL: Final = -1
 """The level of the cluster as a whole, above every level of a topology."""
 
 
-class TopologyDomain(NamedTuple):
+class TopologyDomainNodes(NamedTuple):
     """The nodes with the same label values down to one level.
 
     Attributes:
@@ -32,7 +32,7 @@ class TopologyDomain(NamedTuple):
         return "/".join(self.path)
 
 
-class CapacityByDomain:
+class FitCheckIndex:
     """Nodes, levels and pod demands as the fit check looks them up. Immutable after construction.
 
     Attributes:
@@ -65,14 +65,14 @@ class CapacityByDomain:
         ]
         keys = [level.key for level in levels]
         self._paths = [_domain_path(node, keys) for node in self.nodes]
-        self.cluster = TopologyDomain(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
-        self._subdomains: dict[tuple[tuple[str, ...], int], tuple[TopologyDomain, ...]] = {}
+        self.cluster = TopologyDomainNodes(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
+        self._subdomains: dict[tuple[tuple[str, ...], int], tuple[TopologyDomainNodes, ...]] = {}
 
     def level_index_of_label_key(self, key: str) -> int:
         """Return the index of the level with this label key, or CLUSTER_LEVEL."""
         return next((index for index, level in enumerate(self.levels) if level.key == key), CLUSTER_LEVEL)
 
-    def subdomains(self, domain: TopologyDomain, level: int) -> tuple[TopologyDomain, ...]:
+    def subdomains(self, domain: TopologyDomainNodes, level: int) -> tuple[TopologyDomainNodes, ...]:
         """Return the domains of a level within a domain, sorted; the domain itself if the level is not narrower.
 
         Cost: the nodes of the domain on the first call, then constant.
@@ -86,7 +86,9 @@ class CapacityByDomain:
                 path = self._paths[index]
                 if path:
                     found.setdefault(path[: level + 1], []).append(index)
-            self._subdomains[key] = tuple(TopologyDomain(level, path, tuple(found[path])) for path in sorted(found))
+            self._subdomains[key] = tuple(
+                TopologyDomainNodes(level, path, tuple(found[path])) for path in sorted(found)
+            )
         return self._subdomains[key]
 
 
@@ -95,7 +97,7 @@ def _eligible(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[
     found: dict[tuple[object, ...], list[bool]] = {}
     for one in demands:
         if one[1:] not in found:
-            found[one[1:]] = [not unschedulable_reason(node, one) for node in nodes]
+            found[one[1:]] = [not pod_demand_mismatch_reason(node, one) for node in nodes]
     return [found[one[1:]] for one in demands]
 
 

@@ -5,14 +5,14 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.capacity_bounds import DomainCapacityBounds
-from grove_core.areas.topology.gang_constraint_tree import GangTree, PodBatch, TreeShape
-from grove_core.areas.topology.node_capacity import TopologyDomain
+from grove_core.areas.topology.capacity_bounds import PlacementBoundsByCapacity
+from grove_core.areas.topology.gang_constraint_tree import GangConstraintTree, PodBatch, TreeShape
+from grove_core.areas.topology.node_capacity import TopologyDomainNodes
 
 _DEMAND: Final = attrgetter("demand")
 
 
-class NodeAssignment(NamedTuple):
+class CliquePodsOnNode(NamedTuple):
     """A number of pods of one PodClique on one node."""
 
     clique: str
@@ -27,7 +27,7 @@ class PlacementSearch:
     with the fewest other free resources.
     """
 
-    def __init__(self, bounds: DomainCapacityBounds, *, largest_first: bool = False) -> None:
+    def __init__(self, bounds: PlacementBoundsByCapacity, *, largest_first: bool = False) -> None:
         """No pods are assigned yet.
 
         Args:
@@ -38,26 +38,26 @@ class PlacementSearch:
         self._capacity = bounds.capacity
         self._free = [list(row) for row in self._capacity.free]
         self._placed: list[tuple[int, PodBatch, int]] = []  # node, batch, pods
-        self._queues: dict[TreeShape, list[TopologyDomain]] = {}
+        self._queues: dict[TreeShape, list[TopologyDomainNodes]] = {}
 
-    def place_tree(self, tree: GangTree) -> TopologyDomain | None:
+    def place_tree(self, tree: GangConstraintTree) -> TopologyDomainNodes | None:
         """Assign the pods of a tree to nodes of one domain of its level; return the domain, or None if none was found.
 
         Cost: the nodes of each domain that did not fail for this shape before, times the demands.
         """
         return self._find_domain(tree, self._capacity.cluster, self._queues)
 
-    def node_assignments(self) -> tuple[NodeAssignment, ...]:
+    def node_assignments(self) -> tuple[CliquePodsOnNode, ...]:
         """Return the assignments so far, sorted."""
         counts: dict[tuple[str, str], int] = {}
         for node, batch, pods in self._placed:
             key = (batch.clique, self._capacity.nodes[node].name)
             counts[key] = counts.get(key, 0) + pods
-        return tuple(sorted(NodeAssignment(clique, node, pods) for (clique, node), pods in counts.items()))
+        return tuple(sorted(CliquePodsOnNode(clique, node, pods) for (clique, node), pods in counts.items()))
 
     def _find_domain(
-        self, tree: GangTree, domain: TopologyDomain, queues: dict[TreeShape, list[TopologyDomain]]
-    ) -> TopologyDomain | None:
+        self, tree: GangConstraintTree, domain: TopologyDomainNodes, queues: dict[TreeShape, list[TopologyDomainNodes]]
+    ) -> TopologyDomainNodes | None:
         """Place a tree in the first domain that takes it, and drop from the queue the domains that do not.
 
         The free capacity only shrinks while a domain is filled, so a domain that failed for a shape is not tried again.
@@ -72,8 +72,8 @@ class PlacementSearch:
             queue.pop()
         return None
 
-    def _fill(self, tree: GangTree, domain: TopologyDomain) -> bool:
-        before, queues = len(self._placed), dict[TreeShape, list[TopologyDomain]]()
+    def _fill(self, tree: GangConstraintTree, domain: TopologyDomainNodes) -> bool:
+        before, queues = len(self._placed), dict[TreeShape, list[TopologyDomainNodes]]()
         if all(self._find_domain(subtree, domain, queues) is not None for subtree in tree.subtrees) and all(
             self._spread(demand, list(batches), domain) for demand, batches in groupby(tree.batches, _DEMAND)
         ):
@@ -83,7 +83,7 @@ class PlacementSearch:
         del self._placed[before:]
         return False
 
-    def _spread(self, demand: int, batches: list[PodBatch], domain: TopologyDomain) -> bool:
+    def _spread(self, demand: int, batches: list[PodBatch], domain: TopologyDomainNodes) -> bool:
         """Assign pods of one demand to nodes of a domain; return whether all of them found a node."""
         candidates = sorted(self._nodes_with_room(demand, domain.nodes), reverse=not self._largest_first)
         for batch in batches:

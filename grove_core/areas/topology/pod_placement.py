@@ -41,14 +41,14 @@ class ConstraintPlacement(NamedTuple):
         return next((value for value, names in self.domains.items() if name in names), None)
 
 
-def constraint_placements(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[ConstraintPlacement]:
+def pod_placements_by_constraint(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[ConstraintPlacement]:
     """Yield where the pods stand for each required constraint of each PodGang. Linear.
 
     Args:
         nodes: the known nodes.
     """
     placed = {
-        clique.ref.name: [pod for pod in snapshot.pods_of.get(clique.uid, ()) if pod.node and is_running(pod)]
+        clique.ref.name: [pod for pod in snapshot.pods_of.get(clique.uid, ()) if pod.node and is_active_pod(pod)]
         for clique in snapshot.cliques
     }
     for gang in snapshot.gangs:
@@ -63,7 +63,7 @@ def constraint_placements(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Con
             yield ConstraintPlacement(gang.ref, key, cliques, frozen_dict_of_tuples(domains), tuple(unknown))
 
 
-def is_running(pod: Pod) -> bool:
+def is_active_pod(pod: Pod) -> bool:
     """Whether a pod is neither being deleted nor finished."""
     return not pod.deleting and pod.phase not in FINISHED_PHASES
 

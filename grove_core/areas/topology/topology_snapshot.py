@@ -9,7 +9,12 @@ from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import CLIQUE_KIND, SET_KIND, TOPOLOGY_KIND
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, topology_ref
 from grove_core.resources.configuration import TopologyAwareSettings
-from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, sets_by_topology, sets_with_bound_pods
+from grove_core.resources.topology_usage import (
+    TopologyUser,
+    bound_pod_counts_by_set,
+    sets_by_topology,
+    sets_with_bound_pods,
+)
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
 
 KINDS_THAT_SHOW_USE: Final = frozenset({SET_KIND, CLIQUE_KIND})
@@ -90,7 +95,7 @@ def topology_snapshots(
 ) -> tuple[TopologySnapshot, ...]:
     """Return a snapshot of each topology of a cluster, and of the default one if it has to be created; by name."""
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
-    bound = bound_pods_by_set(cliques, cluster.pods_of)
+    bound = bound_pod_counts_by_set(cliques, cluster.pods_of)
     users = sets_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
     settings, complete_kinds = cluster.configuration.topology, {kind for kind, _ in cluster.complete}
     names = set(cluster.topologies)

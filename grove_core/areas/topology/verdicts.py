@@ -128,7 +128,7 @@ class UnusableTopology(Struct, frozen=True):
         return (*self.faults, self.which)
 
 
-class UsedTopology(Struct, frozen=True):
+class PlacedByTopology(Struct, frozen=True):
     """The PodGangs of the set are placed by its topology."""
 
     resolution: ClassVar = TopologyResolution.USED
@@ -141,7 +141,7 @@ class UsedTopology(Struct, frozen=True):
         return self.topology.name
 
 
-TopologyJudgement: TypeAlias = NoTopology | DisabledTopology | UnknownTopology | UnusableTopology | UsedTopology
+TopologyJudgement: TypeAlias = NoTopology | DisabledTopology | UnknownTopology | UnusableTopology | PlacedByTopology
 """The topology of one set."""
 
 
@@ -155,7 +155,7 @@ class WithheldGangs(Struct, frozen=True):
     because: tuple[Reason, ...]
 
 
-class PlacedGangs(Struct, frozen=True):
+class GangsPlacedByTopology(Struct, frozen=True):
     """PodGangs are placed by a topology.
 
     Attributes:
@@ -168,14 +168,14 @@ class PlacedGangs(Struct, frozen=True):
     because: Reason
 
 
-GangTopology: TypeAlias = GangsWithoutTopology | WithheldGangs | PlacedGangs
+GangTopology: TypeAlias = GangsWithoutTopology | WithheldGangs | GangsPlacedByTopology
 """The input of other areas for PodGangs: their topology, or why they are withheld."""
 
 
 def topology_constraints_of_gang(topology: GangTopology, root: PodCliqueSet, gang: ExpectedGang) -> PodGangConstraints:
     """Return the topology constraints of one gang; empty where it is placed by no topology."""
     match topology:
-        case PlacedGangs(placing):
+        case GangsPlacedByTopology(placing):
             return placing.constraints_of_gang(root, gang)
         case GangsWithoutTopology() | WithheldGangs():
             return NO_PLACEMENT

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from grove_core.areas.topology.judge import topology_condition_reason
 from grove_core.areas.topology.pod_placement import (
     NodeLabels,
-    constraint_placements,
-    is_running,
+    is_active_pod,
+    pod_placements_by_constraint,
     required_labels_of_gang,
 )
 from grove_core.areas.topology.rules import TopologyReason
@@ -20,7 +20,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges, StatusToWrite
 from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
 from grove_core.resources.naming_rules import name_list_text, pod_count_text
-from grove_core.resources.statuses import changed_status_fields
+from grove_core.resources.status_comparison import changed_status_fields
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -83,7 +83,7 @@ def misplaced_gang_findings(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[F
         nodes: the known nodes; pods on other nodes are ignored.
     """
     broken: dict[Ref, list[Reason]] = {}
-    for one in constraint_placements(snapshot, nodes):
+    for one in pod_placements_by_constraint(snapshot, nodes):
         if one.is_broken:
             clique = Ref(GROVE, "PodClique", one.gang.namespace, one.cliques[0])
             subject = one.gang if len(one.cliques) > 1 else clique
@@ -97,7 +97,7 @@ def is_misplacement_undecidable(snapshot: Snapshot, nodes: NodeLabels) -> bool:
     """Return whether a required constraint cannot be judged because a pod is on an unknown node (TP-131)."""
     if not any(key for gang in snapshot.gangs for key, _ in required_labels_of_gang(gang)):
         return False
-    return any(pod.node and pod.node not in nodes and is_running(pod) for _, pod in snapshot.pods())
+    return any(pod.node and pod.node not in nodes and is_active_pod(pod) for _, pod in snapshot.pods())
 
 
 def _domains_text(domains: Mapping[str, tuple[str, ...]]) -> str:

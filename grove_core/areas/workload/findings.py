@@ -11,7 +11,7 @@ from typing import Final
 
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.frozen import text_at
+from grove_core.kernel.frozen import text_under_key
 from grove_core.kernel.questions import FAILED_WRITE, FOREIGN_GATE, STALE_GANG
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -96,10 +96,10 @@ def foreign_gate_findings(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def stale_gang_findings(snapshot: Snapshot) -> Iterator[Finding]:
+def kai_eviction_findings(snapshot: Snapshot) -> Iterator[Finding]:
     """Yield a finding on each PodClique with scheduled pods that kai-scheduler evicts, below its minimum. Linear."""
     for clique in snapshot.cliques:
-        if text_at(clique.pod_spec, SCHEDULER_FIELD) != _KAI_SCHEDULER or clique.deleting:
+        if text_under_key(clique.pod_spec, SCHEDULER_FIELD) != _KAI_SCHEDULER or clique.deleting:
             continue
         scheduled = sum(pod.scheduled for pod in active_pods(snapshot.pods_of.get(clique.uid, ())))
         if 0 < scheduled < clique.min_available:

@@ -26,7 +26,7 @@ from grove_core.kernel.wants import (
     Withheld,
 )
 from grove_core.resources.api_names import DOMAIN_KIND, GROVE
-from grove_core.resources.merge_patch import changed_fields
+from grove_core.resources.merge_patch import merge_patch_of_wanted_fields
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -129,14 +129,16 @@ def _second_of_name(first: LazyManifest, second: LazyManifest) -> Withheld:
 
 def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
     """Return whether an object has the expected spec already; this saves the whole manifest for most objects."""
-    return item.spec is not None and not changed_fields(item.spec(), found.spec)
+    return item.spec is not None and not merge_patch_of_wanted_fields(item.spec(), found.spec)
 
 
 def _spec_changes(found: OwnedObject, item: LazyManifest) -> Iterator[FieldsToApply]:
     """Yield the change of an object if its spec differs; fields that a server filled in do not count (WL-025)."""
     wanted = item.make()
     spec = object_at(wanted.manifest, "spec") if item.spec is None else item.spec()
-    fields = FrozenMap({**changed_fields(spec, found.spec), **removed_autoscaler_metrics(spec, found.spec)})
+    fields = FrozenMap(
+        {**merge_patch_of_wanted_fields(spec, found.spec), **removed_autoscaler_metrics(spec, found.spec)}
+    )
     if fields and found.managed and not found.deleting:
         because = (WorkloadReason.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
         yield FieldsToApply(found.ref, found.guard, FrozenMap({"spec": fields}), because)

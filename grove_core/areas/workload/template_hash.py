@@ -56,7 +56,7 @@ def template_generation_hash(hashes: Mapping[str, str]) -> str:
     return short_text_hash(canonical_json(dict(hashes)))
 
 
-def is_own_template_hash(text: str) -> bool:
+def has_own_template_hash_form(text: str) -> bool:
     """Return whether a hash has this operator's form; any other is another operator's (WL-043)."""
     return len(text) == _LENGTH and all(letter in _ALPHABET for letter in text)
 

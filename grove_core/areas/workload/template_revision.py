@@ -11,7 +11,7 @@ from typing import Final
 
 from grove_core.areas.workload.objects.lazy_manifests import pod_spec_with_group_variables
 from grove_core.areas.workload.template_hash import (
-    is_own_template_hash,
+    has_own_template_hash_form,
     pod_template_hash,
     template_generation_hash,
     template_hash_of_clique,
@@ -100,7 +100,7 @@ class TemplateRevision:
 
     def is_clique_current(self, clique: PodClique, part: ExpectedClique) -> bool:
         """Return whether the clique is of the present template. Each foreign hash is compared once."""
-        if is_own_template_hash(clique.template_hash):
+        if has_own_template_hash_form(clique.template_hash):
             return clique.template_hash == self.hash_of_clique_template(part)
         if not clique.pod_spec:
             return True  # the input does not have it, so that it cannot be compared
@@ -118,7 +118,7 @@ class TemplateRevision:
         """
         known = "" if _may_have_changed(clique) else clique.status.current_hash or _hash_of_all(pods)
         if self.is_clique_current(clique, part):
-            return self.hash_of_clique_template(part) if not known or is_own_template_hash(known) else known
+            return self.hash_of_clique_template(part) if not known or has_own_template_hash_form(known) else known
         return known or self._hash_of_content(clique)
 
     def _hash_of_content(self, clique: PodClique) -> str:
@@ -134,7 +134,7 @@ class TemplateRevision:
         Once every clique holds the present template, another operator's hash stays.
         """
         stored = self._root.status.current_hash
-        if stored and is_reached and not is_own_template_hash(stored):
+        if stored and is_reached and not has_own_template_hash_form(stored):
             return stored
         return self.own_generation_hash()
 

@@ -8,7 +8,7 @@ from grove_core.kernel.steps import AttemptOutcome, Delete
 from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.podclique import PodClique
 from grove_core.testing.invariants.invariant import History, Round, Violation
-from grove_core.testing.invariants.required_verdicts import TerminatingBreach, missing_kinds
+from grove_core.testing.invariants.reference_verdicts import TerminatingBreach, missing_kinds
 
 
 def violations_of_deletion_rule(rule: str, history: History) -> Iterator[Violation]:
@@ -92,7 +92,7 @@ def _due(found: Round, ref: Ref) -> str:
     return _words(causes or of_groups.get((clique.owner_name, clique.group_replica_index), []))
 
 
-def violations_of_order(history: History) -> Iterator[Violation]:
+def violations_of_termination_order(history: History) -> Iterator[Violation]:
     """Yield the terminations in which something is deleted after the cause (GT-063)."""
     found = history[-1]
     place = {ref: number for number, ref in enumerate(found.deletions)}

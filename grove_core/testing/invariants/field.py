@@ -7,9 +7,9 @@ from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.steps import SetStatus, is_gang_termination_deletion
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import object_after_status_write
+from grove_core.resources.status_comparison import object_after_status_write
 from grove_core.testing.invariants.invariant import History, Round, Violation, breachable_parts
-from grove_core.testing.invariants.required_verdicts import missing_kinds
+from grove_core.testing.invariants.reference_verdicts import missing_kinds
 
 _BREACHED: Final = "MinAvailableBreached"
 
@@ -52,7 +52,7 @@ def violations_of_whole_replicas(history: History) -> Iterator[Violation]:
             yield Violation(clique.ref.short, f"a deletion with {other} of the same replica", "none")
 
 
-def violations_of_field_age(history: History) -> Iterator[Violation]:
+def violations_of_premature_field_termination(history: History) -> Iterator[Violation]:
     """Yield terminations of replicas in which no breach has lasted for the delay (GF-050).
 
     That a breach is acted on once its delay is over is not checked: it depends on conditions that only some releases

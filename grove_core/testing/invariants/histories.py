@@ -10,12 +10,12 @@ from grove_core.kernel.steps import Delete, Step, StepStage, termination_causes
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.resources.podclique import PodClique
 from grove_core.testing.invariants.invariant import History, Round, Violation, breachable_parts
-from grove_core.testing.invariants.required_verdicts import TerminatingBreach, delay_of
+from grove_core.testing.invariants.reference_verdicts import TerminatingBreach, termination_delay_of
 
 _ROUNDS_TO_REST: Final = 12
 
 
-def violations_of_duration(history: History) -> Iterator[Violation]:
+def violations_of_premature_termination(history: History) -> Iterator[Violation]:
     """Yield terminations for a breach whose delay has not ended since a recovery that is not stored (GT-032, GT-067).
 
     What is stored is judged with the deletions; that it is stored with the right time is GT-019.
@@ -41,11 +41,11 @@ def _recovered_at(found: Round, cause: TerminatingBreach) -> datetime | None:
     part = next(one for one in breachable_parts(found.snapshot) if one.ref == cause.ref)
     unwritten = found.unwritten_conditions(part, "MinAvailableBreached")
     ends = [one.last_transition_time for one in unwritten if one.status is not ConditionStatus.TRUE]
-    last, delay = max(ends, default=None), delay_of(found.snapshot, part) or timedelta()
+    last, delay = max(ends, default=None), termination_delay_of(found.snapshot, part) or timedelta()
     return last if last is not None and last + delay > found.snapshot.now else None
 
 
-def violations_of_refusals(history: History) -> Iterator[Violation]:
+def violations_of_repeated_refused_writes(history: History) -> Iterator[Violation]:
     """Yield writes that the API server has just refused and that are repeated at once (PL-012)."""
     found = history[-1]
     refused = {
@@ -90,7 +90,7 @@ def violations_of_guards(history: History) -> Iterator[Violation]:
             yield Violation(one.where, one.expected, one.got)
 
 
-def violations_of_rest(history: History) -> Iterator[Violation]:
+def violations_of_coming_to_rest(history: History) -> Iterator[Violation]:
     """Yield the controller that still has steps after twelve rounds in which nothing happens (PL-002)."""
     last = history[-_ROUNDS_TO_REST:]
     if len(last) == _ROUNDS_TO_REST and all(one.is_quiet and one.plan.steps for one in last):

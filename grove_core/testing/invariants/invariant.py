@@ -11,9 +11,9 @@ from grove_core.kernel.steps import AttemptOutcome, Delete, SetStatus
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import object_after_status_write
+from grove_core.resources.status_comparison import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.invariants.required_verdicts import RequiredVerdicts, required_verdicts
+from grove_core.testing.invariants.reference_verdicts import RequiredVerdicts, required_verdicts
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from grove_core.kernel.conditions import Condition, ConditionStatus, condition_o
 from grove_core.kernel.steps import SetStatus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import object_after_status_write
+from grove_core.resources.status_comparison import object_after_status_write
 from grove_core.testing.invariants.invariant import History, Round, Violation, breachable_parts
-from grove_core.testing.invariants.required_verdicts import missing_kinds
+from grove_core.testing.invariants.reference_verdicts import missing_kinds
 
 _BREACHED: Final = "MinAvailableBreached"
 _SCHEDULED: Final = "PodCliqueScheduled"
@@ -49,7 +49,7 @@ def _reported(condition: Condition | None) -> str:
     return "none" if condition is None else f"{condition.status.value} with reason {condition.reason}"
 
 
-def violations_of_breach_rule(rule: str, history: History) -> Iterator[Violation]:
+def violations_of_breach_condition(rule: str, history: History) -> Iterator[Violation]:
     """Yield the parts to which a rule applies and whose MinAvailableBreached has another status or reason."""
     found = history[-1]
     for one, after in _judged(found):
@@ -151,7 +151,7 @@ def violations_of_counts(history: History) -> Iterator[Violation]:
                 yield Violation(one.ref.short, f"{name} {wanted}", str(got))
 
 
-def violations_of_deleting_cliques(history: History) -> Iterator[Violation]:
+def violations_of_deleting_clique_statuses(history: History) -> Iterator[Violation]:
     """Yield the PodCliques that are being deleted and get a status (GT-023)."""
     found = history[-1]
     for step in found.plan.steps:
@@ -160,7 +160,7 @@ def violations_of_deleting_cliques(history: History) -> Iterator[Violation]:
             yield Violation(step.target.short, "no status, since it is being deleted", "one")
 
 
-def violations_without_kinds(history: History) -> Iterator[Violation]:
+def violations_of_uncollected_kinds(history: History) -> Iterator[Violation]:
     """Yield the statuses that a plan writes although a kind was not collected (GT-024)."""
     found = history[-1]
     missing = missing_kinds(found.snapshot)

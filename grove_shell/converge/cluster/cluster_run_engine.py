@@ -21,7 +21,7 @@ from grove_core.kernel.structs import replace
 from grove_shell.client.api_discovery import connection_error_advice
 from grove_shell.client.api_response import CONFLICT
 from grove_shell.client.api_session import ApiSession, NoServerResponse
-from grove_shell.client.connection_settings import ConnectionSettings, NoClusterAccess, read_connection_settings
+from grove_shell.client.connection_settings import ClusterAccessError, ConnectionSettings, read_connection_settings
 from grove_shell.client.reflector import Reflector
 from grove_shell.converge.cluster.daemon_pool import (
     DaemonPoolCounters,
@@ -84,7 +84,7 @@ class ClusterConvergenceRunEngine:
             try:
                 return asyncio.run(_run_measured(self, point, processes))
             except NoServerResponse as fault:
-                raise NoClusterAccess(connection_error_advice(fault)) from fault
+                raise ClusterAccessError(connection_error_advice(fault)) from fault
 
 
 def convergence_engine_from_kubeconfig(kubeconfig: str | None, store: str) -> ClusterConvergenceRunEngine:
@@ -104,7 +104,7 @@ async def _setting(kubeconfig: str | None) -> str:
             await check_compute_domain_crds_installed(api)
             version = (await api.request("GET", "/version")).json_body().get("gitVersion", "of unknown version")
         except NoServerResponse as fault:
-            raise NoClusterAccess(connection_error_advice(fault)) from fault
+            raise ClusterAccessError(connection_error_advice(fault)) from fault
     cores = multiprocessing.cpu_count()
     return f"kube-apiserver {version}, {cores} cores shared with the daemons, nothing pinned, {platform.machine()}"
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api_session import APPLY, ApiSession
-from grove_shell.client.connection_settings import NoClusterAccess
+from grove_shell.client.connection_settings import ClusterAccessError
 from grove_shell.client.rbac_rules import DAEMON, DOMAIN_CONTROLLER
 from grove_shell.domain_daemon.daemon_requests import CLIQUES, DOMAINS
 from grove_shell.manifests.installation import rbac_rules_from_access
@@ -31,7 +31,7 @@ async def check_compute_domain_crds_installed(api: ApiSession) -> None:
         response = await api.request("GET", kind.url_path("default"), query={"limit": "1"})
         if not response.is_success:
             more = "grove manifests --only crds --with compute-domains | kubectl apply --server-side -f -"
-            raise NoClusterAccess(f"{api.connection.server}: {kind.kind}: {response.error_message.strip()}; {more}")
+            raise ClusterAccessError(f"{api.connection.server}: {kind.kind}: {response.error_message.strip()}; {more}")
 
 
 class ConvergenceRunNamespace:
@@ -85,7 +85,7 @@ class ConvergenceRunNamespace:
         query = {"fieldManager": manager, "force": "true"}
         response = await self._api.request("PATCH", path, query=query, body=body, content_type=APPLY)
         if not response.is_success:
-            raise NoClusterAccess(f"{path}: {response.error_message}")
+            raise ClusterAccessError(f"{path}: {response.error_message}")
 
     async def create_domain(self, name: str, nodes: int) -> str:
         """Create a domain for this number of nodes; return its uid."""
@@ -110,7 +110,7 @@ class ConvergenceRunNamespace:
                 return created
             if retries:
                 await asyncio.sleep(0.5)  # the server may not have observed a new namespace or role yet
-        raise NoClusterAccess(f"{path}: {response.error_message}")
+        raise ClusterAccessError(f"{path}: {response.error_message}")
 
 
 def write_service_account_kubeconfig(

@@ -13,15 +13,15 @@ from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE
 from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique, DaemonPod
-from grove_shell.client.response_check import parse_watch_event
+from grove_shell.client.proxy_response_check import parse_watch_event
 from grove_shell.converge.run_parameters_and_results import ConvergenceRunParameters
-from grove_shell.domain_controller.domain_cache import DomainCache
+from grove_shell.domain_controller.domain_cache import ComputeDomainCache
 from grove_shell.domain_daemon.daemon_requests import parse_daemon_registry
 
 _NEWEST = 2**62
 
 
-class ConvergenceMonitor(DomainCache):
+class ConvergenceMonitor(ComputeDomainCache):
     """Watches every object of a run and records when the run converged (CV-012).
 
     The daemons have no pods in the cluster; the cache shows a pod for each of them to the controller.

@@ -22,13 +22,13 @@ from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonAction,
-    IdleAction,
+    DaemonIdleAction,
+    DaemonWaitAction,
     PostRequest,
     PutRequest,
     RequestResultKind,
     RestartFabricAction,
     StartFabricAction,
-    WaitAction,
 )
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
@@ -36,7 +36,7 @@ from grove_core.resources.compute_domain import READY, read_daemon_entries
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_shell.converge.model.model_object_store import DaemonEntryIndexAndReadiness, NvlinkCliqueState
 from grove_shell.converge.model.model_run_context import (
-    ActionWithoutRequest,
+    DaemonActionWithoutRequest,
     DecideAgainAt,
     ModelDaemonsAndRegistries,
     ModelWrite,
@@ -50,7 +50,7 @@ _MAX_DOUBLINGS: Final = 32
 _JOINING: Final = "joins"
 _STARTING: Final = "starts"
 
-_CachedAction = DaemonEntryIndexAndReadiness | ActionWithoutRequest | int
+_CachedAction = DaemonEntryIndexAndReadiness | DaemonActionWithoutRequest | int
 """An entry to write, a local action, or the time of the next decision."""
 
 
@@ -130,12 +130,12 @@ class DomainDaemonModel:
         """Note that its fabric daemon is ready."""
         self._fabric_ready = True
 
-    def decide_next_action(self, at: int) -> ModelWrite | ActionWithoutRequest | DecideAgainAt:
+    def decide_next_action(self, at: int) -> ModelWrite | DaemonActionWithoutRequest | DecideAgainAt:
         """Return the next action."""
         if self._version < 0:
-            return ActionWithoutRequest.IDLE
+            return DaemonActionWithoutRequest.IDLE
         wanted = self._wanted(at)
-        if isinstance(wanted, ActionWithoutRequest):
+        if isinstance(wanted, DaemonActionWithoutRequest):
             return wanted
         if isinstance(wanted, int):
             return DecideAgainAt(wanted)
@@ -199,10 +199,10 @@ class DomainDaemonModel:
             case ApplyRequest() | PutRequest() | PostRequest():
                 return _entry_in(action, identity, sharded=self._participants.point.protocol.sharded)
             case StartFabricAction() | RestartFabricAction():
-                return ActionWithoutRequest.START
-            case IdleAction() | WaitAction(None):
-                return ActionWithoutRequest.IDLE
-            case WaitAction(until) if until is not None:
+                return DaemonActionWithoutRequest.START
+            case DaemonIdleAction() | DaemonWaitAction(None):
+                return DaemonActionWithoutRequest.IDLE
+            case DaemonWaitAction(until) if until is not None:
                 return (until - START_OF_TIME) // _MICROSECOND
             case _:
                 raise BrokenInvariant("CV-003", f"without faults no daemon does {action}")

@@ -47,7 +47,7 @@ class ModelWrite:
 
 
 @unique
-class ActionWithoutRequest(Enum):
+class DaemonActionWithoutRequest(Enum):
     """An action of a daemon without a request."""
 
     START = "start"

@@ -11,7 +11,7 @@ from grove_shell.converge.model.model_object_store import CommittedObjectChange,
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
-    ActionWithoutRequest,
+    DaemonActionWithoutRequest,
     DecideAgainAt,
     ModelDaemonsAndRegistries,
     ModelRunContext,
@@ -83,7 +83,7 @@ class SimulatedDomainDaemon:
     def _decide(self) -> None:
         queue = self._context.queue
         action = self._model.decide_next_action(queue.now)
-        while action is ActionWithoutRequest.START:
+        while action is DaemonActionWithoutRequest.START:
             self._model.on_fabric_start()
             if self.pushed_at is None:
                 self.pushed_at = queue.now

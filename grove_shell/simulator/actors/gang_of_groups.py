@@ -12,7 +12,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PackedGroupReplica, PodGang, PodGangConstraints
 from grove_core.resources.podgang import PodGroup as PodsOfClique
 from grove_shell.in_memory.garbage_collection import StoredObject
-from grove_shell.simulator.actors.gang_packing import GangPodBlock
+from grove_shell.simulator.actors.gang_packing import PodPackingBlock
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 
 
@@ -29,7 +29,7 @@ class GroupOfPods(NamedTuple):
 
     def as_pod_block(
         self, waiting: Mapping[str, Sequence[Pod]], placed_nodes: Mapping[str, Sequence[SimulatedNode]]
-    ) -> GangPodBlock:
+    ) -> PodPackingBlock:
         """Return its pods as nested blocks, one for each group, in the order in which kube-scheduler places them.
 
         Args:
@@ -39,7 +39,7 @@ class GroupOfPods(NamedTuple):
         blocks = tuple(part.as_pod_block(waiting, placed_nodes) for part in self.parts)
         placed = (*placed_nodes.get(self.name, ()), *(node for block in blocks for node in block.placed_nodes))
         pods = () if blocks else tuple(waiting.get(self.name, ()))
-        return GangPodBlock(self.pack, pods, tuple(block for block in blocks if block.pod_count), placed)
+        return PodPackingBlock(self.pack, pods, tuple(block for block in blocks if block.pod_count), placed)
 
 
 class GroupedGang(NamedTuple):

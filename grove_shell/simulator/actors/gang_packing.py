@@ -16,7 +16,7 @@ RequestsOf: TypeAlias = Callable[[Pod], PodResourceRequests]
 ChooseNode: TypeAlias = Callable[[PodResourceRequests, Iterable[SimulatedNode]], SimulatedNode | None]
 
 
-class GangPodBlock(NamedTuple):
+class PodPackingBlock(NamedTuple):
     """Pods that are packed together; inner blocks are packed more closely.
 
     Attributes:
@@ -28,7 +28,7 @@ class GangPodBlock(NamedTuple):
 
     pack: GangPackConstraint
     pods: tuple[Pod, ...]
-    blocks: tuple["GangPodBlock", ...] = ()
+    blocks: tuple["PodPackingBlock", ...] = ()
     placed_nodes: tuple[SimulatedNode, ...] = ()
 
     @property
@@ -47,7 +47,7 @@ def gang_as_pod_blocks(
     placement: PodGangConstraints,
     waiting: Mapping[str, Sequence[Pod]],
     placed_nodes: Mapping[str, Sequence[SimulatedNode]],
-) -> GangPodBlock:
+) -> PodPackingBlock:
     """Return the pods of a gang as nested blocks.
 
     Args:
@@ -59,19 +59,19 @@ def gang_as_pod_blocks(
     grouped = {name for one in placement.packed_groups for name in one.cliques}
     names = dict.fromkeys((*waiting, *placed_nodes))
 
-    def block(pack: GangPackConstraint, names: Iterable[str], parts: Iterable[GangPodBlock] = ()) -> GangPodBlock:
+    def block(pack: GangPackConstraint, names: Iterable[str], parts: Iterable[PodPackingBlock] = ()) -> PodPackingBlock:
         unpacked: list[Pod] = []
         inner = list(parts)
         in_block = [node for part in inner for node in part.placed_nodes]
         for name in names:
             in_block += placed_nodes.get(name, ())
             if name in packs:
-                own = GangPodBlock(packs[name], tuple(waiting.get(name, ())), (), tuple(placed_nodes.get(name, ())))
+                own = PodPackingBlock(packs[name], tuple(waiting.get(name, ())), (), tuple(placed_nodes.get(name, ())))
                 inner.append(own)
             else:
                 unpacked += waiting.get(name, ())
         ordered = sorted((part for part in inner if part.pod_count), key=lambda part: -part.pod_count)
-        return GangPodBlock(pack, tuple(unpacked), tuple(ordered), tuple(in_block))
+        return PodPackingBlock(pack, tuple(unpacked), tuple(ordered), tuple(in_block))
 
     parts = [block(one.pack, one.cliques) for one in placement.packed_groups]
     return block(placement.gang, (name for name in names if name not in grouped), parts)
@@ -84,7 +84,7 @@ def node_labels_required_by_placement(placement: PodGangConstraints) -> set[str]
 
 
 def assign_nodes_to_pods(
-    block: GangPodBlock,
+    block: PodPackingBlock,
     nodes: Sequence[SimulatedNode],
     requests_of: RequestsOf,
     best: ChooseNode,
@@ -105,7 +105,7 @@ def assign_nodes_to_pods(
 
 
 def _within(
-    block: GangPodBlock,
+    block: PodPackingBlock,
     nodes: Sequence[SimulatedNode],
     requests_of: RequestsOf,
     best: ChooseNode,
@@ -134,7 +134,7 @@ def release_reserved_node_room(assigned: Assignment, requests_of: RequestsOf) ->
 
 
 def _choices(
-    block: GangPodBlock, nodes: Sequence[SimulatedNode], limited: frozenset[str]
+    block: PodPackingBlock, nodes: Sequence[SimulatedNode], limited: frozenset[str]
 ) -> Iterator[Sequence[SimulatedNode]]:
     """Yield the node sets to try for a block: first within a preferred label value, then within the required one."""
     if block.pack == NO_PACK:
@@ -182,7 +182,9 @@ def fullest_node(requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) 
     )
 
 
-def emptiest_node(requests: PodResourceRequests, nodes: Iterable[SimulatedNode]) -> SimulatedNode | None:
+def fitting_node_with_fewest_pods(
+    requests: PodResourceRequests, nodes: Iterable[SimulatedNode]
+) -> SimulatedNode | None:
     """Return the node with room and the fewest pods, as kube-scheduler does by default; None without."""
     return min(
         _nodes_with_room(requests, nodes),

@@ -15,9 +15,9 @@ from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, PodGang
 from grove_shell.simulator.actors.gang_of_groups import GroupedGang, GroupTrees
 from grove_shell.simulator.actors.gang_packing import (
     Assignment,
-    GangPodBlock,
+    PodPackingBlock,
     assign_nodes_to_pods,
-    emptiest_node,
+    fitting_node_with_fewest_pods,
     fullest_node,
     gang_as_pod_blocks,
     node_labels_required_by_placement,
@@ -203,7 +203,7 @@ class SimulatedScheduler:
 
     def _assign(self, gang: PodGang | None, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Assignment | None:
         """Return nodes for pods, close to the placed pods of their gang where it requires this; None without."""
-        block = GangPodBlock(NO_PACK, tuple(pods))
+        block = PodPackingBlock(NO_PACK, tuple(pods))
         grouped = self._grouped.get((gang.ref.namespace, gang.ref.name)) if gang is not None else None
         if gang is not None and (grouped or gang.placement._replace(topology="") != NO_PLACEMENT):
             waiting: defaultdict[str, list[Pod]] = defaultdict(list)
@@ -218,7 +218,7 @@ class SimulatedScheduler:
                 if grouped
                 else gang_as_pod_blocks(gang.placement, waiting, nodes)
             )
-        best = emptiest_node if grouped else fullest_node
+        best = fitting_node_with_fewest_pods if grouped else fullest_node
         return assign_nodes_to_pods(block, tuple(self.nodes.values()), self.resource_requests_of_pod, best)
 
     def _live_pods(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> defaultdict[str, list[Pod]]:
@@ -236,7 +236,7 @@ class SimulatedScheduler:
         nodes, why = tuple(self.nodes.values()), ""
         for pod in needed:
             found = assign_nodes_to_pods(
-                GangPodBlock(NO_PACK, (pod,)), nodes, self.resource_requests_of_pod, fullest_node
+                PodPackingBlock(NO_PACK, (pod,)), nodes, self.resource_requests_of_pod, fullest_node
             )
             if found is None:
                 why = f"there are some for {len(taken)}{self._missing_resources(pod)}"

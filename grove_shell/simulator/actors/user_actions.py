@@ -41,7 +41,7 @@ from grove_shell.simulator.scenario.scenario_events import (
     ScaleScenarioEvent,
 )
 from grove_shell.simulator.scenario.scenario_field_types import PodByCliqueAndIndex
-from grove_shell.simulator.virtual_time import clock_time_at
+from grove_shell.simulator.virtual_time import datetime_of_virtual_time
 
 Manifest = Mapping[str, Any]
 Fill = Callable[[Manifest], dict[str, Any]]
@@ -101,7 +101,7 @@ class SimulatedUserActions:
                 self.cluster.put_object(changed)
             return
         applied = snapshot_of_newly_created_set(Snapshot(root=root, now=self.start), self.rules).root
-        made = replace(applied, created_at=clock_time_at(self.start, self._now).replace(microsecond=0))
+        made = replace(applied, created_at=datetime_of_virtual_time(self.start, self._now).replace(microsecond=0))
         self.cluster.add_object(replace(made, uid=self.cluster.server.make_unique_uid(root.ref)))
 
     def scale_object(self, arguments: ScaleScenarioEvent) -> None:

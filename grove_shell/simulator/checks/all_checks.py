@@ -9,25 +9,25 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cache_view import Observation
-from grove_shell.simulator.checks.final_state_checks import DeletedSetLeftoversCheck, RequiredObjectsCheck
+from grove_shell.simulator.checks.final_state_checks import DeletedSetLeftoversCheck, RequiredObjectsExistCheck
 from grove_shell.simulator.checks.gang_termination_check import GangTerminationCheck
 from grove_shell.simulator.checks.operator_write_check import OperatorWriteCheck
-from grove_shell.simulator.checks.pod_checks import PodCountCheck, PodDeletionCheck, SchedulingGateCheck
+from grove_shell.simulator.checks.pod_checks import GateRemovalCheck, PodCreationCheck, PodDeletionCheck
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, Manifest, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
 from grove_shell.simulator.recording.simulation_history import SimulationActor
-from grove_shell.simulator.virtual_time import clock_time_at
+from grove_shell.simulator.virtual_time import datetime_of_virtual_time
 
 PROMISES: Final[tuple[type[SimulationCheck], ...]] = (
-    PodCountCheck,
+    PodCreationCheck,
     PodDeletionCheck,
-    SchedulingGateCheck,
+    GateRemovalCheck,
     OperatorWriteCheck,
     GangTerminationCheck,
     DeletedSetLeftoversCheck,
-    RequiredObjectsCheck,
+    RequiredObjectsExistCheck,
 )
 """The checks of ``grove simulate --check``."""
 
@@ -80,7 +80,7 @@ class AllSimulationChecks:
             check.check_at_rest()
         watches = SimulatedListsAndWatches(operator.cluster, 0)
         watches.list_into_empty_cache(operator.configuration)
-        clock = clock_time_at(operator.start, self.state.now)
+        clock = datetime_of_virtual_time(operator.start, self.state.now)
         snapshots = (watches.cache.snapshot_of_root(root_key, clock) for root_key in watches.cache.root_keys())
         for steps in (operator.plan_for_root(snapshot).steps for snapshot in snapshots if snapshot is not None):
             if steps:

@@ -28,7 +28,7 @@ _NAMES = 3
 _COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service", *GROUP_KINDS)
 
 
-class RequiredObjectsCheck(SimulationCheck):
+class RequiredObjectsExistCheck(SimulationCheck):
     """O1: every set has the objects that its spec requires, derived from the documents, not from the core."""
 
     def check_at_rest(self) -> None:

@@ -20,7 +20,7 @@ from grove_shell.simulator.recording.simulation_history import SimulationActor
 _REMOVES_OUR_GATE: Final = canonical_json({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
 
 
-class PodCountCheck(SimulationCheck):
+class PodCreationCheck(SimulationCheck):
     """RS1, RS3, RS4, RS10: a created pod has a free index, and its PodClique no more pods than it should."""
 
     def __init__(self, state: ActualClusterState) -> None:
@@ -104,7 +104,7 @@ class PodDeletionCheck(SimulationCheck):
         del actor
 
 
-class SchedulingGateCheck(SimulationCheck):
+class GateRemovalCheck(SimulationCheck):
     """RS6: only Grove's gate is removed, and not before the gang may be placed."""
 
     def on_operator_plan(self, actor: SimulationActor, snapshot: Snapshot, plan: Plan) -> None:
@@ -125,7 +125,7 @@ class SchedulingGateCheck(SimulationCheck):
                 message = f"more than Grove's gate is removed from {step.target.name}"
                 self.state.report_broken_promise("RS6", message, step.target.short)
             clique, pod = pods[step.target.name]
-            self._check_removal(pod, gangs, by_clique, base_gangs_of(pod, seen))
+            self._check_removal(pod, gangs, by_clique, base_gang_of_pod(pod, seen))
         del actor
 
     def _check_created(self, snapshot: Snapshot, plan: Plan) -> None:
@@ -141,7 +141,7 @@ class SchedulingGateCheck(SimulationCheck):
                     continue
                 waits = any(
                     base is None or any(placed[group.name] < group.min_replicas for group in base.groups)
-                    for base in map(gangs.get, base_gangs_of(made, snapshot))
+                    for base in map(gangs.get, base_gang_of_pod(made, snapshot))
                 )
                 if made.pod_group:
                     self._check_created_in_groups(made, step, seen, placed)
@@ -155,7 +155,7 @@ class SchedulingGateCheck(SimulationCheck):
         exists = any(one.ref.kind == POD_GROUP_KIND and one.ref.name == made.pod_group for one in seen.others)
         waits = any(
             placed[clique.ref.name] < clique.min_available
-            for base in base_gangs_of(made, seen)
+            for base in base_gang_of_pod(made, seen)
             for clique in seen.cliques
             if clique.labels.get(POD_GANG) == base
         )
@@ -187,7 +187,7 @@ class SchedulingGateCheck(SimulationCheck):
                 self.state.report_broken_promise("RS6", message, pod.ref.short)
 
 
-def base_gangs_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:
+def base_gang_of_pod(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:
     """Return the gang that the gang of a pod waits for, if any; by its name, because the operator writes the labels."""
     root = snapshot.root.ref.name
     base = f"{root}-{pod.gang.removeprefix(f'{root}-').partition('-')[0]}"

@@ -27,7 +27,7 @@ from grove_core.resources.object_after_write import object_after_merge_patch
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_usage import bound_pods_by_set, sets_by_topology
+from grove_core.resources.topology_usage import bound_pod_counts_by_set, sets_by_topology
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
@@ -71,7 +71,7 @@ class SimulatedAdmissionDecisions:
     of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = admit_podgang
 
 
-def admission_by_rules(rules: RuleSet) -> SimulatedAdmissionDecisions:
+def simulated_admission_for_rules(rules: RuleSet) -> SimulatedAdmissionDecisions:
     """Return the admission decisions of an operator; its sets alone are judged in another way than the design's."""
     return SimulatedAdmissionDecisions(
         of_set=partial(_of_set, rules=rules), defaults=partial(manifest_with_defaults_of, rules=rules)
@@ -178,10 +178,10 @@ def with_json_patch(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str,
     return found
 
 
-def topology_view_of_cluster(items: Iterable[Resource]) -> KnownTopologiesForAdmission:
+def known_topologies_for_simulated_admission(items: Iterable[Resource]) -> KnownTopologiesForAdmission:
     """Return what admission sees of topologies; whether pods are bound is read from the status of their PodClique."""
     there = tuple(items)
-    bound = bound_pods_by_set(item for item in there if isinstance(item, PodClique))
+    bound = bound_pod_counts_by_set(item for item in there if isinstance(item, PodClique))
     sets = (item for item in there if isinstance(item, PodCliqueSet))
     users = sets_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)
     return KnownTopologiesForAdmission(

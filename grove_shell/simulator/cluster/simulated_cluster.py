@@ -18,7 +18,7 @@ from grove_shell.simulator.cluster.object_change_detector import ObjectChange, O
 from grove_shell.simulator.cluster.simulated_admission import (
     SimulatedAdmissionDecisions,
     SimulatedWebhooks,
-    topology_view_of_cluster,
+    known_topologies_for_simulated_admission,
 )
 from grove_shell.simulator.virtual_time import VirtualTimeQueue
 
@@ -147,7 +147,7 @@ class SimulatedCluster:
     def topology_view(self) -> KnownTopologiesForAdmission:
         """Return the topologies and their users as admission sees them now."""
         return (
-            topology_view_of_cluster(self.server.items.values())
+            known_topologies_for_simulated_admission(self.server.items.values())
             if self.delayed_topologies is None
             else self.delayed_topologies()
         )

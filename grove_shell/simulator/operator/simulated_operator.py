@@ -23,14 +23,14 @@ from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWa
 from grove_shell.simulator.recording.simulation_history import SimulationActor
 from grove_shell.simulator.scenario.fault_events import CrashOperatorFault
 from grove_shell.simulator.scenario.scenario import ScenarioOperatorSpec
-from grove_shell.simulator.virtual_time import SECOND, clock_time_at
+from grove_shell.simulator.virtual_time import SECOND, datetime_of_virtual_time
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
 DecideTopology: TypeAlias = Callable[[TopologySnapshot], Plan]
 Preflight: TypeAlias = Callable[[Configuration, ServedApis], tuple[PreflightObjection, ...]]
 
 
-class SimulatedDecisions(NamedTuple):
+class SimulatedOperatorDecisions(NamedTuple):
     """How the simulated operator decides.
 
     Attributes:
@@ -63,7 +63,7 @@ class SimulatedOperator:
         cluster: SimulatedCluster,
         start: datetime,
         spec: ScenarioOperatorSpec,
-        decisions: SimulatedDecisions,
+        decisions: SimulatedOperatorDecisions,
         *,
         actor: SimulationActor = SimulationActor.OPERATOR,
         observers: Iterable[SimulatedOperatorObserver] = (),
@@ -162,7 +162,7 @@ class SimulatedOperator:
             watches=self.watches,
             connection=self.connection,
             decide=self.plan_for_root,
-            clock=lambda: clock_time_at(self.start, self.cluster.queue.now + self.clock_offset),
+            clock=lambda: datetime_of_virtual_time(self.start, self.cluster.queue.now + self.clock_offset),
             shortest_rest=self.spec.round,
             delays_statuses=self.decisions.delays_statuses,
             actor=self.actor,

@@ -19,7 +19,7 @@ from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.failed_write_retries import FailedWriteRetries
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from grove_shell.operator.reconcile_schedule import ReconcileSchedule, WriteThrottle
+from grove_shell.operator.reconcile_schedule import RootReconcileSchedule, SetWriteThrottle
 from grove_shell.simulator.cluster.object_change_detector import Object
 from grove_shell.simulator.operator.simulated_api_connection import SimulatedApiConnection, SimulatedOperatorCrash
 from grove_shell.simulator.operator.simulated_watches import SimulatedListsAndWatches
@@ -118,10 +118,12 @@ class SimulatedOperatorProcess(ReconcileRoundListener):
         for root_key in notified:
             self._reconcile_loop.enqueue(root_key)
 
-    def _new_schedule(self, enqueue: Callable[[], None]) -> ReconcileSchedule:
+    def _new_schedule(self, enqueue: Callable[[], None]) -> RootReconcileSchedule:
         backlog = FailedWriteRetries(jitter=lambda: 1.0)
-        throttle = WriteThrottle(delays_statuses=self.delays_statuses)
-        return ReconcileSchedule(enqueue, backlog=backlog, throttle=throttle, shortest_rest=self.shortest_rest / SECOND)
+        throttle = SetWriteThrottle(delays_statuses=self.delays_statuses)
+        return RootReconcileSchedule(
+            enqueue, backlog=backlog, throttle=throttle, shortest_rest=self.shortest_rest / SECOND
+        )
 
     def _decide(self, observation: Observation) -> Plan:
         with self._event_loop.raise_first_error():

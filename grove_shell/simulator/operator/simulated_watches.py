@@ -18,7 +18,10 @@ from grove_core.resources.pod import Pod
 from grove_shell.cache.cluster_cache import PARSERS, ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.simulator.cluster.object_change_detector import Object, ObjectChange
-from grove_shell.simulator.cluster.simulated_admission import topology_manifest, topology_view_of_cluster
+from grove_shell.simulator.cluster.simulated_admission import (
+    known_topologies_for_simulated_admission,
+    topology_manifest,
+)
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.scenario_field_types import KINDS, kind_name_in_faults
 
@@ -97,7 +100,7 @@ class SimulatedListsAndWatches:
     def topology_view(self) -> KnownTopologiesForAdmission:
         """Return the topologies and their users by what has arrived by now; admission reads them (SM-011, TP5)."""
         self.apply_arrived_changes()
-        return topology_view_of_cluster(
+        return known_topologies_for_simulated_admission(
             item for store in self.cache.stores.values() for item in store.readable_objects.values()
         )
 

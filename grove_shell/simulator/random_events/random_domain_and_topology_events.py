@@ -93,7 +93,7 @@ HIERARCHIES: Final[tuple[tuple[tuple[str, str], ...], ...]] = (
 _SPARE: Final = "spare"
 
 
-def topology_manifest_with_levels(name: str, levels: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def topology_manifest_of(name: str, levels: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     """Return the manifest of a topology."""
     return {
         "apiVersion": API_VERSION,
@@ -112,7 +112,7 @@ def topology_settings_with_levels(levels: tuple[tuple[str, str], ...], *, enable
 
 def _apply_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     """Return a write of a topology: other levels, another label, or a new topology."""
-    manifest = topology_manifest_with_levels(rng.choice((*targets.topologies, _SPARE)), rng.choice(HIERARCHIES))
+    manifest = topology_manifest_of(rng.choice((*targets.topologies, _SPARE)), rng.choice(HIERARCHIES))
     if rng.random() < 0.3:  # noqa: PLR2004 - seldom
         manifest["metadata"]["labels"] = {"example.com/team": "network"}
     return [ScenarioEvent(at=at, apply_topology=ApplyTopologyScenarioEvent(manifest=manifest))]
@@ -124,7 +124,7 @@ def _delete_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[
     deletion = ScenarioEvent(at=at, delete_topology=ClusterTopologyByName(name=name))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [deletion]
-    again = ApplyTopologyScenarioEvent(manifest=topology_manifest_with_levels(name, rng.choice(HIERARCHIES)))
+    again = ApplyTopologyScenarioEvent(manifest=topology_manifest_of(name, rng.choice(HIERARCHIES)))
     return [deletion, ScenarioEvent(at=at + random_duration(rng, 2 * MINUTE), apply_topology=again)]
 
 

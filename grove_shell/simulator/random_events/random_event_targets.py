@@ -13,7 +13,7 @@ from grove_core.resources.naming_rules import (
 )
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_core.snapshot.expected_replicas import ExpectedSet
+from grove_core.snapshot.expected_replicas import ExpectedSetReplicas
 from grove_shell.settings.shared_settings import MnnvlSettings
 from grove_shell.simulator.scenario.possible_object_names import shared_domain_memberships
 from grove_shell.simulator.scenario.scenario import Scenario
@@ -55,7 +55,7 @@ def random_event_targets_of(scenario: Scenario, dump: IndexedCluster | None = No
     groups: list[tuple[str, int]] = []
     scalers: list[str] = []
     roots = map(podcliqueset_from_json, scenario.spec.sets)
-    replicas = [(root, replica) for root in roots for replica in ExpectedSet(root.ref.name, root.spec).replicas]
+    replicas = [(root, replica) for root in roots for replica in ExpectedSetReplicas(root.ref.name, root.spec).replicas]
     for _, replica in replicas:
         cliques += [part.name for part in replica.all_cliques]
         groups += [(group.name, group.template.min_available) for group in replica.groups]

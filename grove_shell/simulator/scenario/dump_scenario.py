@@ -16,7 +16,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import FINISHED_PHASES
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_sources import input_items_in_path, standard_input_stream
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 from grove_shell.simulator.scenario.scenario import API_VERSION, KIND
 
 _START: Final = "0s"
@@ -59,7 +59,7 @@ def scenario_from_dump(
         ready_after: when the pods that are not ready in the dump become ready; None for never.
     """
     found = DumpScenario()
-    items = [item.value for item in input_items_in_path(path, found.faults, standard_input_stream())]
+    items = [item.value for item in input_items_in_path(path, found.faults, standard_input_bytes())]
     if not found.faults and not edits and not _has_stored_set(items):
         expected = f"a {SET_KIND} that a cluster stores, with a uid (--edit applies a manifest)"
         found.faults.append(InputFault(file=path, expected=expected, got="none"))
@@ -100,7 +100,7 @@ def _has_stored_set(items: Sequence[Mapping[str, Any]]) -> bool:
 
 def _manifests(path: str, namespaces: Mapping[str, set[str]], faults: list[InputFault]) -> Iterator[dict[str, Any]]:
     count = 0
-    for item in input_items_in_path(path, faults, standard_input_stream()):
+    for item in input_items_in_path(path, faults, standard_input_bytes()):
         if item.value.get("kind") != SET_KIND:
             continue
         count += 1

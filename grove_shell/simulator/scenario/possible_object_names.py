@@ -19,7 +19,7 @@ from grove_core.resources.naming_rules import compute_domain_name, scaling_group
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
-from grove_core.snapshot.expected_replicas import ExpectedReplica, ExpectedSet
+from grove_core.snapshot.expected_replicas import ExpectedReplica, ExpectedSetReplicas
 from grove_shell.simulator.scenario.scenario_events import (
     ApplySetScenarioEvent,
     ApplyTopologyScenarioEvent,
@@ -176,7 +176,7 @@ class PossibleObjectNames:
         most = max(self._requested.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
         for root in roots:
             yield from ((CLIQUE_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
-            expected = ExpectedSet(
+            expected = ExpectedSetReplicas(
                 root.ref.name, root.spec, self._most_group_replicas(root, most, spare=int(len(roots) > 1))
             )
             for index in range(most):

@@ -53,13 +53,13 @@ class ObjectNamesFieldMarker:
     kind: str = ""
 
 
-def object_names_in(part: ScenarioPart) -> Iterator[tuple[str, str, str]]:
+def objects_named_in_scenario_part(part: ScenarioPart) -> Iterator[tuple[str, str, str]]:
     """Yield field path, kind and name of every object that a part of a scenario names."""
     for field, info in type(part).model_fields.items():
         value, path = getattr(part, field), to_camel(field)
         named = next((mark for mark in info.metadata if isinstance(mark, ObjectNamesFieldMarker)), None)
         if isinstance(value, ScenarioPart):
-            yield from ((f"{path}.{inner}", kind, name) for inner, kind, name in object_names_in(value))
+            yield from ((f"{path}.{inner}", kind, name) for inner, kind, name in objects_named_in_scenario_part(value))
         elif named is not None and isinstance(value, str) and value:
             yield path, named.kind or getattr(part, "kind", ""), value
         elif named is not None and isinstance(value, Mapping):

@@ -20,7 +20,7 @@ from grove_shell.simulator.scenario.possible_object_names import (
 )
 from grove_shell.simulator.scenario.scenario import Scenario, ScenarioExpectation
 from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
-from grove_shell.simulator.scenario.scenario_field_types import ScenarioPart, object_names_in
+from grove_shell.simulator.scenario.scenario_field_types import ScenarioPart, objects_named_in_scenario_part
 from grove_shell.simulator.virtual_time import go_duration_text
 
 MOST_OBJECTS: Final = 200_000
@@ -41,18 +41,20 @@ class UnknownName:
     got: str
 
 
-def unknown_names_in(scenario: Scenario, dump: IndexedCluster | None = None) -> list[UnknownName]:
+def unknown_names_in_scenario(scenario: Scenario, dump: IndexedCluster | None = None) -> list[UnknownName]:
     """Return every name in a scenario that no object can have at its time (SM-001)."""
     spec = scenario.spec
     known = PossibleObjectNames(spec.sets, spec.nodes, dump, spec.topologies)
-    return unknown_names_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)
+    return unknown_names_in_scenario_parts(
+        known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques
+    )
 
 
 def _too_many(path: str, known: PossibleObjectNames) -> UnknownName:
     return UnknownName(path, f"sets with at most {MOST_OBJECTS:,} objects", f"{known.max_object_count:,}")
 
 
-def unknown_names_among(
+def unknown_names_in_scenario_parts(
     known: PossibleObjectNames,
     events: Mapping[int, ScenarioEvent],
     expectations: Mapping[int, ScenarioExpectation],
@@ -84,7 +86,7 @@ def unknown_names_among(
 
 
 def _unknown_in(part: ScenarioPart, place: str, known: PossibleObjectNames, which: str) -> Iterator[UnknownName]:
-    for path, kind, name in object_names_in(part):
+    for path, kind, name in objects_named_in_scenario_part(part):
         if known.knows_all_names_of_kind(kind) and not known.can_exist(kind, name):
             yield UnknownName(f"{place}.{path}", f"a {kind} {which}; {known.similar_names(kind, name)}", f'"{name}"')
 
@@ -119,7 +121,7 @@ def expected_field_value_text(problem: Mapping[str, Any], whole: type[BaseModel]
     return _EXPECTED.get(kind, str(problem["msg"]).removeprefix("Value error, "))
 
 
-def wrong_field_value_text(problem: Mapping[str, Any]) -> str:
+def shortened_wrong_value(problem: Mapping[str, Any]) -> str:
     """Return the wrong value, shortened."""
     if problem["type"] == "missing":
         return "nothing"

@@ -25,7 +25,7 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 from grove_shell.reading.input_faults import COMMAND_LINE, InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
-from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_stream
+from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_bytes
 from grove_shell.reading.manifest_admission import objection_as_expectation
 from grove_shell.reading.newest_time import newest_timestamp_in_object
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
@@ -36,8 +36,8 @@ from grove_shell.simulator.scenario.scenario_events import ScenarioEvent, Scenar
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN, ScenarioPart
 from grove_shell.simulator.scenario.scenario_problems import (
     expected_field_value_text,
-    unknown_names_among,
-    wrong_field_value_text,
+    shortened_wrong_value,
+    unknown_names_in_scenario_parts,
 )
 
 _SET_KINDS: Final = ("PodCliqueSet",)
@@ -75,7 +75,7 @@ def read_scenario(path: str, choose: ChooseRules = lambda _cluster, _newer: DESI
         choose: returns the operator that admits, given the cluster of the scenario and the marks of a newer release.
     """
     faults: list[InputFault] = []
-    items = list(input_items_in_path(path, faults, standard_input_stream()))
+    items = list(input_items_in_path(path, faults, standard_input_bytes()))
     if len(items) != 1 and not faults:
         faults.append(InputFault(file=path, expected="one Scenario", got=f"{len(items)} objects"))
     if faults:
@@ -127,7 +127,7 @@ class _ScenarioReader:
         except ValidationError as error:
             for problem in error.errors(include_url=False):
                 self._note(
-                    _path(problem["loc"]), expected_field_value_text(problem, Scenario), wrong_field_value_text(problem)
+                    _path(problem["loc"]), expected_field_value_text(problem, Scenario), shortened_wrong_value(problem)
                 )
             return None
         if self.faults:
@@ -154,7 +154,9 @@ class _ScenarioReader:
         if not hidden:
             known = PossibleObjectNames(self.sets, pools.values(), self.dump, self.topologies, self.rules)
             expected = _each(ScenarioExpectation, spec.get("expect"))
-            for found in unknown_names_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
+            for found in unknown_names_in_scenario_parts(
+                known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")
+            ):
                 self._note(found.path, found.expected, found.got)
 
     def read_cluster(self) -> None:
@@ -162,13 +164,13 @@ class _ScenarioReader:
         name = _part(self.item.value, "spec").get("cluster")
         if not isinstance(name, str):
             return
-        from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios start from a dump
+        from grove_shell.reading.cluster_reading import load_input_files  # noqa: PLC0415 - few scenarios start from a dump
 
         path = str(self._beside(name))
-        loaded = load([path], standard_input_stream(), raising=False)
+        loaded = load_input_files([path], standard_input_bytes(), raising=False)
         self.faults.extend(loaded.faults)
         self.newest = loaded.taken_at
-        for item in input_items_in_path(path, [], standard_input_stream()):
+        for item in input_items_in_path(path, [], standard_input_bytes()):
             self.newest = max(filter(None, (self.newest, newest_timestamp_in_object(item.value))), default=None)
             meta = _part(item.value, "metadata")
             if item.value.get("kind") == "PodCliqueSet":
@@ -233,7 +235,7 @@ class _ScenarioReader:
             self._note(where, "a manifest, or file: PATH and nothing else", short_json(given))
             return
         faults: list[InputFault] = []
-        values = [item.value for item in input_items_in_path(str(self._beside(name)), faults, standard_input_stream())]
+        values = [item.value for item in input_items_in_path(str(self._beside(name)), faults, standard_input_bytes())]
         self.faults.extend(faults)
         meant = [value for value in values if value.get("kind") in kinds]
         if not meant and not faults:

@@ -8,11 +8,11 @@ from grove_core.compare import FirstTermination, RuleSetComparison
 from grove_shell.views.compare.compare_page import RuleSetComparisonReport, rule_set_comparison_page
 from grove_shell.views.formatting import (
     MAX_NAMES,
-    comma_separated_names,
     count_with_noun,
+    join_names_with_commas,
     object_display_name,
 )
-from grove_shell.views.markdown_page import add_sections, text_of_line, text_page_sections
+from grove_shell.views.markdown_page import add_markdown_sections, text_of_line, text_page_sections
 from grove_shell.views.markdown_text import MarkdownDocument
 from grove_shell.views.plan.plan_markdown import impact_cells, time_cell
 
@@ -32,13 +32,13 @@ def compare_markdown(report: RuleSetComparisonReport, *, full: bool) -> str:
     written.add_table(columns, rows[:_ROWS], "difference", "Terminations that differ")
     if len(rows) > _ROWS:
         written.add_text(f"and {count_with_noun(len(rows) - _ROWS, 'more difference')}")
-    add_sections(written, rest)
+    add_markdown_sections(written, rest)
     return written.text()
 
 
 def _rows(found: RuleSetComparison, now: datetime) -> Iterator[tuple[str, ...]]:
     for one in found.differences:
-        names = comma_separated_names([ref.name for ref in one.cliques], MAX_NAMES)
+        names = join_names_with_commas([ref.name for ref in one.cliques], MAX_NAMES)
         yield (
             one.change.value,
             f"{found.root.namespace}/{found.root.name}: {names}",

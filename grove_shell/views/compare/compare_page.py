@@ -11,29 +11,29 @@ from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.reasons import Reason
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import may_change_more
-from grove_core.resources.manifest_changes import ManifestChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     clock_time,
-    comma_separated_names,
     count_with_noun,
     deletion_impact_text,
+    join_names_with_commas,
     object_display_name,
     padded_entry_label,
     relative_time,
 )
-from grove_shell.views.plan.edit_verdict import not_compared_verdict
+from grove_shell.views.plan.edit_verdict import redacted_edits_summary
 from grove_shell.views.plan.manifest_notes import (
-    add_edited_objects,
-    add_hidden_fields,
-    add_manifests_not_planned,
-    not_planned_verdict,
+    add_edited_object_lines,
+    add_redacted_field_lines,
+    add_unselected_sets_with_manifests,
+    unplanned_manifests_summary,
 )
 from grove_shell.views.plan.plan_headline import time_source_note
-from grove_shell.views.plan.upgrade_restart_lines import add_upgrade_restart, upgrade_headline
+from grove_shell.views.plan.upgrade_restart_lines import add_upgrade_restart, upgrade_restart_count_text
 
 _STYLES: Final[Mapping[TerminationChangeKind, str]] = {
     TerminationChangeKind.ENDS: "bold red",
@@ -89,15 +89,15 @@ class RuleSetComparisonReport:
 def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> StyledTextPage:
     """Return the page: the counts, then set by set every replica that the two rule sets treat differently."""
     page, now = StyledTextPage(), report.as_of
-    page.add_line(*comparison_verdict(report))
+    page.add_line(*comparison_headline(report))
     until = f", until {clock_time(report.until, now)}" if report.until is not None else ""
     source = time_source_note(report.as_of_from)
     page.add_line((f"as of {now.date().isoformat()} {clock_time(now, now)}{source}{until}", "dim"))
     because = next((f": {source.because}" for source in report.rules_from if source.because), "")
     page.add_line((f"rules '{report.rules[0]}' compared with rules '{report.rules[1]}'{because}", "dim"))
-    add_edited_objects(page, report.edited)
-    add_manifests_not_planned(page, report.not_planned)
-    add_hidden_fields(page, report.hidden.items(), full=full)
+    add_edited_object_lines(page, report.edited)
+    add_unselected_sets_with_manifests(page, report.not_planned)
+    add_redacted_field_lines(page, report.hidden.items(), full=full)
     for kind in report.not_collected:
         page.add_line((f"not collected: {kind}; what depends on it is not decided", "bold magenta"))
     for found in report.comparisons:
@@ -108,7 +108,7 @@ def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> 
         page.add_line("")
     for text, ends in (("same terminations", True), ("no termination under either rule set", False)):
         if names := [f"{found.root.namespace}/{found.root.name}" for found in same if bool(found.alike) is ends]:
-            page.add_line((text, "green"), f": {comma_separated_names(names, None if full else MAX_NAMES)}")
+            page.add_line((text, "green"), f": {join_names_with_commas(names, None if full else MAX_NAMES)}")
     breaches = sum(len(found.breaches) for found in report.comparisons)
     if breaches and not full:
         page.add_line(
@@ -117,7 +117,7 @@ def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> 
     return page
 
 
-def comparison_verdict(report: RuleSetComparisonReport) -> list[Span]:
+def comparison_headline(report: RuleSetComparisonReport) -> list[Span]:
     """Return the parts of the first line with their styles; each has its separator."""
     changes: Counter[TerminationChangeKind] = Counter()
     for found in report.comparisons:
@@ -135,14 +135,14 @@ def comparison_verdict(report: RuleSetComparisonReport) -> list[Span]:
     if unknown:
         separator = "; " if spans else ""
         spans.append((f"{separator}{count_with_noun(unknown, 'PodCliqueSet')} undecided", "bold magenta"))
-    if restarts := upgrade_headline([one.restart for one in comparisons if one.restart is not None]):
+    if restarts := upgrade_restart_count_text([one.restart for one in comparisons if one.restart is not None]):
         spans.append((f"; {restarts}" if spans else restarts, "bold red"))
     for change in TerminationChangeKind:
         if count := changes.get(change):
             text = f"{count_with_noun(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))
-    hidden = not_compared_verdict(sum(map(may_change_more, report.hidden.values())))
-    left_out = [(f"{text}; ", style) for text, style in (*not_planned_verdict(report.not_planned), *hidden)]
+    hidden = redacted_edits_summary(sum(map(may_change_more, report.hidden.values())))
+    left_out = [(f"{text}; ", style) for text, style in (*unplanned_manifests_summary(report.not_planned), *hidden)]
     return [*left_out, *(spans or [(_all_alike(report), "bold green")])]
 
 
@@ -189,7 +189,7 @@ def add_rule_set_differences(
 def _difference(
     page: StyledTextPage, one: TerminationDifference, rule_sets: tuple[str, str], now: datetime, *, full: bool
 ) -> None:
-    names = comma_separated_names([ref.name for ref in one.cliques], None if full else MAX_NAMES)
+    names = join_names_with_commas([ref.name for ref in one.cliques], None if full else MAX_NAMES)
     page.add_line((padded_entry_label(one.change.value), _STYLES[one.change]), (names, "bold"))
     for rules, end in zip(rule_sets, (one.before, one.after), strict=True):
         if end is None:
@@ -211,7 +211,7 @@ def _end(page: StyledTextPage, rules: str, end: FirstTermination, now: datetime,
     for words in _reasons(end.because, full=full):
         page.add_line(INDENT, f"  {words}")
     if full:
-        page.add_line(INDENT, f"  deletes: {comma_separated_names([ref.name for ref in end.cliques], None)}")
+        page.add_line(INDENT, f"  deletes: {join_names_with_commas([ref.name for ref in end.cliques], None)}")
 
 
 def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:

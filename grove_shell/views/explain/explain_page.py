@@ -8,25 +8,25 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import TERMINATES
 from grove_core.document.plan_document import RuleSetSource
-from grove_core.forecast_explanation import ReplicaUrgency, withholds_scheduling_gate_removal
+from grove_core.forecast_explanation import EntryUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.decisions import Finding, SubjectHealth, reasons_for_question
 from grove_core.kernel.questions import AVAILABILITY, BREACH, PREDICTION, SCHEDULED, TERMINATION
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import KINDS_WITHOUT_PODS
 from grove_core.plan.termination_hints import hints_by_replica
-from grove_core.resources.manifest_changes import ManifestChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.explain.explained_object import ExplainedObject, pending_hints, shown_pods
 from grove_shell.views.explain.explained_steps import (
-    add_averted_termination,
     add_later_steps,
     add_reasons,
-    add_steps,
+    add_step_lines,
+    add_termination_averted_by_plan,
     finding_scope_text,
 )
-from grove_shell.views.explain.pod_placement_lines import add_placements
+from grove_shell.views.explain.pod_placement_lines import add_placement_lines
 from grove_shell.views.formatting import (
     STYLES,
     clock_time,
@@ -35,10 +35,10 @@ from grove_shell.views.formatting import (
     relative_time,
     rule_citation,
 )
-from grove_shell.views.plan.manifest_notes import add_edited_objects, add_hidden_fields
+from grove_shell.views.plan.explained_planned_object import add_planned_object_lines
+from grove_shell.views.plan.manifest_notes import add_edited_object_lines, add_redacted_field_lines
 from grove_shell.views.plan.other_product_lines import gate_removal_sentences_for_clique
 from grove_shell.views.plan.plan_headline import time_and_rules_line
-from grove_shell.views.plan.planned_object_lines import add_planned_object
 from grove_shell.views.plan.termination_hint_lines import scheduler_message_start, termination_hint_lines
 
 _WITHOUT_PODS: Final = frozenset({PREDICTION, BREACH, SCHEDULED, TERMINATION, AVAILABILITY})
@@ -77,13 +77,13 @@ def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only
     page.add_line((time_and_rules_line(top.now, top.rules, top.source, top.time_from), "dim"))
     if top.other:
         page.add_line(("note: ", "bold"), top.other)
-    add_edited_objects(page, top.edited)
-    add_hidden_fields(page, top.hidden.items(), full=False)
+    add_edited_object_lines(page, top.edited)
+    add_redacted_field_lines(page, top.hidden.items(), full=False)
     for index, one in enumerate(objects):
         if index:
             page.add_line()
         for why in reasons_for_question(PREDICTION, one.inquiry.plan.findings):
-            page.add_line(("NOT PREDICTED: ", STYLES[ReplicaUrgency.UNKNOWN]), why.sentence, rule_citation(why))
+            page.add_line(("NOT PREDICTED: ", STYLES[EntryUrgency.UNKNOWN]), why.sentence, rule_citation(why))
         _object(page, one, only_guards=only_guards)
     return page
 
@@ -99,7 +99,7 @@ def _object(page: StyledTextPage, one: ExplainedObject, *, only_guards: bool) ->
         page.add_line("  the operator creates it where it is missing:")
         add_reasons(page, one.creation)
     if course:
-        add_planned_object(page, course)
+        add_planned_object_lines(page, course)
         if inquiry.kind == "Pod":
             page.add_line(("  the last letters of its name are random: the operator may choose others", "dim"))
         page.add_line(("  after the last round of the plan:", "bold"))
@@ -108,7 +108,7 @@ def _object(page: StyledTextPage, one: ExplainedObject, *, only_guards: bool) ->
         _guards(page, inquiry)
     else:
         _whole(page, inquiry, _WITHOUT_PODS if course else frozenset({PREDICTION}))
-        add_placements(page, one.placements, inquiry.name if inquiry.kind == "Pod" else "")
+        add_placement_lines(page, one.placements, inquiry.name if inquiry.kind == "Pod" else "")
     if course and len(page.lines) == before:
         page.add_line("  nothing is left to do for it")
 
@@ -121,7 +121,7 @@ def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractS
         if finding.question not in left_out and (shows_all or finding.health is not SubjectHealth.HEALTHY):
             where = finding_scope_text(inquiry, finding)
             page.add_line(f"  {finding.question}: ", (finding.verdict, "bold"), f"  {finding.subject.short}{where}")
-            add_averted_termination(page, inquiry, finding)
+            add_termination_averted_by_plan(page, inquiry, finding)
             _because(page, finding)
             if finding.question == TERMINATION and finding.subject in hints:
                 is_due = finding.verdict == TERMINATES
@@ -148,12 +148,12 @@ def _conditions(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
 
 def _course(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     """Add the steps of the first round, grouped by kind and reason, and the withheld ones (CL-015)."""
-    add_steps(page, inquiry.planned_steps(), "now")
+    add_step_lines(page, inquiry.planned_steps(), "now")
     held = [
         withheld for withheld in inquiry.withheld_steps() if not withholds_scheduling_gate_removal(withheld)
     ]  # gates are among the verdicts
     for withheld in held[:_MANY]:
-        page.add_line("  ", ("withheld: ", STYLES[ReplicaUrgency.HELD]), object_display_name(withheld.target))
+        page.add_line("  ", ("withheld: ", STYLES[EntryUrgency.HELD]), object_display_name(withheld.target))
         for reason in withheld.because[:_MANY]:
             where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
             page.add_line(f"    {where}{reason.sentence}", rule_citation(reason))
@@ -174,7 +174,7 @@ def _guards(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
         else:
             where = finding_scope_text(inquiry, finding)
             page.add_line(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"), where)
-            add_averted_termination(page, inquiry, finding)
+            add_termination_averted_by_plan(page, inquiry, finding)
         _because(page, finding)
 
 

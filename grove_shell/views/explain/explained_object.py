@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 from grove_core.areas.topology.pod_placement import ConstraintPlacement
-from grove_core.document.hint_format import hints_as_json
 from grove_core.document.step_writing import (
     finding_as_json,
     reasons_as_json,
@@ -11,6 +10,7 @@ from grove_core.document.step_writing import (
     step_as_json,
     withheld_step_as_json,
 )
+from grove_core.document.termination_hint_format import hints_as_json
 from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Step

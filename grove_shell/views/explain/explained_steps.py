@@ -16,14 +16,14 @@ from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     MAX_NAMES,
     clock_time,
-    comma_separated_names,
     count_with_noun,
     deletion_impact_text,
+    join_names_with_commas,
     relative_time,
     rule_citation,
 )
-from grove_shell.views.plan.edit_lines import ASSUMED, end_of_stages, lines_of_stage
-from grove_shell.views.plan.edit_verdict import lacks_text, pods_with_gpus
+from grove_shell.views.plan.edit_lines import ASSUMED, edit_stage_lines, end_of_stages
+from grove_shell.views.plan.edit_verdict import lacks_text, pods_and_gpus_text
 
 _MANY: Final = 20
 _STAGES: Final = 20
@@ -36,7 +36,7 @@ def finding_scope_text(inquiry: ObjectExplanation, finding: Finding) -> str:
     return ", after the steps of the plan" if inquiry.is_after_steps(finding) else ""
 
 
-def add_averted_termination(page: StyledTextPage, inquiry: ObjectExplanation, finding: Finding) -> None:
+def add_termination_averted_by_plan(page: StyledTextPage, inquiry: ObjectExplanation, finding: Finding) -> None:
     """Add when a replica would be terminated but for the steps of the plan, in the words of the plan (CL-125)."""
     until, now = inquiry.averted_until(finding), inquiry.snapshot.now
     if finding.question == TERMINATION and until is not None:
@@ -50,9 +50,9 @@ def add_later_steps(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     for one in inquiry.later_rounds():
         at = f" at {clock_time(one.at, start)}" if one.at > start else ""
         steps = [step for step in one.steps if not (stages and _deletes_pod(step))]  # its stage says it
-        add_steps(page, steps, f"round {one.number}{at}")
+        add_step_lines(page, steps, f"round {one.number}{at}")
     for number, stage in stages[:_STAGES]:
-        for line in lines_of_stage(number, stage, full=False):
+        for line in edit_stage_lines(number, stage, full=False):
             label = f"  {line.label.lower()} in " if line.text.startswith("stage") else "  "
             page.add_line((label, line.style), line.text)
         because = {pod.because.rule.code: pod.because for pod in stage.deleted if pod.because is not None}
@@ -63,7 +63,7 @@ def add_later_steps(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
     if edit is not None and edit.update is None:
         page.add_line(f"  what the edit restarts is unknown: {lacks_text((edit,))}")
     elif edit is not None and edit.update is not None and edit.update.unreached.pods:
-        later = f"{pods_with_gpus(edit.update.unreached)} of the set restart later{end_of_stages(edit.update)}"
+        later = f"{pods_and_gpus_text(edit.update.unreached)} of the set restart later{end_of_stages(edit.update)}"
         page.add_line(f"  {later}")
     if stages:
         page.add_line((f"  {ASSUMED}", "dim"))
@@ -73,13 +73,13 @@ def _deletes_pod(step: Step) -> bool:
     return isinstance(step.action, Delete) and step.target.kind == "Pod"
 
 
-def add_steps(page: StyledTextPage, steps: Iterable[Step], when: str) -> None:
+def add_step_lines(page: StyledTextPage, steps: Iterable[Step], when: str) -> None:
     """Add steps, grouped by kind and reason."""
     alike: dict[tuple[str, str, str], list[Step]] = {}
     for step in steps:
         alike.setdefault((step_action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
     for (action, kind, _), same in alike.items():
-        names = comma_separated_names([step.target.name for step in same], MAX_NAMES)
+        names = join_names_with_commas([step.target.name for step in same], MAX_NAMES)
         goes = deletion_impact_text(total_deletion_impact(same)) if kind != "Pod" else ""
         page.add_line(
             f"  {when}: ",

@@ -10,7 +10,7 @@ from grove_core.resources.naming_rules import name_list_text, pod_count_text
 from grove_shell.styled_text_page import Span, StyledTextPage
 
 
-def add_placements(page: StyledTextPage, placements: Iterable[ConstraintPlacement], pod: str) -> None:
+def add_placement_lines(page: StyledTextPage, placements: Iterable[ConstraintPlacement], pod: str) -> None:
     """Add for each constraint whether it is kept, broken, or cannot be judged.
 
     Args:

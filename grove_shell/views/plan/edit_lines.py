@@ -16,18 +16,18 @@ from grove_core.plan.update_forecast import (
     UpdateStage,
 )
 from grove_core.resources.api_names import GROUP_KIND
-from grove_core.resources.manifest_changes import FieldDependence, ManifestChange
+from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
-    add_entry_with_reasons,
-    comma_separated_names,
+    add_page_entry_with_reasons,
     count_with_noun,
+    join_names_with_commas,
     object_display_name,
     padded_entry_label,
 )
-from grove_shell.views.plan.edit_verdict import pods_with_gpus
+from grove_shell.views.plan.edit_verdict import pods_and_gpus_text
 
 _LINES: Final = 20
 _NAMED_PODS: Final = 3  # of one stage; more are counted by PodClique
@@ -39,13 +39,13 @@ _LABELS: Final[Mapping[DeletedPodFate, tuple[str, str]]] = MappingProxyType(
         DeletedPodFate.TERMINATED: ("TERMINATE", "bold red"),
     }
 )
-_DEPENDENCES: Final[Mapping[FieldDependence, str]] = MappingProxyType(
+_DEPENDENCES: Final[Mapping[FieldDependents, str]] = MappingProxyType(
     {
-        FieldDependence.NEW_PARTS: "only for parts that are created later",
-        FieldDependence.REPLICAS: "number of replicas",
-        FieldDependence.TERMINATION: "when gangs are terminated",
-        FieldDependence.METADATA: "metadata only",
-        FieldDependence.OBJECTS: "other objects of the set",
+        FieldDependents.NEW_PARTS: "only for parts that are created later",
+        FieldDependents.REPLICAS: "number of replicas",
+        FieldDependents.TERMINATION: "when gangs are terminated",
+        FieldDependents.METADATA: "metadata only",
+        FieldDependents.OBJECTS: "other objects of the set",
     }
 )
 _OBJECTS: Final = (
@@ -57,7 +57,7 @@ ASSUMED: Final = "assumed: every new pod is placed, and is ready before the next
 _CLIQUE_IN_PATH: Final = re.compile(r"(?<=cliques\[)[^]]+(?=\])")
 
 
-class StageLine(NamedTuple):
+class EditEntryLine(NamedTuple):
     """A line of an entry: its label, the style of the label, and its text."""
 
     label: str
@@ -65,7 +65,7 @@ class StageLine(NamedTuple):
     text: str
 
 
-def add_edit(page: StyledTextPage, edit: EditForecast, shown_waits: Sequence[Withheld], *, full: bool) -> None:
+def add_edit_lines(page: StyledTextPage, edit: EditForecast, shown_waits: Sequence[Withheld], *, full: bool) -> None:
     """Add the changed fields, and every stage of the update that deletes a pod.
 
     Args:
@@ -87,11 +87,11 @@ def _add_what_stops_it(page: StyledTextPage, waits: Sequence[Withheld], shown_wa
     """Add what an update waits for although every created pod is ready (ED-005); what is shown anyway by name."""
     shown = [object_display_name(held.target) for held in waits if held in shown_waits]
     if shown:
-        names = comma_separated_names(shown, MAX_NAMES)
+        names = join_names_with_commas(shown, MAX_NAMES)
         page.add_line((padded_entry_label("STOPS"), "bold magenta"), (names, "bold"), ": the reason is at HELD BACK")
     for held in waits:
         if held not in shown_waits:
-            add_entry_with_reasons(page, ("STOPS", "bold magenta"), held.target, held.because, MAX_NAMES)
+            add_page_entry_with_reasons(page, ("STOPS", "bold magenta"), held.target, held.because, MAX_NAMES)
 
 
 def changes_of_cliques_together(changes: Iterable[ManifestChange]) -> list[ManifestChange]:
@@ -100,7 +100,7 @@ def changes_of_cliques_together(changes: Iterable[ManifestChange]) -> list[Manif
     for change in changes:
         key = (_CLIQUE_IN_PATH.sub("", change.path), change.values)
         known = found.get(key)
-        if known is None or change.dependence is not FieldDependence.PODS:
+        if known is None or change.dependence is not FieldDependents.PODS:
             found[key if known is None else (change.path, change.values)] = change
         else:
             found[key] = known._replace(cliques=(*known.cliques, *change.cliques))
@@ -113,7 +113,9 @@ def _path_of_cliques(change: ManifestChange) -> str:
 
 def _add_change(page: StyledTextPage, change: ManifestChange, update: UpdateForecast | None) -> None:
     before, after = value_text(change.before), value_text(change.after)
-    page.add_line((padded_entry_label("EDIT"), "bold"), change.path, (f"  ({dependence_text(change, update)})", "dim"))
+    page.add_line(
+        (padded_entry_label("EDIT"), "bold"), change.path, (f"  ({field_dependents_text(change, update)})", "dim")
+    )
     if len(before) + len(after) <= _LONGEST_VALUES:
         page.add_line(INDENT, "  ", (before, "red"), " -> ", (after, "green"))
     else:
@@ -121,14 +123,14 @@ def _add_change(page: StyledTextPage, change: ManifestChange, update: UpdateFore
         page.add_line(INDENT, "  -> ", (after, "green"))
 
 
-def dependence_text(change: ManifestChange, update: UpdateForecast | None) -> str:
+def field_dependents_text(change: ManifestChange, update: UpdateForecast | None) -> str:
     """Return what depends on a changed field, such as ``restarts pods of worker``."""
-    if change.dependence is FieldDependence.OBJECTS:
+    if change.dependence is FieldDependents.OBJECTS:
         known = (text for pattern, text in _OBJECTS if pattern.match(change.path))
         return next(known, _DEPENDENCES[change.dependence])
-    if change.dependence is not FieldDependence.PODS:
+    if change.dependence is not FieldDependents.PODS:
         return _DEPENDENCES[change.dependence]
-    names = comma_separated_names(list(change.cliques), MAX_NAMES)
+    names = join_names_with_commas(list(change.cliques), MAX_NAMES)
     if update is None:
         return f"pods of {names}"
     if update.restarted.pods:
@@ -144,7 +146,9 @@ def value_text(value: Json) -> str:
 
 
 def _add_update(page: StyledTextPage, update: UpdateForecast, *, full: bool) -> None:
-    lines = [line for number, stage in enumerate(update.stages, 1) for line in lines_of_stage(number, stage, full=full)]
+    lines = [
+        line for number, stage in enumerate(update.stages, 1) for line in edit_stage_lines(number, stage, full=full)
+    ]
     shown, before = lines if full else lines[:_LINES], ""
     for line in shown:
         page.add_line((padded_entry_label("" if line.label == before else line.label), line.style), line.text)
@@ -152,7 +156,7 @@ def _add_update(page: StyledTextPage, update: UpdateForecast, *, full: bool) -> 
     if len(lines) > len(shown):
         page.add_line(INDENT, f"and {count_with_noun(len(lines) - len(shown), 'more line')} (-v)")
     if update.unreached.pods:
-        page.add_line(INDENT, f"and {pods_with_gpus(update.unreached)} more{end_of_stages(update)}")
+        page.add_line(INDENT, f"and {pods_and_gpus_text(update.unreached)} more{end_of_stages(update)}")
     if lines:
         page.add_line(INDENT, (ASSUMED, "dim"))
 
@@ -162,20 +166,20 @@ def end_of_stages(update: UpdateForecast) -> str:
     return ", once the update goes on" if update.waits else ": the forecast ends here"
 
 
-def lines_of_stage(number: int, stage: UpdateStage, *, full: bool) -> Iterator[StageLine]:
+def edit_stage_lines(number: int, stage: UpdateStage, *, full: bool) -> Iterator[EditEntryLine]:
     """Yield a line for the deleted pods of each fate, and below it one for each PodClique, or for each pod in full."""
     for fate, (label, style) in _LABELS.items():
         pods = [pod for pod in stage.deleted if pod.fate is fate]
         if not pods:
             continue
         if len(pods) <= _NAMED_PODS and not full:
-            yield StageLine(label, style, f"stage {number}: {_named_pods(pods)}{what_serves_after(stage)}")
+            yield EditEntryLine(label, style, f"stage {number}: {_named_pods(pods)}{what_serves_after(stage)}")
             continue
-        yield StageLine(
-            label, style, f"stage {number}: {pods_with_gpus(PodsAndGpus.of_pods(pods))}{what_serves_after(stage)}"
+        yield EditEntryLine(
+            label, style, f"stage {number}: {pods_and_gpus_text(PodsAndGpus.of_pods(pods))}{what_serves_after(stage)}"
         )
         for text in map(_one_pod, pods) if full else _pods_by_clique(pods):
-            yield StageLine(label, style, f"  {text}")
+            yield EditEntryLine(label, style, f"  {text}")
 
 
 def _named_pods(pods: Sequence[DeletedPod]) -> str:
@@ -195,8 +199,8 @@ def _pods_by_clique(pods: Sequence[DeletedPod]) -> Iterator[str]:
         found.setdefault(pod.clique.name, []).append(pod)
     for name, alike in found.items():
         nodes = sorted({pod.node for pod in alike} - {""})
-        where = f" on {comma_separated_names(nodes, MAX_NAMES)}" if nodes else ""
-        yield f"{name}: {pods_with_gpus(PodsAndGpus.of_pods(alike))}{where}"
+        where = f" on {join_names_with_commas(nodes, MAX_NAMES)}" if nodes else ""
+        yield f"{name}: {pods_and_gpus_text(PodsAndGpus.of_pods(alike))}{where}"
 
 
 def what_serves_after(stage: UpdateStage) -> str:
@@ -207,4 +211,4 @@ def what_serves_after(stage: UpdateStage) -> str:
         for one in stage.serving
         if one.serving < one.wanted
     ]
-    return f"; then {comma_separated_names(texts, MAX_NAMES)}" if texts else ""
+    return f"; then {join_names_with_commas(texts, MAX_NAMES)}" if texts else ""

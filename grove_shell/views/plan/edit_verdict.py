@@ -14,14 +14,14 @@ _WARNING: Final = "bold yellow"
 _ALARM: Final = "bold red"
 
 
-def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
+def edits_summary(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     """Yield what all edits and new sets together do: pods that restart, go and are created, and what serves."""
     edits = [one.edit for one in forecasts if one.edit is not None]
     updates = [one.update for one in edits if one.update is not None]
     if unknown := [one for one in edits if one.update is None]:
         yield f"what {count_with_noun(len(unknown), 'edit')} restarts is unknown: {lacks_text(unknown)}", "bold magenta"
     hidden = sum(one.update is not None and one.may_change_more for one in edits)
-    yield from not_compared_verdict(hidden)
+    yield from redacted_edits_summary(hidden)
     if updates:
         yield from _restarts(updates, is_least=bool(hidden))
         yield from _lowest_verdicts(forecasts, has_many=len(updates) > 1)
@@ -29,9 +29,9 @@ def edit_verdicts(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     new_sets = [one.creates for one in forecasts if one.creates is not None]
     added = PodsAndGpus.sum_of((*(one.added for one in updates if one.added.pods), *new_sets))
     if removed.pods:
-        yield f"removes {pods_with_gpus(removed)}", _WARNING
+        yield f"removes {pods_and_gpus_text(removed)}", _WARNING
     if added.pods:
-        yield f"creates {pods_with_gpus(added)}", "bold"
+        yield f"creates {pods_and_gpus_text(added)}", "bold"
     if grown := sum(one.added.gpus for one in updates if not one.added.pods):
         yield f"adds {count_with_noun(grown, 'GPU')} to pods that restart", _WARNING
     if stopped := sum(bool(update.waits) for update in updates):
@@ -45,7 +45,7 @@ def lacks_text(edits: Iterable[EditForecast]) -> str:
     return f"{', '.join(f'{kind}s' for kind in kinds) or 'objects of the set'} were not collected"
 
 
-def not_compared_verdict(count: int) -> Iterator[Span]:
+def redacted_edits_summary(count: int) -> Iterator[Span]:
     """Yield how many edits have values that a capture redacted (ED-015); nothing for none."""
     if count:
         yield f"{count_with_noun(count, 'edit')} not compared in full: values are redacted", "bold magenta"
@@ -60,7 +60,7 @@ def _restarts(updates: Sequence[UpdateForecast], *, is_least: bool) -> Iterator[
     restarted = PodsAndGpus.sum_of(one.restarted for one in updates)
     if restarted.pods:
         yield (
-            f"restarts {'at least ' if is_least else ''}{pods_with_gpus(restarted)}, {_pace(updates)}",
+            f"restarts {'at least ' if is_least else ''}{pods_and_gpus_text(restarted)}, {_pace(updates)}",
             _ALARM if any(_is_short(part) for update in updates for part in _lowest_parts(update)) else _WARNING,
         )
     elif not is_least:
@@ -100,7 +100,7 @@ def _pace(updates: Sequence[UpdateForecast]) -> str:
     return ", ".join(found)
 
 
-def pods_with_gpus(pods: PodsAndGpus) -> str:
+def pods_and_gpus_text(pods: PodsAndGpus) -> str:
     """Return ``12 pods with 48 GPUs``."""
     gpus = f" with {count_with_noun(pods.gpus, 'GPU')}" if pods.gpus else ""
     return f"{count_with_noun(pods.pods, 'pod')}{gpus}"

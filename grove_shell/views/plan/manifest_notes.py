@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from grove_core.resources.manifest_changes import ManifestChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_shell.styled_text_page import Span, StyledTextPage
-from grove_shell.views.formatting import MAX_NAMES, comma_separated_names, count_with_noun
+from grove_shell.views.formatting import MAX_NAMES, count_with_noun, join_names_with_commas
 from grove_shell.views.plan.edit_lines import changes_of_cliques_together
 
 _ITEM: Final = re.compile(r"\[\d+\]$")
@@ -14,26 +14,26 @@ _FIELDS: Final = 2
 _NOTE: Final = ("note: ", "bold")
 
 
-def add_edited_objects(page: StyledTextPage, names: Sequence[str], suffix: str = "") -> None:
+def add_edited_object_lines(page: StyledTextPage, names: Sequence[str], suffix: str = "") -> None:
     """Add which sets and topologies are planned with a manifest of the input; nothing where there is none."""
     if names:
-        listed = comma_separated_names([*names], MAX_NAMES)
+        listed = join_names_with_commas([*names], MAX_NAMES)
         page.add_line(_NOTE, f"planned as if the manifest in the input had just been applied to {listed}{suffix}")
 
 
-def add_manifests_not_planned(page: StyledTextPage, names: Sequence[str]) -> None:
+def add_unselected_sets_with_manifests(page: StyledTextPage, names: Sequence[str]) -> None:
     """Add which sets have a manifest in the input and were not selected (IN-087); nothing where there is none."""
     if names:
-        listed = comma_separated_names([*names], MAX_NAMES)
+        listed = join_names_with_commas([*names], MAX_NAMES)
         page.add_line(_NOTE, f"manifests of sets that are not selected are not planned: {listed}")
 
 
-def not_planned_verdict(names: Sequence[str]) -> list[Span]:
+def unplanned_manifests_summary(names: Sequence[str]) -> list[Span]:
     """Return how many manifests are not planned, for the first line of a page; empty for none."""
     return [(f"{count_with_noun(len(names), 'manifest')} not planned", "bold magenta")] if names else []
 
 
-def add_hidden_fields(
+def add_redacted_field_lines(
     page: StyledTextPage, hidden: Iterable[tuple[str, Sequence[ManifestChange]]], *, full: bool
 ) -> None:
     """Add the fields of edited sets that a capture redacted (ED-015).
@@ -44,13 +44,13 @@ def add_hidden_fields(
     """
     found = [(name, fields) for name, fields in hidden if fields]
     for name, fields in found:
-        page.add_line(_NOTE, f"{name}: {hidden_words(fields, full=full)}")
+        page.add_line(_NOTE, f"{name}: {redacted_fields_text(fields, full=full)}")
     if found:
         page.add_line("  Plan the cluster itself (--live), or capture it with grove snapshot --whole.")
 
 
-def hidden_words(fields: Sequence[ManifestChange], *, full: bool = False) -> str:
+def redacted_fields_text(fields: Sequence[ManifestChange], *, full: bool = False) -> str:
     """Return which fields of an edit count as unchanged because a capture redacted them; ``full`` names them all."""
     together = dict.fromkeys(_ITEM.sub("", one.path) for one in changes_of_cliques_together(fields))
-    names = comma_separated_names([*together], None if full else _FIELDS)
+    names = join_names_with_commas([*together], None if full else _FIELDS)
     return f"an edit of {count_with_noun(len(fields), 'redacted value')} is not seen: {names}"

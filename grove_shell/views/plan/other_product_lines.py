@@ -16,7 +16,7 @@ _GATES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def gate_removal_sentence(gate: str, namespace: str, queue: str = "") -> str:
+def foreign_gate_sentence(gate: str, namespace: str, queue: str = "") -> str:
     """Return which product removes a scheduling gate that is not Grove's, and where to look.
 
     Args:
@@ -34,4 +34,4 @@ def gate_removal_sentences_for_clique(clique: PodClique, pods: Iterable[Pod]) ->
     """Yield for each foreign gate on the pods of a PodClique which product removes it."""
     queue = str(clique.labels.get(_KUEUE_QUEUE, ""))
     for gate in sorted({gate for pod in pods for gate in pod.foreign_gates}):
-        yield gate_removal_sentence(gate, clique.ref.namespace, queue)
+        yield foreign_gate_sentence(gate, clique.ref.namespace, queue)

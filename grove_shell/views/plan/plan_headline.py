@@ -6,11 +6,11 @@ from datetime import datetime
 
 from grove_core.areas.gang_termination.termination_findings import TerminationAssumption
 from grove_core.document.plan_document import NEWEST_IN_INPUT, PlanDocument, RuleSetSource
-from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.questions import FAILED_WRITE, LEAVING_PODS, LOST_NODE, MISPLACEMENT
 from grove_core.kernel.refs import is_placeholder_uid
-from grove_core.kernel.steps import Step, is_set_release, total_deletion_impact
+from grove_core.kernel.steps import Step, removes_set_finalizer, total_deletion_impact
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
     STYLES,
@@ -19,15 +19,15 @@ from grove_shell.views.formatting import (
     deletion_impact_text,
     unpredicted_sets_warning,
 )
-from grove_shell.views.plan.edit_verdict import edit_verdicts
-from grove_shell.views.plan.manifest_notes import not_planned_verdict
+from grove_shell.views.plan.edit_verdict import edits_summary
+from grove_shell.views.plan.manifest_notes import unplanned_manifests_summary
 from grove_shell.views.plan.plan_round_lines import (
     created_counts_by_kind,
     deletions_besides_terminations,
     later_round_terminations,
-    rounds_before_repeats,
+    rounds_without_repeats,
     termination_steps_in_round,
-    updates_shown_on_plan_page,
+    update_steps_on_plan_page,
 )
 
 
@@ -45,13 +45,13 @@ def add_plan_headline(
         nothing: why nothing was decided; empty where something was (CL-056).
         is_incomplete: whether objects are missing that others of the input show to be there (IN-083).
     """
-    verdicts = plan_verdicts(document, stories, nothing, is_incomplete=is_incomplete)
+    verdicts = plan_headline(document, stories, nothing, is_incomplete=is_incomplete)
     page.add_line(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
     line = time_and_rules_line(document.as_of, document.rules, document.rules_from, document.as_of_from)
     page.add_line((line, "dim"))
 
 
-def plan_verdicts(
+def plan_headline(
     document: PlanDocument,
     stories: Sequence[ForecastExplanation],
     nothing: str = "",
@@ -66,10 +66,10 @@ def plan_verdicts(
     if nothing:
         return [(nothing, "bold red")]
     verdicts = [
-        *([("objects are missing in the input", STYLES[ReplicaUrgency.UNKNOWN])] if is_incomplete else []),
-        *not_planned_verdict(document.not_planned),
+        *([("objects are missing in the input", STYLES[EntryUrgency.UNKNOWN])] if is_incomplete else []),
+        *unplanned_manifests_summary(document.not_planned),
         *_on_predictions(stories),
-        *edit_verdicts(document.forecasts),
+        *edits_summary(document.forecasts),
         *_on_terminations(document, stories),
         *_on_the_rest(document, stories),
     ]
@@ -96,7 +96,7 @@ def time_source_note(time_from: str) -> str:
 def _on_predictions(stories: Sequence[ForecastExplanation]) -> list[Span]:
     """Return the number of sets whose steps are not those of the operator that runs there (GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
-    return [(unpredicted_sets_warning("shown", count), STYLES[ReplicaUrgency.UNKNOWN])] if count else []
+    return [(unpredicted_sets_warning("shown", count), STYLES[EntryUrgency.UNKNOWN])] if count else []
 
 
 def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanation]) -> list[Span]:
@@ -107,7 +107,7 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
     now = document.as_of
     entries = [entry for story in stories for entry in story.entries]
     found: list[Span] = []
-    ends = sum(entry.urgency is ReplicaUrgency.TERMINATES for entry in entries)
+    ends = sum(entry.urgency is EntryUrgency.TERMINATES for entry in entries)
     if ends:
         goes = deletion_impact_text(
             total_deletion_impact(
@@ -115,7 +115,7 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
             )
         )
         text = f"{count_with_noun(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
-        found.append((text, STYLES[ReplicaUrgency.TERMINATES]))
+        found.append((text, STYLES[EntryUrgency.TERMINATES]))
     soon = [
         len(one.steps)
         for forecast in document.forecasts
@@ -126,16 +126,16 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
         found.append(
             (
                 f"{count_with_noun(sum(soon), 'PodClique')} to terminate in a later round",
-                STYLES[ReplicaUrgency.TERMINATES],
+                STYLES[EntryUrgency.TERMINATES],
             )
         )
-    untils = [entry.until for entry in entries if entry.urgency is ReplicaUrgency.WAITS and entry.until is not None]
+    untils = [entry.until for entry in entries if entry.urgency is EntryUrgency.WAITS and entry.until is not None]
     if untils:
-        waiting = sum(entry.urgency is ReplicaUrgency.WAITS for entry in entries)
-        found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[ReplicaUrgency.WAITS]))
-    undecided = sum(entry.urgency is ReplicaUrgency.UNKNOWN for entry in entries)
+        waiting = sum(entry.urgency is EntryUrgency.WAITS for entry in entries)
+        found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[EntryUrgency.WAITS]))
+    undecided = sum(entry.urgency is EntryUrgency.UNKNOWN for entry in entries)
     if undecided:
-        found.append((f"{count_with_noun(undecided, 'PodCliqueSet')} undecided", STYLES[ReplicaUrgency.UNKNOWN]))
+        found.append((f"{count_with_noun(undecided, 'PodCliqueSet')} undecided", STYLES[EntryUrgency.UNKNOWN]))
     sets = [forecast for forecast in document.forecasts if forecast.root.kind == "PodCliqueSet"]
     running = [forecast for forecast in sets if not is_placeholder_uid(forecast.root_uid)]
     if running and not found:
@@ -143,7 +143,7 @@ def _on_terminations(document: PlanDocument, stories: Sequence[ForecastExplanati
     later = [one for forecast in document.forecasts for one in later_round_terminations(forecast)]
     if unplaced := sum(len(one.steps) for one in later if one.assumption is TerminationAssumption.NOT_PLACED):
         found.append(
-            (f"{count_with_noun(unplaced, 'PodClique')} to terminate later if not placed", STYLES[ReplicaUrgency.WAITS])
+            (f"{count_with_noun(unplaced, 'PodClique')} to terminate later if not placed", STYLES[EntryUrgency.WAITS])
         )
     return found
 
@@ -159,7 +159,7 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
     rounds = [
         (round_.at, step)
         for forecast in document.forecasts
-        for round_ in rounds_before_repeats(forecast)
+        for round_ in rounds_without_repeats(forecast)
         for step in round_.steps
     ]
     now = [step for at, step in rounds if at == document.as_of]
@@ -178,20 +178,18 @@ def _on_the_rest(document: PlanDocument, stories: Sequence[ForecastExplanation])
         )
     found += [(text, "bold") for text in _done(now)]
     found += [(f"{text} later", "") for text in _done(later)]
-    if counts[ReplicaUrgency.HELD]:
-        found.append((f"{counts[ReplicaUrgency.HELD]:,} withheld", STYLES[ReplicaUrgency.HELD]))
-    if counts[ReplicaUrgency.GATED]:
-        found.append(
-            (f"{count_with_noun(counts[ReplicaUrgency.GATED], 'PodClique')} gated", STYLES[ReplicaUrgency.GATED])
-        )
+    if counts[EntryUrgency.HELD]:
+        found.append((f"{counts[EntryUrgency.HELD]:,} withheld", STYLES[EntryUrgency.HELD]))
+    if counts[EntryUrgency.GATED]:
+        found.append((f"{count_with_noun(counts[EntryUrgency.GATED], 'PodClique')} gated", STYLES[EntryUrgency.GATED]))
     return found
 
 
 def _done(steps: Sequence[Step]) -> Iterator[str]:
     for word, count in (
         ("create", created_counts_by_kind(steps).total()),
-        ("update", len(updates_shown_on_plan_page(steps))),
-        ("delete", len(deletions_besides_terminations(steps)) + sum(map(is_set_release, steps))),
+        ("update", len(update_steps_on_plan_page(steps))),
+        ("delete", len(deletions_besides_terminations(steps)) + sum(map(removes_set_finalizer, steps))),
     ):
         if count:
             yield f"{count_with_noun(count, 'object')} to {word}"

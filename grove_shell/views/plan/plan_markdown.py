@@ -14,22 +14,22 @@ from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     MAX_NAMES,
     clock_time,
-    comma_separated_names,
     count_with_noun,
+    join_names_with_commas,
     object_display_name,
     relative_time,
 )
 from grove_shell.views.markdown_text import MarkdownDocument
 from grove_shell.views.plan.edit_lines import (
     changes_of_cliques_together,
-    dependence_text,
+    field_dependents_text,
     value_text,
     what_serves_after,
 )
-from grove_shell.views.plan.plan_headline import plan_verdicts, time_and_rules_line
+from grove_shell.views.plan.plan_headline import plan_headline, time_and_rules_line
 from grove_shell.views.plan.plan_notes import PlanPageContext, plan_notes_page
 from grove_shell.views.plan.plan_page import add_calm_sets, add_set, is_calm
-from grove_shell.views.plan.planned_terminations import PendingReplica, TerminationAt, pending_replicas
+from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, TerminationAt, pending_replicas
 
 _ROWS: Final = 50
 _NAMED_PODS: Final = 3
@@ -44,7 +44,7 @@ def plan_markdown(document: PlanDocument, context: PlanPageContext) -> str:
     """Return the plan as Markdown."""
     now, written = document.as_of, MarkdownDocument("grove plan")
     stories = [explanation_of_forecast(forecast) for forecast in document.forecasts]
-    verdicts = plan_verdicts(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
+    verdicts = plan_headline(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
     written.add_verdict("; ".join(text for text, _ in verdicts))
     written.add_text(time_and_rules_line(now, document.rules, document.rules_from, document.as_of_from))
     _add_notes(written, plan_notes_page(document, context))
@@ -76,7 +76,7 @@ TERMINATION_HEAD: Final = ("time", "replica", "cause", "pods", "GPUs")
 """Of ``termination_rows``."""
 
 
-def termination_rows(pending: PendingReplica, now: datetime) -> Iterator[tuple[str, ...]]:
+def termination_rows(pending: ReplicaPendingTermination, now: datetime) -> Iterator[tuple[str, ...]]:
     """Yield a row for each termination of a replica, or one for the end of its delay where it has none."""
     first = pending.first
     ends = pending.ends.first or (TerminationAt(first, None),)
@@ -123,7 +123,8 @@ def _add_edit(written: MarkdownDocument, forecast: Forecast) -> None:
         return
     changes = changes_of_cliques_together(edit.changes)
     rows = [
-        (one.path, value_text(one.before), value_text(one.after), dependence_text(one, edit.update)) for one in changes
+        (one.path, value_text(one.before), value_text(one.after), field_dependents_text(one, edit.update))
+        for one in changes
     ]
     written.add_table(("field", "before", "after", "effect"), rows[:_ROWS], "field", f"Edit of {name}")
     if edit.update is None:
@@ -150,4 +151,4 @@ def _names(pods: list[DeletedPod]) -> str:
     if len(pods) <= _NAMED_PODS:
         return ", ".join(f"{pod.pod.name}{f' on {pod.node}' if pod.node else ''}" for pod in pods)
     cliques = list(dict.fromkeys(pod.clique.name for pod in pods))
-    return f"of {comma_separated_names(cliques, MAX_NAMES)}"
+    return f"of {join_names_with_commas(cliques, MAX_NAMES)}"

@@ -6,25 +6,29 @@ from typing import Final
 
 from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import format_time, short_duration_text
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.update_forecast import UncollectedObjects
+from grove_core.plan.update_forecast import UncollectedObjectCounts
 from grove_core.resources.api_names import POD_GROUP_KIND
 from grove_shell.policies.policy_results import PolicyResult
-from grove_shell.reading.collected_objects import LoadedInput
+from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     MAX_NAMES,
-    comma_separated_names,
     count_with_noun,
+    join_names_with_commas,
     relative_time,
 )
-from grove_shell.views.plan.edit_verdict import pods_with_gpus
-from grove_shell.views.plan.manifest_notes import add_edited_objects, add_hidden_fields, add_manifests_not_planned
-from grove_shell.views.plan.open_plan_sentences import same_name_words, uncollected_words
+from grove_shell.views.plan.edit_verdict import pods_and_gpus_text
+from grove_shell.views.plan.manifest_notes import (
+    add_edited_object_lines,
+    add_redacted_field_lines,
+    add_unselected_sets_with_manifests,
+)
+from grove_shell.views.plan.open_plan_sentences import same_name_sets_text, uncollected_objects_text
 from grove_shell.views.plan.policy_lines import add_policy_results
 
 _GROUPS: Final = ",workloads,compositepodgroups,podgroups"
@@ -87,13 +91,13 @@ def add_plan_notes(
     ):
         if lost:
             page.add_line(
-                ("note: ", "bold"), f"the status of {comma_separated_names(list(lost), MAX_NAMES)} counts {what}."
+                ("note: ", "bold"), f"the status of {join_names_with_commas(list(lost), MAX_NAMES)} counts {what}."
             )
             page.add_line(
                 "  They count as lost. If the input was collected with a selector (-l), collect it again without."
             )
     if orphans := loaded.pods_without_their_clique:
-        names = comma_separated_names(list(orphans), MAX_NAMES)
+        names = join_names_with_commas(list(orphans), MAX_NAMES)
         page.add_line(("note: ", "bold"), f"the input lacks the PodClique of {names}, so it counts as deleted.")
         page.add_line("  If some PodCliques were left out, collect the input again, with all of them.")
     unrecorded = sum(story.unrecorded for story in stories)
@@ -119,16 +123,16 @@ def _manifest_notes(page: StyledTextPage, document: PlanDocument, context: PlanP
     loaded = context.loaded
     planned = {f"{one.root.namespace}/{one.root.name}" for one in document.forecasts}
     of_old = ", as --old has it and with every pod ready (pod names are examples)" if context.has_old_manifests else ""
-    add_edited_objects(page, loaded.edited_objects(planned), of_old)
-    add_manifests_not_planned(page, document.not_planned)
+    add_edited_object_lines(page, loaded.edited_objects(planned), of_old)
+    add_unselected_sets_with_manifests(page, document.not_planned)
     if loaded.topology_edits and not loaded.cluster.configuration.topology.enabled:
         page.add_line("  Topology-aware scheduling is off, so the levels of topologies have no effect: give --config.")
     if context.has_old_manifests and loaded.new_sets:
-        names = comma_separated_names(list(loaded.new_sets), MAX_NAMES)
+        names = join_names_with_commas(list(loaded.new_sets), MAX_NAMES)
         page.add_line(("note: ", "bold"), f"not in --old, so planned as new: {names}")
     kept = [path for path in loaded.kept if path.partition(" ")[0] in planned]
     if kept and not context.has_old_manifests:
-        names = comma_separated_names(kept, MAX_NAMES)
+        names = join_names_with_commas(kept, MAX_NAMES)
         page.add_line(("note: ", "bold"), f"fields missing from the manifest keep their stored values: {names}")
 
 
@@ -137,20 +141,20 @@ def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast], *, ful
     for one in forecasts:
         name = f"{one.root.namespace}/{one.root.name}"
         if one.same_name is not None:
-            page.add_line(("note: ", "bold"), f"{name} is {same_name_words(one.same_name)}")
+            page.add_line(("note: ", "bold"), f"{name} is {same_name_sets_text(one.same_name)}")
             page.add_line(
                 "  If one of these is meant, correct the namespace of the manifest."
                 if one.same_name.is_namespace_given
                 else "  The manifest names no namespace. If one of these is meant, give its namespace with -n."
             )
         if one.removed is not None:
-            gone = f"{count_with_noun(one.removed.cliques, 'PodClique')} and {pods_with_gpus(one.removed.pods)}"
+            gone = f"{count_with_noun(one.removed.cliques, 'PodClique')} and {pods_and_gpus_text(one.removed.pods)}"
             page.add_line(("note: ", "bold"), f"in --old and not in -f: {name}; if it is deleted too, {gone} go")
     hidden = [(f"{one.root.namespace}/{one.root.name}", one.edit.hidden) for one in forecasts if one.edit is not None]
-    add_hidden_fields(page, hidden, full=full)
+    add_redacted_field_lines(page, hidden, full=full)
     if cut := [f"{one.root.namespace}/{one.root.name}" for one in forecasts if not one.complete]:
         words = (
-            f"--rounds ends the plan of {comma_separated_names(cut, MAX_NAMES)}; what the later rounds do is unknown"
+            f"--rounds ends the plan of {join_names_with_commas(cut, MAX_NAMES)}; what the later rounds do is unknown"
         )
         page.add_line(("note: ", "bold"), words)
 
@@ -158,7 +162,7 @@ def _open_plan_notes(page: StyledTextPage, forecasts: Sequence[Forecast], *, ful
 def _gaps(page: StyledTextPage, context: PlanPageContext) -> None:
     """Add the nodes that the input lacks, and errors of an API server that it holds."""
     if context.sets_with_unknown_nodes:
-        names = comma_separated_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
+        names = join_names_with_commas(list(context.sets_with_unknown_nodes), MAX_NAMES)
         page.add_line(
             ("note: ", "bold"), f"it is unknown whether the required topology constraints of {names} are kept:"
         )
@@ -179,7 +183,7 @@ def _clock(
         lag = short_duration_text(newest - now)
         words = f"{clock} is {lag} before the newest time in the input ({format_time(newest)})"
         page.add_line(("note: ", "bold"), words)
-    ends = any(story.entries_of_urgency(ReplicaUrgency.TERMINATES) for story in stories)
+    ends = any(story.entries_of_urgency(EntryUrgency.TERMINATES) for story in stories)
     if ends and not context.is_now_given and now - newest > _OLD:
         age = relative_time(newest, now)
         advice = "give its time with --now, or --now dump; otherwise delays that were still running look expired."
@@ -204,8 +208,8 @@ def _missing(page: StyledTextPage, document: PlanDocument, loaded: LoadedInput) 
             page.add_line("  the plan lacks writes of PodGangs and gates of new pods: collect podgangs too")
 
 
-def _uncollected_of_edit(page: StyledTextPage, root: Ref, touched: Sequence[UncollectedObjects]) -> None:
+def _uncollected_of_edit(page: StyledTextPage, root: Ref, touched: Sequence[UncollectedObjectCounts]) -> None:
     """Add what an edit does to objects of kinds that were not collected (ED-012)."""
     kinds = ",".join(f"{one.kind.lower()}s" for one in touched)
-    page.add_line(f"  the edit of {root.namespace}/{root.name} {uncollected_words(touched)}")
+    page.add_line(f"  the edit of {root.namespace}/{root.name} {uncollected_objects_text(touched)}")
     page.add_line(f"  collect them too: kubectl get {kinds} -o json")

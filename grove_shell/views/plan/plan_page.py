@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from grove_core.document.plan_document import PlanDocument, step_action_name
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.decisions import reasons_for_question
 from grove_core.kernel.questions import (
     DEFECT,
@@ -21,32 +21,36 @@ from grove_core.kernel.questions import (
     STALE_GANG,
 )
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Delete, Step, is_set_release
+from grove_core.kernel.steps import Delete, Step, removes_set_finalizer
 from grove_core.plan.forecast import Forecast
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     STYLES,
-    add_entry_with_reasons,
+    add_page_entry_with_reasons,
     clock_time,
-    comma_separated_names,
     count_with_noun,
+    join_names_with_commas,
     object_display_name,
     padded_entry_label,
     rule_citation,
 )
-from grove_shell.views.plan.edit_lines import add_edit
-from grove_shell.views.plan.other_product_lines import gate_removal_sentence
-from grove_shell.views.plan.plan_entry_lines import add_plan_entry, split_at, unlisted_entries_text
+from grove_shell.views.plan.edit_lines import add_edit_lines
+from grove_shell.views.plan.other_product_lines import foreign_gate_sentence
+from grove_shell.views.plan.plan_entry_lines import (
+    add_replica_outcome_lines,
+    split_shown_and_hidden,
+    unlisted_entries_text,
+)
 from grove_shell.views.plan.plan_headline import add_plan_headline
 from grove_shell.views.plan.plan_notes import PlanPageContext, add_plan_notes
 from grove_shell.views.plan.plan_round_lines import (
     add_gated_cliques,
-    add_later_round_terminations,
+    add_later_termination_lines,
     add_plan_rounds,
     created_counts_by_kind,
-    updates_shown_on_plan_page,
+    update_steps_on_plan_page,
 )
 from grove_shell.views.plan.policy_lines import add_policy_results
 
@@ -127,22 +131,22 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add_line((place, "bold"), counts)
     add_set_warnings(page, forecast, story, full=full)
-    for urgency in ReplicaUrgency:
+    for urgency in EntryUrgency:
         alike = story.entries_of_urgency(urgency)
-        if urgency is ReplicaUrgency.GATED:
+        if urgency is EntryUrgency.GATED:
             add_gated_cliques(
                 page, ((one.subject, tuple((why.subject, why.sentences[0]) for why in one.causes)) for one in alike)
             )
             continue
-        shown, rest = split_at(alike, None if full else _ENTRIES)
+        shown, rest = split_shown_and_hidden(alike, None if full else _ENTRIES)
         for entry in shown:
-            add_plan_entry(page, entry, now, full=full)
+            add_replica_outcome_lines(page, entry, now, full=full)
         if rest:
             page.add_line(
                 (padded_entry_label(urgency.value), STYLES[urgency]),
                 f"and {unlisted_entries_text(rest, now)} (-v lists all)",
             )
-    add_later_round_terminations(page, forecast, now)
+    add_later_termination_lines(page, forecast, now)
     add_plan_rounds(page, forecast, full=full)
     writes = _counted(forecast.rounds[0].steps)
     if writes:
@@ -161,7 +165,7 @@ def add_set_warnings(page: StyledTextPage, forecast: Forecast, story: ForecastEx
         full: whether to show all of the edit.
     """
     for sentence in story.unpredicted:
-        page.add_line((padded_entry_label(ReplicaUrgency.UNKNOWN.value), STYLES[ReplicaUrgency.UNKNOWN]), sentence)
+        page.add_line((padded_entry_label(EntryUrgency.UNKNOWN.value), STYLES[EntryUrgency.UNKNOWN]), sentence)
     for why in reasons_for_question(MISPLACEMENT, story.notices):
         page.add_line(
             (padded_entry_label("MISPLACED"), "bold red"),
@@ -170,11 +174,11 @@ def add_set_warnings(page: StyledTextPage, forecast: Forecast, story: ForecastEx
         )
     for question, word in _NOTICE_WORDS.items():
         for finding in story.notices_of(question):
-            add_entry_with_reasons(page, (word, "bold red"), finding.subject, finding.because)
+            add_page_entry_with_reasons(page, (word, "bold red"), finding.subject, finding.because)
     for gate in sorted({str(dict(why.facts)["gate"]) for why in reasons_for_question(FOREIGN_GATE, story.notices)}):
-        page.add_line(INDENT, "  ", gate_removal_sentence(gate, story.root.namespace))  # CL-082
+        page.add_line(INDENT, "  ", foreign_gate_sentence(gate, story.root.namespace))  # CL-082
     if forecast.edit is not None:
-        add_edit(page, forecast.edit, forecast.rounds[0].withheld, full=full)
+        add_edit_lines(page, forecast.edit, forecast.rounds[0].withheld, full=full)
 
 
 def add_calm_sets(page: StyledTextPage, calm: Sequence[ForecastAndStory]) -> None:
@@ -183,7 +187,7 @@ def add_calm_sets(page: StyledTextPage, calm: Sequence[ForecastAndStory]) -> Non
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
     page.add_line(
         ("no termination pending: ", "green"),
-        comma_separated_names(names, MAX_NAMES),
+        join_names_with_commas(names, MAX_NAMES),
         (f"  ({writes})" if writes else "", "dim"),
     )
 
@@ -214,9 +218,9 @@ def _is_eventful(forecast: Forecast) -> bool:
     """Whether the set is edited or goes, or a round creates, updates or deletes an object, besides status updates."""
     is_edited = forecast.edit is not None and bool(forecast.edit.changes)
     return is_edited or any(
-        updates_shown_on_plan_page(round_.steps)
+        update_steps_on_plan_page(round_.steps)
         or created_counts_by_kind(round_.steps)
-        or any(isinstance(step.action, Delete) or is_set_release(step) for step in round_.steps)
+        or any(isinstance(step.action, Delete) or removes_set_finalizer(step) for step in round_.steps)
         for round_ in forecast.rounds
     )
 

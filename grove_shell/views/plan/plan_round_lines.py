@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
-from grove_core.forecast_explanation import ReplicaUrgency, withholds_scheduling_gate_removal
+from grove_core.forecast_explanation import EntryUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
@@ -20,7 +20,7 @@ from grove_core.kernel.steps import (
     Make,
     Step,
     is_gang_termination_deletion,
-    is_set_release,
+    removes_set_finalizer,
     total_deletion_impact,
 )
 from grove_core.kernel.time_formats import short_duration_text, truncated_to_seconds
@@ -32,11 +32,11 @@ from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
     STYLES,
-    add_entry_with_reasons,
+    add_page_entry_with_reasons,
     clock_time,
-    comma_separated_names,
     count_with_noun,
     deletion_impact_text,
+    join_names_with_commas,
     padded_entry_label,
     relative_time,
 )
@@ -89,7 +89,7 @@ def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
             yield fresh
 
 
-def rounds_before_repeats(forecast: Forecast) -> Sequence[ForecastRound]:
+def rounds_without_repeats(forecast: Forecast) -> Sequence[ForecastRound]:
     """Return the rounds before the last of the repeating terminations begins to repeat (GF-086).
 
     All rounds where nothing repeats; the rounds that are left out add nothing new.
@@ -98,10 +98,10 @@ def rounds_before_repeats(forecast: Forecast) -> Sequence[ForecastRound]:
     return forecast.rounds[: max(again) - 1] if again else forecast.rounds
 
 
-def add_later_round_terminations(page: StyledTextPage, forecast: Forecast, now: datetime) -> None:
+def add_later_termination_lines(page: StyledTextPage, forecast: Forecast, now: datetime) -> None:
     """Add the later terminations: when they happen, what they delete, and the pods and GPUs that go with it."""
     for later in later_round_terminations(forecast):
-        names = comma_separated_names([step.target.name for step in later.steps], MAX_NAMES)
+        names = join_names_with_commas([step.target.name for step in later.steps], MAX_NAMES)
         at = later.round.at
         when = f"{clock_time(at, now)} ({relative_time(at, now)})" if at > now else f"round {later.round.number}"
         condition = f", {later.assumption.words}" if later.assumption is not None else ""
@@ -160,7 +160,7 @@ def _add_round_lines(page: StyledTextPage, forecast: Forecast, *, full: bool, ha
         has_stages: whether the rounds of the first moment are shown as the stages of an update.
     """
     start = forecast.rounds[0].at
-    shown = forecast.rounds if full else rounds_before_repeats(forecast)
+    shown = forecast.rounds if full else rounds_without_repeats(forecast)
     rounds = [one for one in shown if one.at > start or not has_stages]
     lines = [
         (word, f"{_round_label(round_, start)}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)
@@ -177,10 +177,10 @@ def _add_round_lines(page: StyledTextPage, forecast: Forecast, *, full: bool, ha
 
 def _add_withheld(page: StyledTextPage, withheld: Iterable[Withheld]) -> None:
     """Add the withheld steps, scheduling gates excepted."""
-    label = (ReplicaUrgency.HELD.value, STYLES[ReplicaUrgency.HELD])
+    label = (EntryUrgency.HELD.value, STYLES[EntryUrgency.HELD])
     for held in withheld:
         if not withholds_scheduling_gate_removal(held):
-            add_entry_with_reasons(page, label, held.target, held.because, MAX_NAMES)
+            add_page_entry_with_reasons(page, label, held.target, held.because, MAX_NAMES)
 
 
 def _round_label(round_: ForecastRound, start: datetime) -> str:
@@ -191,10 +191,10 @@ def _round_label(round_: ForecastRound, start: datetime) -> str:
 def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
     for word, steps in (
         ("DELETE", deletions_besides_terminations(round_.steps)),
-        ("UPDATE", updates_shown_on_plan_page(round_.steps)),
+        ("UPDATE", update_steps_on_plan_page(round_.steps)),
     ):
         for alike in _grouped_by_reason(steps):
-            names = comma_separated_names([step.target.name for step in alike], MAX_NAMES)
+            names = join_names_with_commas([step.target.name for step in alike], MAX_NAMES)
             goes = (
                 deletion_impact_text(total_deletion_impact(alike))
                 if word == "DELETE" and alike[0].target.kind != "Pod"
@@ -203,7 +203,7 @@ def _lines_of_round(round_: ForecastRound) -> Iterator[tuple[str, str]]:
             count = count_with_noun(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
             yield word, f"{count}, {names}: {_first_reason(alike)}"
     for step in round_.steps:
-        if is_set_release(step):
+        if removes_set_finalizer(step):
             yield "DELETE", f"{step.target.kind} {step.target.name}: {_first_reason([step])}"
     kinds = created_counts_by_kind(round_.steps)
     done = [count_with_noun(kinds[kind], kind) for kind in sorted(kinds)]
@@ -238,7 +238,7 @@ def deletions_besides_terminations(steps: Iterable[Step]) -> list[Step]:
     return [step for step in steps if isinstance(step.action, Delete) and not is_gang_termination_deletion(step)]
 
 
-def updates_shown_on_plan_page(steps: Iterable[Step]) -> list[Step]:
+def update_steps_on_plan_page(steps: Iterable[Step]) -> list[Step]:
     """Return the updates of cliques, scaling groups, services and autoscalers.
 
     Updates of PodGangs count only where they mirror a change of the PodCliqueSet.
@@ -269,7 +269,7 @@ def add_gated_cliques(page: StyledTextPage, gated: Iterable[tuple[Ref, tuple[tup
         (_, first), *behind = reasons
         alike.setdefault(((Ref("", "", "", ""), first), *behind), []).append(ref.name)
     for ((_, first), *behind), names in alike.items():
-        label = (padded_entry_label(ReplicaUrgency.GATED.value), STYLES[ReplicaUrgency.GATED])
-        page.add_line(label, f"{comma_separated_names(names, MAX_NAMES)}: {first}")
+        label = (padded_entry_label(EntryUrgency.GATED.value), STYLES[EntryUrgency.GATED])
+        page.add_line(label, f"{join_names_with_commas(names, MAX_NAMES)}: {first}")
         for subject, sentence in behind[:MAX_NAMES]:
             page.add_line(INDENT, f"  {subject.name}: {sentence}")

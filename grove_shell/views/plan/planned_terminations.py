@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.termination_deletions import (
     termination_deletions_by_replica,
     trigger_and_delay,
 )
-from grove_core.forecast_explanation import ExplainedReplica, ForecastExplanation, ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency, ExplainedReplica, ForecastExplanation
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, total_deletion_impact
@@ -35,7 +35,7 @@ class TerminationAt(NamedTuple):
     cause: str = ""
 
 
-class Terminations(NamedTuple):
+class ReplicaTerminations(NamedTuple):
     """The first terminations of a replica; ``all`` is the number of all."""
 
     first: tuple[TerminationAt, ...] = ()
@@ -43,7 +43,7 @@ class Terminations(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PendingReplica:
+class ReplicaPendingTermination:
     """A replica that waits for its end, or that a round terminates.
 
     Attributes:
@@ -56,7 +56,7 @@ class PendingReplica:
     replica: Ref
     since: datetime | None
     until: datetime | None
-    ends: Terminations
+    ends: ReplicaTerminations
     cause: str = ""
 
     @property
@@ -79,28 +79,29 @@ class PendingReplica:
 
 def pending_replicas(
     forecasts: Iterable[Forecast], stories: Iterable[ForecastExplanation]
-) -> tuple[PendingReplica, ...]:
+) -> tuple[ReplicaPendingTermination, ...]:
     """Return the replicas of all sets that are terminated or wait, the first termination first."""
     found = [one for forecast, story in zip(forecasts, stories, strict=True) for one in _of_one_set(forecast, story)]
     found.sort(key=lambda one: (one.first, one.root.sort_key, one.replica.sort_key))
     return tuple(found)
 
 
-def _of_one_set(forecast: Forecast, story: ForecastExplanation) -> Iterator[PendingReplica]:
+def _of_one_set(forecast: Forecast, story: ForecastExplanation) -> Iterator[ReplicaPendingTermination]:
     pending = {
         entry.subject: entry
         for entry in story.entries
-        if entry.urgency is ReplicaUrgency.TERMINATES
-        or (entry.urgency is ReplicaUrgency.WAITS and entry.until is not None)
+        if entry.urgency is EntryUrgency.TERMINATES or (entry.urgency is EntryUrgency.WAITS and entry.until is not None)
     }
     planned = _terminations_by_replica(forecast)
     for replica in dict.fromkeys((*pending, *planned)):
         entry = pending.get(replica)
-        ends = planned.get(replica, Terminations())
-        if entry is not None and entry.urgency is ReplicaUrgency.TERMINATES and not ends.all:
-            ends = Terminations((TerminationAt(forecast.rounds[0].at, None),), 1)  # its PodCliques are being deleted
-        waits = entry is not None and entry.urgency is ReplicaUrgency.WAITS
-        yield PendingReplica(
+        ends = planned.get(replica, ReplicaTerminations())
+        if entry is not None and entry.urgency is EntryUrgency.TERMINATES and not ends.all:
+            ends = ReplicaTerminations(
+                (TerminationAt(forecast.rounds[0].at, None),), 1
+            )  # its PodCliques are being deleted
+        waits = entry is not None and entry.urgency is EntryUrgency.WAITS
+        yield ReplicaPendingTermination(
             root=forecast.root,
             replica=replica,
             since=None if entry is None else _since(entry),
@@ -110,7 +111,7 @@ def _of_one_set(forecast: Forecast, story: ForecastExplanation) -> Iterator[Pend
         )
 
 
-def _cause(entry: ExplainedReplica | None, ends: Terminations) -> str:
+def _cause(entry: ExplainedReplica | None, ends: ReplicaTerminations) -> str:
     """Return the first cause of an entry with its subject; of a replica without one that of its first termination."""
     if entry is None or not entry.causes:
         return ends.first[0].cause if ends.first else ""
@@ -120,9 +121,9 @@ def _cause(entry: ExplainedReplica | None, ends: Terminations) -> str:
     return f"{named}; and {count_with_noun(len(others), 'more cause')}" if others else named
 
 
-def _terminations_by_replica(forecast: Forecast) -> dict[Ref, Terminations]:
+def _terminations_by_replica(forecast: Forecast) -> dict[Ref, ReplicaTerminations]:
     """Return a replica -> its terminations, with those of the rounds that repeat (PL-024)."""
-    found: dict[Ref, Terminations] = {}
+    found: dict[Ref, ReplicaTerminations] = {}
     every = timedelta(0) if forecast.again is None else forecast.again.every
     begun = forecast.rounds[0].at
     for round_ in forecast.rounds:
@@ -134,10 +135,10 @@ def _terminations_by_replica(forecast: Forecast) -> dict[Ref, Terminations]:
                 TerminationAt(round_.at + later, impact, f"{name}: {_moved(why, later, begun).sentence}")
                 for later in (number * every for number in range(min(count, MOST_TERMINATIONS)))
             )
-            before = found.get(replica, Terminations())
-            found[replica] = Terminations((*before.first, *shown), before.all + count)
+            before = found.get(replica, ReplicaTerminations())
+            found[replica] = ReplicaTerminations((*before.first, *shown), before.all + count)
     return {
-        replica: Terminations(tuple(sorted(ends.first, key=lambda end: end.at)[:MOST_TERMINATIONS]), ends.all)
+        replica: ReplicaTerminations(tuple(sorted(ends.first, key=lambda end: end.at)[:MOST_TERMINATIONS]), ends.all)
         for replica, ends in found.items()
     }
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_shell.policies.policy_results import PolicyAction, PolicyResult, RuleResult
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.formatting import comma_separated_names, padded_entry_label
+from grove_shell.views.formatting import join_names_with_commas, padded_entry_label
 
 _MOST: Final = 20
 
@@ -28,7 +28,7 @@ def add_policy_results(page: StyledTextPage, results: Sequence[PolicyResult], *,
     checked = "1 policy" if len(results) == 1 else f"{len(results):,} policies"
     page.add_line((f"{checked} checked, {holding:,} without a violation", "dim"))
     if unmatched := [result.policy for result in results if not result.checked]:
-        page.add_line(("note: ", "bold"), f"nothing in this plan matches {comma_separated_names(unmatched, None)}")
+        page.add_line(("note: ", "bold"), f"nothing in this plan matches {join_names_with_commas(unmatched, None)}")
     page.add_line()
 
 

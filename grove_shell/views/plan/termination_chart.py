@@ -16,8 +16,8 @@ from grove_core.kernel.time_formats import short_duration_text
 from grove_shell.styled_text_page import escape_unprintable
 from grove_shell.views.chart_files import save_chart
 from grove_shell.views.formatting import clock_time, count_with_noun, object_display_name
-from grove_shell.views.plan.planned_terminations import PendingReplica, TerminationAt
-from grove_shell.views.time_axis import round_times
+from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, TerminationAt
+from grove_shell.views.time_axis import axis_tick_times
 
 MOST_ROWS: Final = 60
 _INK: Final = "#30363d"
@@ -42,11 +42,11 @@ _LONGEST_LINE: Final = 180
 
 
 @dataclass(frozen=True, slots=True)
-class ChartPanel:
+class TerminationChartPanel:
     """The replicas that one rule set terminates or that wait; an empty name where there is one panel."""
 
     name: str
-    rows: tuple[PendingReplica, ...]
+    rows: tuple[ReplicaPendingTermination, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class TerminationChart:
 
     title: str
     subtitle: str
-    panels: tuple[ChartPanel, ...]
+    panels: tuple[TerminationChartPanel, ...]
     now: datetime
     until: datetime | None
 
@@ -100,7 +100,7 @@ def _figure(chart: TerminationChart) -> Figure:
     return figure
 
 
-def _replicas(panels: Sequence[ChartPanel]) -> list[tuple[Ref, Ref]]:
+def _replicas(panels: Sequence[TerminationChartPanel]) -> list[tuple[Ref, Ref]]:
     """Return the set and the replica of every row of some panels, the first termination first."""
     firsts: dict[tuple[Ref, Ref], datetime] = {}
     for one in (row for panel in panels for row in panel.rows):
@@ -113,7 +113,7 @@ class _Panel:
     """Draws one panel: places are seconds after the time of the plan, and the numbers of the rows."""
 
     def __init__(
-        self, axes: Axes, panel: ChartPanel, chart: TerminationChart, shown: Sequence[tuple[Ref, Ref]]
+        self, axes: Axes, panel: TerminationChartPanel, chart: TerminationChart, shown: Sequence[tuple[Ref, Ref]]
     ) -> None:
         self._axes, self._name, self._now, self._shown = axes, panel.name, chart.now, shown
         self._rows = {(row.root, row.replica): row for row in panel.rows}
@@ -130,7 +130,7 @@ class _Panel:
         axes = self._axes
         axes.set_xlim(self._start, self._length * 1.03)
         axes.set_ylim(max(len(self._shown), 2) - 0.4, -0.6)
-        ticks = list(round_times(self._now, self._end, most=7 if not self._name else 4))
+        ticks = list(axis_tick_times(self._now, self._end, most=7 if not self._name else 4))
         axes.set_xticks([self._place(at) for at, _ in ticks], [text for _, text in ticks], fontsize=8)
         axes.set_yticks(
             range(len(self._shown)), [_label(*key) if has_labels else "" for key in self._shown], fontsize=self._size
@@ -159,7 +159,7 @@ class _Panel:
         if not self._shown:
             axes.text(self._length * 0.01, 0.5, "no termination to show", va="center", fontsize=10, color=_QUIET)
 
-    def _draw_row(self, row: PendingReplica, place: int) -> None:
+    def _draw_row(self, row: ReplicaPendingTermination, place: int) -> None:
         if row.until is not None or row.since is not None:
             since = max(self._place(row.since or self._now), self._start)
             until = self._place(row.until or row.first)
@@ -175,7 +175,7 @@ class _Panel:
             )
         self._draw_words(row, ends, place)
 
-    def _draw_words(self, row: PendingReplica, ends: Sequence[TerminationAt], place: int) -> None:
+    def _draw_words(self, row: ReplicaPendingTermination, ends: Sequence[TerminationAt], place: int) -> None:
         """Draw the time and what goes beside the first mark, on the side where there is room."""
         at = self._place(ends[0].at)
         is_late = at > 0.55 * self._length
@@ -198,7 +198,7 @@ class _Panel:
         return (at - self._now).total_seconds()
 
 
-def _words(row: PendingReplica, end: TerminationAt, now: datetime) -> str:
+def _words(row: ReplicaPendingTermination, end: TerminationAt, now: datetime) -> str:
     """Return the time of the first termination, what it takes, and how many follow."""
     words = ["now" if end.at <= now else clock_time(end.at, now)]
     if end.impact is not None and end.impact.pods:

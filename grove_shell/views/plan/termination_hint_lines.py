@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Final
 
 from grove_core.kernel.time_formats import short_duration_text
-from grove_core.plan.termination_hints import LongerDelay, LostNodeOfPods, ReadyPodsNeeded, Room, TerminationHints
-from grove_shell.views.formatting import clock_time, comma_separated_names, count_with_noun, object_display_name
+from grove_core.plan.termination_hints import LongerDelay, LostNodeOfPods, ReadyPodsToEndBreach, Room, TerminationHints
+from grove_shell.views.formatting import clock_time, count_with_noun, join_names_with_commas, object_display_name
 
 FEW_HINTS: Final = 3
 """The most PodCliques, and messages, that a page names."""
@@ -27,7 +27,7 @@ def termination_hint_lines(
         yield from _ready_pods(hints.ready_pods, now, at_once, most)
         if hints.spares_not:
             names = [object_display_name(ref) for ref in hints.spares_not]
-            yield f"  even then terminated: {comma_separated_names(names, most)}"
+            yield f"  even then terminated: {join_names_with_commas(names, most)}"
     if hints.longer_delay is not None:
         yield f"puts it off{at_once}: {_delay(hints.longer_delay)}"
     yield from (_lost_node(node, hints.unready, now) for node in hints.nodes)
@@ -42,7 +42,7 @@ def scheduler_message_start(message: str) -> str:
     return message.partition(". ")[0].removesuffix(".")
 
 
-def _ready_pods(needed: Sequence[ReadyPodsNeeded], now: datetime, at_once: str, most: int | None) -> Iterator[str]:
+def _ready_pods(needed: Sequence[ReadyPodsToEndBreach], now: datetime, at_once: str, most: int | None) -> Iterator[str]:
     """Yield which pods have to become ready: on one line for one PodClique, else a line for each of them."""
     if len(needed) == 1:
         yield f"stops it{at_once}: {_of_clique(needed[0], now)}"
@@ -55,7 +55,7 @@ def _ready_pods(needed: Sequence[ReadyPodsNeeded], now: datetime, at_once: str, 
         yield f"  and {pods} of {count_with_noun(len(rest), 'other PodClique')} (-v)"
 
 
-def _of_clique(one: ReadyPodsNeeded, now: datetime) -> str:
+def _of_clique(one: ReadyPodsToEndBreach, now: datetime) -> str:
     before = "" if one.before is None else f" before {clock_time(one.before, now)}"
     scaled = "" if one.replicas is None else f"; its replicas have to be {one.replicas:,}"
     skipped = "; those that are starting count already" if one.starting_pods_count_already else ""

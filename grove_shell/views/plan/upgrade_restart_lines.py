@@ -8,14 +8,14 @@ from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
     MAX_NAMES,
-    comma_separated_names,
     count_with_noun,
     deletion_impact_text,
+    join_names_with_commas,
     padded_entry_label,
 )
 
 
-def upgrade_headline(restarts: Sequence[UpgradeRestart]) -> str:
+def upgrade_restart_count_text(restarts: Sequence[UpgradeRestart]) -> str:
     """Return how many pods the upgrade restarts in all sets; empty where it restarts none."""
     counted = [one.takes for one in restarts if one.takes is not None and one.takes.pods]
     unknown = sum(one.takes is None for one in restarts)
@@ -51,7 +51,7 @@ def add_upgrade_restart(page: StyledTextPage, restart: UpgradeRestart, rules: tu
         INDENT, "  ready pods of a standalone PodClique: one at a time, each before its successor exists  WF-012"
     )
     if restart.groups:
-        names = comma_separated_names(list(restart.groups), MAX_NAMES)
+        names = join_names_with_commas(list(restart.groups), MAX_NAMES)
         page.add_line(INDENT, f"  {names}: one replica of the group at a time, with all its pods  WF-023")
         page.add_line(INDENT, "  group replicas that are not available: at once in that turn  WF-022")
     page.add_line(INDENT, "  an update that runs suspends gang termination of what it updates  GF-024")

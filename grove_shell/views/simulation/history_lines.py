@@ -27,7 +27,7 @@ from grove_shell.simulator.recording.simulation_history import (
     WriteHistoryEntry,
     WriteKind,
 )
-from grove_shell.views.formatting import comma_separated_names, count_with_noun
+from grove_shell.views.formatting import count_with_noun, join_names_with_commas
 
 _NAMES: Final = 6
 _ONLY_VERBOSE: Final = frozenset({PodChange.STARTED, WriteKind.STATUS, WriteKind.RELEASED})
@@ -187,7 +187,7 @@ def _writes_text(first: WriteHistoryEntry, subjects: Sequence[Ref], *, verbose: 
         case WriteKind.RELEASED:
             return f"removes finalizers of {objects}"
         case WriteKind.TERMINATED:
-            return f"TERMINATES {comma_separated_names([ref.name for ref in subjects], None if verbose else _NAMES)}"
+            return f"TERMINATES {join_names_with_commas([ref.name for ref in subjects], None if verbose else _NAMES)}"
         case WriteKind.FAILED:
             return f"{count_with_noun(len(subjects), 'write')} not done ({objects}): {first.error}"
         case WriteKind.WITHHELD:
@@ -213,5 +213,5 @@ def _objects(subjects: Sequence[Ref], *, verbose: bool) -> str:
     kinds = Counter(subject.kind for subject in subjects)
     if len(kinds) == 1 and (verbose or len(subjects) <= _NAMES):
         (kind,) = kinds
-        return f"{kind} {comma_separated_names([subject.name for subject in subjects], None)}"
+        return f"{kind} {join_names_with_commas([subject.name for subject in subjects], None)}"
     return ", ".join(count_with_noun(count, kind) for kind, count in kinds.items())

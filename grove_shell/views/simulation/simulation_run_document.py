@@ -19,7 +19,7 @@ from grove_shell.simulator.recording.simulation_history import (
     WriteHistoryEntry,
 )
 from grove_shell.simulator.simulation_run import SimulationResult
-from grove_shell.simulator.virtual_time import clock_time_at, go_duration_text
+from grove_shell.simulator.virtual_time import datetime_of_virtual_time, go_duration_text
 from grove_shell.views.simulation.history_lines import condition_text, joined_reason_sentences, reason_sentences
 
 FORMAT_VERSION: Final = "1.1"
@@ -44,7 +44,7 @@ def simulation_run_as_json(run: SimulationResult) -> dict[str, Any]:
             else go_duration_text(recovers),
         },
         "start": format_time(start),
-        "end": format_time(clock_time_at(start, run.end)),
+        "end": format_time(datetime_of_virtual_time(start, run.end)),
         "rested": run.rested,
         "summary": {
             "rounds": run.rounds,
@@ -99,7 +99,7 @@ def _violation(run: SimulationResult) -> dict[str, Any] | None:
 def _entry(run: SimulationResult, entry: SimulationHistoryEntry) -> dict[str, Any]:
     what, clique, detail, because = history_entry_fields(entry.content)
     return {
-        "at": format_time(clock_time_at(run.scenario.spec.start, entry.at)),
+        "at": format_time(datetime_of_virtual_time(run.scenario.spec.start, entry.at)),
         "actor": entry.actor.value,
         "what": what,
         "subject": _subject(entry.content.subject),

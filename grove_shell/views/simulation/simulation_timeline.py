@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from grove_core.forecast_explanation import ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency
 from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.recording.pod_clique_states import PodCliqueState
@@ -44,14 +44,14 @@ def simulation_timeline_page(run: SimulationResult, *, verbose: bool = False) ->
     unpredicted: list[Span] = []
     if run.unpredicted:  # the simulated steps are not those of the operator that runs there (SM-098)
         warning = unpredicted_sets_warning("simulated", len(run.unpredicted))
-        unpredicted.append((f"{warning}; ", STYLES[ReplicaUrgency.UNKNOWN]))
+        unpredicted.append((f"{warning}; ", STYLES[EntryUrgency.UNKNOWN]))
     page.add_line(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
     if run.rules_from is not None:
         page.add_line((time_and_rules_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
     for root, sentences in run.unpredicted.items():
         for sentence in sentences:
             page.add_line(
-                (padded_entry_label("UNKNOWN"), STYLES[ReplicaUrgency.UNKNOWN]),
+                (padded_entry_label("UNKNOWN"), STYLES[EntryUrgency.UNKNOWN]),
                 f"{root.namespace}/{root.name}: {sentence}",
             )
     if text := _unready_at_start_text(run):

@@ -12,7 +12,7 @@ from grove_core.resources.pod_demand import resource_amount_text
 from grove_core.resources.pod_requests import PODS
 from grove_shell.reading.input_topologies import NodeCollector
 from grove_shell.styled_text_page import Span, StyledTextPage
-from grove_shell.views.formatting import comma_separated_names, count_with_noun, rule_citation
+from grove_shell.views.formatting import count_with_noun, join_names_with_commas, rule_citation
 
 _MOST: Final = 4
 _REFUSED: Final = (", but admission would refuse the set", "bold red")
@@ -79,7 +79,7 @@ def _body(page: StyledTextPage, one: TopologyFit, *, verbose: bool) -> None:
     _add_reasons(page, "    the set may not change to it: ", one.switch_refusals)
     if one.unlabelled.names:
         lacking = ", ".join(f"{key} ({count:,})" for key, count in one.unlabelled.lacking)
-        names = comma_separated_names(list(one.unlabelled.names), _MOST)
+        names = join_names_with_commas(list(one.unlabelled.names), _MOST)
         page.add_line(
             (
                 f"    {count_with_noun(len(one.unlabelled.names), 'node')} not part of it, without {lacking}: {names}",
@@ -143,7 +143,7 @@ def _promises(promises: Iterable[PodColocation]) -> Iterator[str]:
     for one in promises:
         alike.setdefault((one.pods, one.level), []).append(one)
     for (pods, level), of in alike.items():
-        names = comma_separated_names([one.of for one in of], _MOST)
+        names = join_names_with_commas([one.of for one in of], _MOST)
         each = "each of " if len(of) > 1 else ""
         yield f"{_pods(pods)} of {each}{names} {_within(level)}"
 

@@ -13,7 +13,7 @@ from grove_core.reconcile_topology import GangTopologyChange, SetTopologyImpact
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
 from grove_shell.styled_text_page import Span, StyledTextPage
-from grove_shell.views.formatting import comma_separated_names, count_with_noun, rule_citation
+from grove_shell.views.formatting import count_with_noun, join_names_with_commas, rule_citation
 
 _MOST: Final = 8
 _BY_DEFAULT: Final = " (default)"
@@ -164,7 +164,7 @@ def _placements(page: StyledTextPage, one: TopologyUsage, placements: Placements
             )
     if names := [f"{user.namespace}/{user.name}" for user in one.users if placements.is_unknown_for_user(user)]:
         page.add_line(
-            f"  whether the pods of {comma_separated_names(names, _MOST)} stand where they have to is not known: add"
+            f"  whether the pods of {join_names_with_commas(names, _MOST)} stand where they have to is not known: add"
             " the nodes, kubectl get nodes -o json"
         )
 
@@ -267,7 +267,7 @@ def _change(page: StyledTextPage, impact: TopologyChangeImpact) -> None:
         for fate, (word, style) in _FATES.items():
             gangs = [gang for gang in one.gangs if gang.change is fate]
             if gangs:
-                names = comma_separated_names([gang.name for gang in gangs], _MOST)
+                names = join_names_with_commas([gang.name for gang in gangs], _MOST)
                 page.add_line("    ", (f"{word:<8}", style), f" {names}")
                 for reason in gangs[0].because:
                     page.add_line(f"             {reason.sentence}", rule_citation(reason))

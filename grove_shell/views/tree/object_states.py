@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum, unique
 from typing import Final, assert_never
 
-from grove_core.forecast_explanation import ReplicaUrgency
+from grove_core.forecast_explanation import EntryUrgency
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 
 
@@ -68,12 +68,12 @@ STATE_STYLES: Final[Mapping[ObjectState, str]] = {
 """State -> its style on a terminal, beside the word (CL-049)."""
 _RANK: Final = {state: place for place, state in enumerate(ObjectState)}
 STATE_OF_URGENCY: Final = {
-    ReplicaUrgency.TERMINATES: ObjectState.ENDS,
-    ReplicaUrgency.WAITS: ObjectState.WAITS,
-    ReplicaUrgency.HELD: ObjectState.WITHHELD,
-    ReplicaUrgency.UNKNOWN: ObjectState.UNKNOWN,
-    ReplicaUrgency.GATED: ObjectState.GATED,
-    ReplicaUrgency.KEEPS: ObjectState.READY,
+    EntryUrgency.TERMINATES: ObjectState.ENDS,
+    EntryUrgency.WAITS: ObjectState.WAITS,
+    EntryUrgency.HELD: ObjectState.WITHHELD,
+    EntryUrgency.UNKNOWN: ObjectState.UNKNOWN,
+    EntryUrgency.GATED: ObjectState.GATED,
+    EntryUrgency.KEEPS: ObjectState.READY,
 }
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_findings import findings_with_averted
+from grove_core.areas.gang_termination.termination_findings import findings_with_averted_replaced
 from grove_core.forecast_explanation import ForecastExplanation
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
@@ -24,7 +24,7 @@ from grove_core.snapshot.snapshot import Snapshot, uncollected_part_kinds
 from grove_shell.views.formatting import count_with_noun
 from grove_shell.views.tree.created_parts import CreatedParts, created_parts
 from grove_shell.views.tree.object_states import STATE_OF_URGENCY, ObjectState, most_urgent_state, state_of_pod
-from grove_shell.views.tree.tree_nodes import PodRow, TreeLevel, TreeNode
+from grove_shell.views.tree.tree_nodes import PodRow, TreeNode, TreeNodeKind
 
 _NOT_WELL = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
 
@@ -45,7 +45,9 @@ class _TreeBuilder:
         self._undecided = ObjectState.UNKNOWN if self._uncollected else ObjectState.READY
         self._urgencies = {one.subject: STATE_OF_URGENCY[one.urgency] for one in reversed(story.entries)}  # most urgent
         self._untils = {entry.subject: entry.until for entry in story.entries if entry.until is not None}
-        findings = findings_with_averted(forecast.findings, forecast.averted)  # as in the explanation of a forecast
+        findings = findings_with_averted_replaced(
+            forecast.findings, forecast.averted
+        )  # as in the explanation of a forecast
         self._breaches = {one.subject: one for one in findings if one.question == BREACH}
         self._fates = {one.subject: one for one in findings if one.question == TERMINATION}
         self._deleted_now = frozenset(
@@ -73,7 +75,7 @@ class _TreeBuilder:
         counted = bool(self._story.replicas)
         return TreeNode(
             subject=self._root,
-            level=TreeLevel.SET,
+            level=TreeNodeKind.SET,
             name=self._root.name,
             state=state,
             counts=share if counted else "",
@@ -94,7 +96,7 @@ class _TreeBuilder:
         children = [self._clique(clique, (ref,)) for clique in standalone]
         children += [self._group(group, members.pop(group.ref.name, []), ref) for group in groups]
         children += [self._clique(clique, (ref,)) for left in members.values() for clique in left]
-        return self._inner_node(TreeLevel.REPLICA, f"replica {index}", ref, tuple(children))
+        return self._inner_node(TreeNodeKind.REPLICA, f"replica {index}", ref, tuple(children))
 
     def _group(self, group: ScalingGroup, members: Iterable[PodClique], within: Ref) -> TreeNode:
         by_replica = defaultdict[int, list[PodClique]](list)
@@ -104,12 +106,12 @@ class _TreeBuilder:
         for index in sorted(by_replica):
             ref = group.ref.at_replica(index)
             children = tuple(self._clique(clique, (ref, within)) for clique in by_replica[index])
-            replicas.append(self._inner_node(TreeLevel.GROUP_REPLICA, f"replica {index}", ref, children))
+            replicas.append(self._inner_node(TreeNodeKind.GROUP_REPLICA, f"replica {index}", ref, children))
         available = self._available_replicas.get(group.ref, 0)  # a group that the plan creates has none yet
         is_counted = self._uncollected.isdisjoint({"Pod", "PodClique"})
         kinds = "PodCliques" if "PodClique" in self._uncollected else "pods"
         counts = f"{available:,} of {group.replicas:,} replicas available, at least {group.min_available:,} needed"
-        node = self._inner_node(TreeLevel.GROUP, group.ref.name, group.ref, tuple(replicas))
+        node = self._inner_node(TreeNodeKind.GROUP, group.ref.name, group.ref, tuple(replicas))
         return replace(
             node,
             counts=counts if is_counted else _wanted(group.replicas, "replica", kinds),
@@ -118,7 +120,7 @@ class _TreeBuilder:
             needed=group.min_available,
         )
 
-    def _inner_node(self, level: TreeLevel, name: str, ref: Ref, children: tuple[TreeNode, ...]) -> TreeNode:
+    def _inner_node(self, level: TreeNodeKind, name: str, ref: Ref, children: tuple[TreeNode, ...]) -> TreeNode:
         breach = self._breaches.get(ref)
         own = self._urgencies.get(ref, self._undecided)
         if breach is not None and breach.verdict == ConditionStatus.TRUE.value:
@@ -148,7 +150,7 @@ class _TreeBuilder:
         is_counted = "Pod" not in self._uncollected
         return TreeNode(
             subject=clique.ref,
-            level=TreeLevel.CLIQUE,
+            level=TreeNodeKind.CLIQUE,
             name=clique.ref.name,
             state=self._state_of_clique(clique, pods, breach),
             counts=self._counts(clique, pods),

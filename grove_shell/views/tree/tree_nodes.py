@@ -16,7 +16,7 @@ from grove_shell.views.tree.object_states import ObjectState
 
 
 @unique
-class TreeLevel(StrEnum):
+class TreeNodeKind(StrEnum):
     """What a node of the tree stands for."""
 
     SET = "set"
@@ -54,7 +54,7 @@ class TreeNode:
     """
 
     subject: Ref
-    level: TreeLevel
+    level: TreeNodeKind
     name: str
     state: ObjectState
     counts: str = ""
@@ -75,7 +75,7 @@ class TreeNode:
     @property
     def has_state_of_its_own(self) -> bool:
         """Whether the state is that of a PodClique, or of a replica or scaling group that is not well itself."""
-        return self.level is TreeLevel.CLIQUE or not (self.state_is_from_below or self.state is ObjectState.READY)
+        return self.level is TreeNodeKind.CLIQUE or not (self.state_is_from_below or self.state is ObjectState.READY)
 
     @property
     def every_state(self) -> Iterator[ObjectState]:
@@ -102,7 +102,7 @@ def trees_as_json(document: PlanDocument, trees: list[TreeNode]) -> dict[str, An
 def _node_as_json(node: TreeNode) -> dict[str, Any]:
     parts = (
         {"pods": [_pod_as_json(pod) for pod in node.pods]}
-        if node.level is TreeLevel.CLIQUE
+        if node.level is TreeNodeKind.CLIQUE
         else {"children": [_node_as_json(child) for child in node.children]}
     )
     return {

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import clock_time, count_with_noun, relative_time
 from grove_shell.views.tree.object_states import STATE_STYLES, ObjectState
-from grove_shell.views.tree.tree_nodes import PodRow, TreeLevel, TreeNode
+from grove_shell.views.tree.tree_nodes import PodRow, TreeNode, TreeNodeKind
 
 _READY_SHOWN: Final = 8  # siblings that are ready
 _WIDEST_NAMES: Final = 56
@@ -33,7 +33,7 @@ BOX_SIGNS: Final = TreeSigns("├─ ", "└─ ", "│  ", "   ", "…")
 ASCII_SIGNS: Final = TreeSigns("|- ", "`- ", "|  ", "   ", "..")
 
 
-def signs_for_encoding(encoding: str | None) -> TreeSigns:
+def tree_symbols_for_encoding(encoding: str | None) -> TreeSigns:
     """Return the signs that an encoding has; None for text in memory, which has all."""
     try:
         "├─└│…".encode(encoding or "utf-8")
@@ -109,7 +109,7 @@ class _TreeRows:
         folded = {id(one) for one in calm[_READY_SHOWN:]} if len(calm) > _READY_SHOWN + 1 and not self._full else set()
         yield from (one for one in children if id(one) not in folded)
         if folded:
-            noun = "PodClique" if calm[-1].level is TreeLevel.CLIQUE else "replica"
+            noun = "PodClique" if calm[-1].level is TreeNodeKind.CLIQUE else "replica"
             yield _Row("", "", f"{count_with_noun(len(folded), f'more {noun}')}, all ready", None, "", "(-v lists all)")
 
     def _shown_pods(self, pods: Sequence[PodRow]) -> Iterator[_Row]:
@@ -155,17 +155,19 @@ def _counts(node: TreeNode) -> str:
     """Return the numbers of a node in few words: a line of 80 columns has room for them."""
     if node.present is None or node.needed is None:
         return node.counts
-    what = "ready" if node.level is TreeLevel.CLIQUE else "available"
+    what = "ready" if node.level is TreeNodeKind.CLIQUE else "available"
     return f"{node.present:,} of {node.wanted:,} {what}, {node.needed:,} needed"
 
 
 def _name(node: TreeNode) -> str:
-    return f"{node.name} (scaling group)" if node.level is TreeLevel.GROUP else node.name
+    return f"{node.name} (scaling group)" if node.level is TreeNodeKind.GROUP else node.name
 
 
 def _word(node: TreeNode) -> str:
     """Return the state of a node as a word; that of something inside it says so."""
-    is_inside = node.state_is_from_below and node.level is not TreeLevel.CLIQUE and node.state is not ObjectState.READY
+    is_inside = (
+        node.state_is_from_below and node.level is not TreeNodeKind.CLIQUE and node.state is not ObjectState.READY
+    )
     return f"{node.state.value} inside" if is_inside else node.state.value
 
 

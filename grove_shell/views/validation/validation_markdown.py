@@ -9,7 +9,11 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_sources import item_display_name
 from grove_shell.views.formatting import count_with_noun
 from grove_shell.views.markdown_text import MarkdownDocument
-from grove_shell.views.validation.validation_annotations import Annotation, AnnotationLevel, validation_annotations
+from grove_shell.views.validation.ci_annotations import (
+    AnnotationLevel,
+    ValidationAnnotation,
+    ci_annotations_of_validation,
+)
 from grove_shell.views.validation.validation_page import JudgedManifest
 
 _ROWS: Final = 200
@@ -30,7 +34,7 @@ def validation_markdown(
         others: kind -> how many objects were not judged.
         positions: of the fields in their files.
     """
-    found = list(validation_annotations([*judged, *warned], faults, positions))
+    found = list(ci_annotations_of_validation([*judged, *warned], faults, positions))
     written = MarkdownDocument("grove validate")
     written.add_verdict(_verdict(judged, faults, found))
     written.add_table(
@@ -52,7 +56,9 @@ def validation_markdown(
     return written.text()
 
 
-def _verdict(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], found: Sequence[Annotation]) -> str:
+def _verdict(
+    judged: Sequence[JudgedManifest], faults: Sequence[InputFault], found: Sequence[ValidationAnnotation]
+) -> str:
     refused = sum(isinstance(decision.verdict, Deny) for _, decision in judged)
     errors = sum(one.level is AnnotationLevel.ERROR for one in found)
     counts = [
@@ -68,5 +74,5 @@ def _verdict(judged: Sequence[JudgedManifest], faults: Sequence[InputFault], fou
     return ", ".join([words, *counts])
 
 
-def _place(one: Annotation) -> str:
+def _place(one: ValidationAnnotation) -> str:
     return f"{one.file}:{one.place[0]}" if one.place is not None else one.file

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny, FieldRemark
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.crd_names import CrdNames, crd_name_clashes
+from grove_core.resources.crd_names import NamesInCrd, crd_name_clashes
 from grove_shell.manifests.crd_definitions import grove_crd_names
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_sources import InputItem, item_display_name
@@ -95,7 +95,7 @@ def _verdict_as_json(
     }
 
 
-def taken_crd_names_page(found: Iterable[CrdNames], *, none_taken: str = "") -> StyledTextPage:
+def taken_crd_names_page(found: Iterable[NamesInCrd], *, none_taken: str = "") -> StyledTextPage:
     """Return a line for each name of our definitions that another definition has or claims (CL-032).
 
     Args:
@@ -109,7 +109,7 @@ def taken_crd_names_page(found: Iterable[CrdNames], *, none_taken: str = "") -> 
     return page
 
 
-def would_start_page(notices: Iterable[Reason]) -> StyledTextPage:
+def operator_start_page(notices: Iterable[Reason]) -> StyledTextPage:
     """Return that an operator would start, and what follows from the cluster (CL-032, SC-008)."""
     page = StyledTextPage()
     page.add_line(("would start", "bold green"))

@@ -6,8 +6,8 @@ from typing import Any, Final
 from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.document.step_writing import finding_as_json, reasons_as_json, ref_as_json
 from grove_core.kernel.time_formats import format_time
-from grove_shell.reading.kubernetes_events import ReportedEvent
-from grove_shell.reconstruction.causes import Cause, RecordedDeletion
+from grove_shell.reading.kubernetes_events import ListedKubernetesEvent
+from grove_shell.reconstruction.deletion_causes import DeletionCause, RecordedDeletion
 from grove_shell.reconstruction.recorded_objects import ObjectKey
 from grove_shell.reconstruction.story import DeletionGroup, Story
 
@@ -66,7 +66,7 @@ def _deletion(deletion: RecordedDeletion, *, with_cause: bool = True) -> Json:
     }
 
 
-def _cause(cause: Cause) -> Json:
+def _cause(cause: DeletionCause) -> Json:
     shown: Json = {"rules": cause.rules or None, "decidedOn": _time(cause.decided_on)}
     if cause.reasons is not None:
         shown["because"] = reasons_as_json(cause.reasons.because)
@@ -92,7 +92,7 @@ def _owner(deletion: RecordedDeletion) -> Json | None:
     return None if deletion.owner is None else _key(deletion.owner.key)
 
 
-def _event(event: ReportedEvent) -> Json:
+def _event(event: ListedKubernetesEvent) -> Json:
     return {
         "first": format_time(event.first),
         "last": format_time(event.last),

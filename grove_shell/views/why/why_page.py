@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from grove_core.kernel.refs import Ref
-from grove_shell.reconstruction.causes import CauseClass, RecordedDeletion
+from grove_shell.reconstruction.deletion_causes import DeletionCauseClass, RecordedDeletion
 from grove_shell.reconstruction.happenings import Happening
 from grove_shell.reconstruction.story import UNEXPLAINED, DeletionGroup, Story
 from grove_shell.reconstruction.writers import WriterRole, program_of
@@ -14,20 +14,20 @@ from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
     MAX_NAMES,
     clock_time,
-    comma_separated_names,
     count_with_noun,
+    join_names_with_commas,
     rule_citation,
 )
 from grove_shell.views.plan.plan_headline import time_and_rules_line
 from grove_shell.views.why.event_lines import event_lines
 
 _LABELS: Final = {
-    CauseClass.TERMINATION: ("TERMINATED", "bold red"),
-    CauseClass.RULES: ("DELETED", "bold yellow"),
-    CauseClass.OWNER: ("DELETED", "bold yellow"),
-    CauseClass.WRITER: ("DELETED", "bold yellow"),
-    CauseClass.NOT_EXPLAINED: ("NOT EXPLAINED", "bold magenta"),
-    CauseClass.NOT_KNOWN: ("NOT KNOWN", "bold magenta"),
+    DeletionCauseClass.TERMINATION: ("TERMINATED", "bold red"),
+    DeletionCauseClass.RULES: ("DELETED", "bold yellow"),
+    DeletionCauseClass.OWNER: ("DELETED", "bold yellow"),
+    DeletionCauseClass.WRITER: ("DELETED", "bold yellow"),
+    DeletionCauseClass.NOT_EXPLAINED: ("NOT EXPLAINED", "bold magenta"),
+    DeletionCauseClass.NOT_KNOWN: ("NOT KNOWN", "bold magenta"),
 }
 _COUNTED: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod")
 _MOST_LINES: Final = 40
@@ -67,17 +67,17 @@ def _headline(story: Story) -> Iterator[Span | str]:
         yield f"UNKNOWN: {_target_name(story)}: {what}", "bold magenta"
         yield "; an audit log, or two dumps with all its kinds, would show it"
         return
-    counts: Counter[CauseClass] = Counter()
+    counts: Counter[DeletionCauseClass] = Counter()
     for group in story.groups:
         counts[group.first.cause.kind] += len(group.deletions)
     unknown = sum(counts[kind] for kind in UNEXPLAINED)
     if unknown:
         yield f"UNKNOWN: the cause of {count_with_noun(unknown, 'deletion')}", "bold magenta"
-    ends = sum(group.first.cause.kind is CauseClass.TERMINATION for group in story.groups)
+    ends = sum(group.first.cause.kind is DeletionCauseClass.TERMINATION for group in story.groups)
     parts = [count_with_noun(ends, "gang termination")] if ends else []
-    if counts[CauseClass.RULES]:
-        parts.append(f"{count_with_noun(counts[CauseClass.RULES], 'deletion')} by other rules")
-    others = counts[CauseClass.WRITER] + counts[CauseClass.OWNER]
+    if counts[DeletionCauseClass.RULES]:
+        parts.append(f"{count_with_noun(counts[DeletionCauseClass.RULES], 'deletion')} by other rules")
+    others = counts[DeletionCauseClass.WRITER] + counts[DeletionCauseClass.OWNER]
     if others:
         parts.append(f"{count_with_noun(others, 'deletion')} by something else than the operator")
     name = _target_name(story)
@@ -128,12 +128,12 @@ def _add_group(page: StyledTextPage, group: DeletionGroup, story: Story, *, full
     for kind in _COUNTED:
         names = list(group.names_of_kind(kind))
         if names and not (len(names) == 1 and not group.followers and kind == first.key.kind and not _ends(first)):
-            shown = comma_separated_names(names, None if full else MAX_NAMES)
+            shown = join_names_with_commas(names, None if full else MAX_NAMES)
             page.add_line((f"  {count_with_noun(len(names), kind)}: ", "dim"), shown)
 
 
 def _ends(deletion: RecordedDeletion) -> bool:
-    return deletion.cause.kind is CauseClass.TERMINATION
+    return deletion.cause.kind is DeletionCauseClass.TERMINATION
 
 
 def _when(group: DeletionGroup, story: Story) -> str:
@@ -170,7 +170,7 @@ def _lines_of_causes(deletions: Sequence[RecordedDeletion], most: int | None) ->
     found = []
     for (words, citation), named in subjects.items():
         is_own = all(named.values()) and len(named) == len(deletions)  # their names are listed anyway
-        names = "" if is_own or not named else f"{comma_separated_names(list(named), most)}: "
+        names = "" if is_own or not named else f"{join_names_with_commas(list(named), most)}: "
         found.append((f"{names}{words}", citation))
     return found
 
@@ -197,12 +197,17 @@ def _words_of(deletion: RecordedDeletion) -> str:
     cause, writer = deletion.cause, deletion.writer
     by = f"user {writer.user} ({program_of(writer) or 'no user agent'})" if writer is not None else ""
     match cause.kind:
-        case CauseClass.WRITER:
+        case DeletionCauseClass.WRITER:
             role = deletion.role or WriterRole.CLIENT
             return f"by {by}, which is not the operator" if role is WriterRole.CLIENT else f"{role.words}: {by}"
-        case CauseClass.NOT_EXPLAINED:
+        case DeletionCauseClass.NOT_EXPLAINED:
             return f"by the operator, {by}; the rules '{cause.rules}' do not delete it in any state of the last 10 s"
-        case CauseClass.NOT_KNOWN | CauseClass.TERMINATION | CauseClass.RULES | CauseClass.OWNER:
+        case (
+            DeletionCauseClass.NOT_KNOWN
+            | DeletionCauseClass.TERMINATION
+            | DeletionCauseClass.RULES
+            | DeletionCauseClass.OWNER
+        ):
             is_by_operator = by and deletion.role in {None, WriterRole.OPERATOR}
             return f"{f'by the operator, {by}; ' if is_by_operator else ''}the record does not show why"
         case _:

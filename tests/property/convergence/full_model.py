@@ -23,8 +23,9 @@ from grove_core.areas.domain_cliques.registration_state_updates import (
 )
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
+    DaemonIdleAction,
     DaemonRegistry,
-    IdleAction,
+    DaemonWaitAction,
     PeerMap,
     PostRequest,
     PushPeersAction,
@@ -36,7 +37,6 @@ from grove_core.areas.domain_cliques.verdicts import (
     RestartFabricAction,
     StartFabricAction,
     TooManyRequests,
-    WaitAction,
 )
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
@@ -58,7 +58,7 @@ from grove_shell.converge.model.model_run_context import (
     DOMAIN_NAME,
     DOMAIN_NUMBER,
     NAMESPACE,
-    ActionWithoutRequest,
+    DaemonActionWithoutRequest,
     DecideAgainAt,
     ModelDaemonsAndRegistries,
     ModelWrite,
@@ -219,7 +219,7 @@ class FullDaemonModel(DomainDaemonModel):
         assert self.fabric is not None
         self.fabric = replace(self.fabric, ready=True)
 
-    def decide_next_action(self, at: int) -> ModelWrite | ActionWithoutRequest | DecideAgainAt:
+    def decide_next_action(self, at: int) -> ModelWrite | DaemonActionWithoutRequest | DecideAgainAt:
         while True:
             found = DaemonInput(
                 identity=self.identity,
@@ -235,11 +235,11 @@ class FullDaemonModel(DomainDaemonModel):
                     self.fabric = replace(self.fabric, peers=peers)
                 case StartFabricAction(index, peers) | RestartFabricAction(index, peers):
                     self.start = (index, peers)
-                    return ActionWithoutRequest.START
-                case WaitAction(until) if until is not None:
+                    return DaemonActionWithoutRequest.START
+                case DaemonWaitAction(until) if until is not None:
                     return DecideAgainAt((until - START_OF_TIME) // timedelta(microseconds=1))
-                case IdleAction() | WaitAction():
-                    return ActionWithoutRequest.IDLE
+                case DaemonIdleAction() | DaemonWaitAction():
+                    return DaemonActionWithoutRequest.IDLE
                 case ApplyRequest() | PutRequest() | PostRequest():
                     return self.write(action)
                 case _:

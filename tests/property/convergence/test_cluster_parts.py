@@ -24,7 +24,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.frozen import EMPTY
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain, DaemonEntry
-from grove_shell.client.response_check import parse_watch_event
+from grove_shell.client.proxy_response_check import parse_watch_event
 from grove_shell.converge.cluster import daemon_pool
 from grove_shell.converge.cluster.daemon_pool import (
     ConvergenceExperimentDaemon,

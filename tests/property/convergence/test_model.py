@@ -21,7 +21,7 @@ from grove_shell.converge.model.model_object_store import (
 )
 from grove_shell.converge.model.model_run_context import (
     DOMAIN_NUMBER,
-    ActionWithoutRequest,
+    DaemonActionWithoutRequest,
     ModelDaemonsAndRegistries,
     ModelRunContext,
     ModelWrite,
@@ -337,7 +337,7 @@ def test_restarted_fabric_daemon_is_ready_once() -> None:
             self.ready = 0
 
         def decide_next_action(self, _at: int) -> Any:
-            return ActionWithoutRequest.START if self.starts < 2 else ActionWithoutRequest.IDLE
+            return DaemonActionWithoutRequest.START if self.starts < 2 else DaemonActionWithoutRequest.IDLE
 
         def on_fabric_start(self) -> None:
             self.starts += 1

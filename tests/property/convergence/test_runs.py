@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
 from grove_core.kernel.structs import replace
-from grove_shell.converge.converge_command_options import (
+from grove_shell.converge.converge_option_parsing import (
     ConvergeCommandOptions,
     convergence_run_parameters_from_options,
 )
@@ -36,7 +36,7 @@ from grove_shell.converge.run_parameters_and_results import (
     group_convergence_runs,
     run_parameter_caption_lines,
 )
-from grove_shell.converge.run_schedule import ConvergenceRunSchedule, run_scheduled_points
+from grove_shell.converge.run_schedule import RemainingConvergenceRuns, run_scheduled_points
 from grove_shell.converge.runs_csv_file import (
     convergence_runs_as_csv,
     parse_convergence_runs_csv,
@@ -51,7 +51,7 @@ def run(one: ConvergenceRunParameters, seconds: float | None = 4.0, **others: ob
     return replace(ConvergenceRun(world="model", point=one, outcome=outcome, t_all_s=seconds), **others)  # type: ignore[arg-type]  # by name
 
 
-def taken(schedule: ConvergenceRunSchedule, seconds: dict[int, float | None]) -> list[ConvergenceRunParameters]:
+def taken(schedule: RemainingConvergenceRuns, seconds: dict[int, float | None]) -> list[ConvergenceRunParameters]:
     """What a schedule has run, if runs of so many nodes take so long."""
     found = []
     while (one := schedule.take_next_point()) is not None:
@@ -155,7 +155,7 @@ class TestCV020:
         points, _ = convergence_run_parameters_from_options(
             ConvergeCommandOptions(nodes="18..144", protocols=("rmw",), seeds="3")
         )
-        schedule = ConvergenceRunSchedule(points, {})
+        schedule = RemainingConvergenceRuns(points, {})
         assert [one.nodes for one in taken(schedule, {18: 3, 36: 301, 72: 3})] == [18] * 3 + [36] * 3
         assert list(schedule.curves_ended_early.values()) == [36]
         assert schedule.unstarted_point_count == 0
@@ -165,11 +165,11 @@ class TestCV020:
         points, _ = convergence_run_parameters_from_options(
             ConvergeCommandOptions(nodes="18..72", protocols=("rmw",), seeds="1")
         )
-        assert [one.nodes for one in taken(ConvergenceRunSchedule(points, {}), {18: 3, 36: None})] == [18, 36]
+        assert [one.nodes for one in taken(RemainingConvergenceRuns(points, {}), {18: 3, 36: None})] == [18, 36]
 
     def test_other_curves_go_on(self) -> None:
         points, _ = convergence_run_parameters_from_options(ConvergeCommandOptions(nodes="18..36", seeds="1"))
-        schedule = ConvergenceRunSchedule(points, {})
+        schedule = RemainingConvergenceRuns(points, {})
         while (one := schedule.take_next_point()) is not None:
             schedule.record_finished_run(run(one, 999 if one.protocol is RegistrationProtocol.SSA else 3))
         assert {name.protocol: nodes for name, nodes in schedule.curves_ended_early.items()} == {
@@ -180,7 +180,7 @@ class TestCV020:
         points, _ = convergence_run_parameters_from_options(
             ConvergeCommandOptions(nodes="18,36", protocols=("rmw",), seeds="2")
         )
-        schedule = ConvergenceRunSchedule(points, {})
+        schedule = RemainingConvergenceRuns(points, {})
         first, second = schedule.take_next_point(), schedule.take_next_point()
         assert first is not None
         assert second is not None
@@ -202,7 +202,7 @@ class TestKnownRuns:
             ConvergeCommandOptions(nodes="18..72", protocols=("rmw",), seeds="2")
         )
         known = {one: run(one) for one in points if one.nodes == 18 or one.seed == 0}
-        assert taken(ConvergenceRunSchedule(points, known), {36: 3, 72: 3}) == [
+        assert taken(RemainingConvergenceRuns(points, known), {36: 3, 72: 3}) == [
             one for one in points if one not in known
         ]
 
@@ -210,7 +210,7 @@ class TestKnownRuns:
         points, _ = convergence_run_parameters_from_options(
             ConvergeCommandOptions(nodes="18..72", protocols=("rmw",), seeds="1")
         )
-        schedule = ConvergenceRunSchedule(points, {points[0]: run(points[0], None)})
+        schedule = RemainingConvergenceRuns(points, {points[0]: run(points[0], None)})
         assert schedule.take_next_point() is None
         assert list(schedule.curves_ended_early.values()) == [18]
 
@@ -367,7 +367,7 @@ def both(engine: ModelConvergenceRunEngine) -> Iterator[ConvergenceRun]:
     points, _ = convergence_run_parameters_from_options(
         ConvergeCommandOptions(nodes="4,8", protocols=("ssa", "sharded"), seeds="2")
     )
-    yield from run_scheduled_points(ConvergenceRunSchedule(points, {}), engine)
+    yield from run_scheduled_points(RemainingConvergenceRuns(points, {}), engine)
 
 
 @pytest.mark.req("CV-002")
@@ -396,7 +396,7 @@ def test_cv030_finished_runs_survive_a_dead_worker() -> None:
     points, _ = convergence_run_parameters_from_options(
         ConvergeCommandOptions(nodes="4,8", protocols=("ssa",), seeds="3")
     )
-    runs = run_scheduled_points(ConvergenceRunSchedule(points, {}), Mortal())
+    runs = run_scheduled_points(RemainingConvergenceRuns(points, {}), Mortal())
     assert [next(runs).point.nodes for _ in range(3)] == [4, 4, 4]
     with pytest.raises(ChildProcessError, match="finished runs are kept"):
         next(runs)

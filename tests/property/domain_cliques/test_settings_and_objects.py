@@ -17,7 +17,7 @@ from grove_core.areas.domain_cliques.registration_protocols import (
     DaemonRegistrationSettings,
     RegistrationProtocol,
     registration_protocol_by_name,
-    registration_settings_problems,
+    registration_protocol_problems,
 )
 from grove_core.areas.domain_cliques.registration_state_updates import (
     confirmed_daemon_index,
@@ -26,10 +26,10 @@ from grove_core.areas.domain_cliques.registration_state_updates import (
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
+    DaemonWaitAction,
     PeerMap,
     RequestSucceeded,
     StartFabricAction,
-    WaitAction,
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw_json
@@ -93,7 +93,7 @@ def test_dc003_hosts_have_four_digits() -> None:
     ],
 )
 def test_cl005_all_problems_are_reported_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
-    assert [problem.path for problem in registration_settings_problems(protocol, limit, size)] == places
+    assert [problem.path for problem in registration_protocol_problems(protocol, limit, size)] == places
 
 
 @given(st.permutations([entry("n2", 0), entry("n3", 2), entry("n4", None)]))
@@ -168,7 +168,7 @@ def test_dc021_successor_waits_for_a_free_index() -> None:
     settings = replace(SETTINGS, limit=1)
     decision = next_daemon_action(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
     assert (decision.verdict, [why.rule for why in decision.because]) == (
-        WaitAction(),
+        DaemonWaitAction(),
         [ComputeDomainReason.CLIQUE_FULL],
     )
 

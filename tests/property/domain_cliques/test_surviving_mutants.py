@@ -13,7 +13,7 @@ from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snaps
 from grove_core.areas.domain_cliques.registration_protocols import (
     DaemonRegistrationSettings,
     RegistrationProtocol,
-    registration_settings_problems,
+    registration_protocol_problems,
 )
 from grove_core.areas.domain_cliques.registration_state_updates import (
     registration_state_after_event,
@@ -105,7 +105,7 @@ def test_dc065_rival_in_the_other_registry_contests() -> None:
 
 
 def test_cl005_problem_lists_all_protocols() -> None:
-    (problem,) = registration_settings_problems("paxos", 18)
+    (problem,) = registration_protocol_problems("paxos", 18)
     assert problem.expected == "one of rmw, ssa, sharded, sharded-rmw"
 
 

@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.structs import replace
-from grove_core.plan.reduced_statuses import without_termination_report
+from grove_core.plan.statuses_after_failed_deletions import status_step_without_termination
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import is_marked_breached, object_after_status_write
+from grove_core.resources.status_comparison import is_marked_breached, object_after_status_write
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.testing import RandomCluster, clusters, storms
+from grove_core.testing import RandomCluster, clusters, nearly_all_breached_clusters
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
@@ -34,7 +34,7 @@ def test_pl013_the_first_availability_is_urgent_without_a_breach() -> None:
 @pytest.mark.req("OP-024")
 @pytest.mark.req("GT-019")
 @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
-@given(st.one_of(storms(), clusters(), field_storms()))
+@given(st.one_of(nearly_all_breached_clusters(), clusters(), field_storms()))
 def test_pl013_begin_and_end_of_a_breach_and_the_first_availability_are_urgent(
     rules: RuleSet, generated: RandomCluster
 ) -> None:
@@ -53,7 +53,7 @@ def test_pl013_begin_and_end_of_a_breach_and_the_first_availability_are_urgent(
         turns = is_marked_breached(after.status) is not is_marked_breached(one.status)
         is_first = step.action.fields.get("wasAvailable") is True
         assert step.action.is_urgent == (turns or is_first)
-        rest = without_termination_report(step) if step.action.report else None
+        rest = status_step_without_termination(step) if step.action.report else None
         if rest is not None and isinstance(rest.action, SetStatus):
             assert rest.action.is_urgent == step.action.is_urgent
         event(f"urgent: {step.action.is_urgent}, of an end: {bool(step.action.report)}")

@@ -8,12 +8,12 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.breach_delays import breach_delay_reason
-from grove_core.areas.gang_termination.field.failed_terminations import (
-    FailedTerminations,
+from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.incomplete_terminations import (
+    IncompleteTerminations,
     UnwrittenTerminationFlag,
     failed_terminations_in,
 )
-from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.judge import (
     GoOperatorReplicaJudgement,
     judge_gang_termination_by_go_operator,
@@ -32,7 +32,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    TerminationReport,
+    TerminationStatusReport,
     gangs_terminated_by,
 )
 from grove_core.kernel.structs import replace
@@ -86,7 +86,7 @@ def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInPr
     """Return the status with the flag of a termination."""
     first = Condition("Ready", ConditionStatus.TRUE, "Drawn", "", NOW).as_json
     last = Condition(type_, ConditionStatus.TRUE, "Drawn", "", NOW).as_json
-    status = SetStatus(FrozenMap({"conditions": (first, last)}), group.guard, TerminationReport(causes))
+    status = SetStatus(FrozenMap({"conditions": (first, last)}), group.guard, TerminationStatusReport(causes))
     why = GoOperatorReason.GANG_TERMINATED.because(group.ref, replica=group.replica_index, cause=causes[0].short)
     return Step(StepStage.STATUS, group.ref, status, (why,))
 
@@ -107,7 +107,9 @@ def seen_with(fates: dict[Ref, str]) -> Snapshot:
     )
 
 
-def unfinished(seen: Snapshot, *steps: Step, outcome: AttemptOutcome = AttemptOutcome.CONFLICT) -> FailedTerminations:
+def unfinished(
+    seen: Snapshot, *steps: Step, outcome: AttemptOutcome = AttemptOutcome.CONFLICT
+) -> IncompleteTerminations:
     return failed_terminations_in(replace(seen, attempts=tuple(Attempt(step, outcome, "no") for step in steps)))
 
 
@@ -154,7 +156,7 @@ def test_gf092_what_lasts_in_part_is_not_through() -> None:
     """Of two cliques that could not be deleted, another client deleted one."""
     seen = seen_with({X0.ref: "gone"})
     both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
-    assert both == FailedTerminations(FrozenDict({0: frozenset({G0.ref, X0.ref})}))
+    assert both == IncompleteTerminations(FrozenDict({0: frozenset({G0.ref, X0.ref})}))
     assert unfinished(seen, end_of(X0, G0, X0)).unwritten_flags == {
         G0.ref: UnwrittenTerminationFlag(OVER, (G0.ref, X0.ref))
     }
@@ -222,7 +224,7 @@ def test_gf091_each_response_counts_by_itself(answers: list[tuple[Step, AttemptO
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("outcome", [AttemptOutcome.DONE, AttemptOutcome.NOT_CONFIRMED])
 def test_gf091_successful_and_untried_writes_do_not_count(outcome: AttemptOutcome) -> None:
-    assert unfinished(SEEN, *SOME, outcome=outcome) == FailedTerminations()
+    assert unfinished(SEEN, *SOME, outcome=outcome) == IncompleteTerminations()
 
 
 SOON, DUE = (

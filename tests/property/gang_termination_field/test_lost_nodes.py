@@ -16,7 +16,7 @@ from grove_core.resources.node_loss import (
     NodeReadiness,
     UnreadyPodSigns,
     node_readiness_from_json,
-    unready_pod_signs,
+    unready_pod_state,
 )
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.pod_fields import decode_pod
@@ -39,7 +39,7 @@ def signs_of(spec: Json, status: Json) -> UnreadyPodSigns | None:
     fields = decode_pod({"metadata": {"name": "a"}, "spec": spec, "status": status})
     assert fields.spec is not None
     assert fields.status is not None
-    return unready_pod_signs(fields.spec, fields.status)
+    return unready_pod_state(fields.spec, fields.status)
 
 
 def tolerating(seconds: int | None, key: str = UNREACHABLE) -> Json:

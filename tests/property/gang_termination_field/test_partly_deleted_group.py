@@ -13,18 +13,18 @@ from grove_core.areas.gang_termination.field.clique_judgement import (
     judge_clique_from_pods,
     judge_clique_from_stored_status,
 )
-from grove_core.areas.gang_termination.field.failed_terminations import (
-    FailedTerminations,
-    UnwrittenTerminationFlag,
-    WholeGroupReplica,
-    regular_members_by_replica,
-    whole_group_replicas,
-)
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.incomplete_terminations import (
+    CompleteGroupReplica,
+    IncompleteTerminations,
+    UnwrittenTerminationFlag,
+    complete_group_replicas,
+    regular_members_by_replica,
+)
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
     GoOperatorGroupJudgement,
     judge_scaling_group_from_cliques,
-    new_termination_flag_condition,
+    set_replica_terminated_condition,
 )
 from grove_core.areas.gang_termination.status_counts import PodCounts
 from grove_core.kernel.conditions import Condition, ConditionStatus
@@ -40,7 +40,7 @@ POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 3, "minAvaila
 SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), clique_raw("y"), groups=(POOL,))))
 (GROUP,) = SEEN.groups
 MEMBERS: Final = {f"{one.group_replica_index}-{one.ref.name[-1]}": one for one in SEEN.cliques}
-NOTHING: Final = FailedTerminations()
+NOTHING: Final = IncompleteTerminations()
 STATES: Final = st.sampled_from(["well", "sick", "gone", "leaving"])
 
 
@@ -57,11 +57,13 @@ def found_among(states: dict[str, str]) -> list[GoOperatorCliqueJudgement]:
     return [sighting(name, state) for name, state in states.items() if state != "gone"]
 
 
-def as_before(states: dict[str, str], *causes: Ref) -> Sequence[WholeGroupReplica]:
-    return tuple(whole_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), frozenset(causes)))
+def as_before(states: dict[str, str], *causes: Ref) -> Sequence[CompleteGroupReplica]:
+    return tuple(
+        complete_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), frozenset(causes))
+    )
 
 
-def unbreached(found: Sequence[WholeGroupReplica]) -> set[int]:
+def unbreached(found: Sequence[CompleteGroupReplica]) -> set[int]:
     return {one.number for one in found if not one.is_breached}
 
 
@@ -109,7 +111,7 @@ def test_gf031_a_termination_does_not_change_whole_replicas(
     states: dict[str, str], named: set[str], group: bool
 ) -> None:
     causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
-    before = tuple(whole_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), None))
+    before = tuple(complete_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), None))
     found = as_before(states, *causes)
     assert [one for one in found if not one.has_deleted_members] == sorted(before, key=lambda one: one.number)
     assert [one.number for one in found] == list(range(GROUP.replicas))
@@ -138,7 +140,7 @@ def looked_at(
     group: ScalingGroup,
     states: dict[str, str],
     generation: GoOperatorRuleGeneration = GoOperatorRuleGeneration.F3,
-    failed: FailedTerminations = NOTHING,
+    failed: IncompleteTerminations = NOTHING,
 ) -> GoOperatorGroupJudgement:
     return judge_scaling_group_from_cliques(
         group, found_among(states), DELAY, NOW, generation, looks=True, failed=failed
@@ -168,15 +170,17 @@ SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
 def test_gf092_a_flag_is_written_again_for_its_breach(
     stored: tuple[Condition, ...], tried: datetime, *, reported: bool
 ) -> None:
-    failed = FailedTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))}))
+    failed = IncompleteTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(tried, (NAMED,))}))
     found = looked_at(with_conditions(*stored), SICK, failed=failed)
     assert found.unwritten_flag_causes == ((NAMED,) if reported else ())
-    assert found.flag == (new_termination_flag_condition(GROUP, NOW) if reported else FLAG if FLAG in stored else None)
+    assert found.flag == (
+        set_replica_terminated_condition(GROUP, NOW) if reported else FLAG if FLAG in stored else None
+    )
 
 
 @pytest.mark.parametrize("generation", GoOperatorRuleGeneration)
 def test_gf101_generations_without_flags_write_none(generation: GoOperatorRuleGeneration) -> None:
-    failed = FailedTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(NOW, (NAMED,))}))
+    failed = IncompleteTerminations(unwritten_flags=FrozenDict({GROUP.ref: UnwrittenTerminationFlag(NOW, (NAMED,))}))
     found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
     assert found.has_termination_flag == generation.requires_breach_history
     assert found.unwritten_flag_causes == ((NAMED,) if generation.requires_breach_history else ())

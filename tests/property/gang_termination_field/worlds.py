@@ -12,7 +12,14 @@ from grove_core.resources.api_names import GROUP_KIND, TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.testing import RandomCluster, busy_clusters, cluster_of, clusters, storms, stormy
+from grove_core.testing import (
+    RandomCluster,
+    busy_clusters,
+    cluster_with_all_pods_lost,
+    clusters,
+    nearly_all_breached_clusters,
+    random_cluster_from_bytes,
+)
 from grove_core.testing.cluster_builder import AGES, START
 from grove_core.testing.tape import Tape
 
@@ -61,17 +68,17 @@ def _pod(pod: Pod, tape: Tape) -> Pod:
 
 def field_clusters() -> st.SearchStrategy[RandomCluster]:
     """Generate clusters of the Go operator, also with many changes and many breaches."""
-    return _fielded(st.one_of(clusters(), busy_clusters(), storms()))
+    return _fielded(st.one_of(clusters(), busy_clusters(), nearly_all_breached_clusters()))
 
 
 def field_storms() -> st.SearchStrategy[RandomCluster]:
     """Generate clusters in which nearly everything is breached, for longer or shorter than its delay."""
-    return _fielded(busy_clusters().map(stormy))
+    return _fielded(busy_clusters().map(cluster_with_all_pods_lost))
 
 
 def field_storm(generated: bytes, more: bytes) -> RandomCluster:
     """Return the cluster that these bytes generate."""
-    return fielded(stormy(cluster_of(generated)), Tape(more))
+    return fielded(cluster_with_all_pods_lost(random_cluster_from_bytes(generated)), Tape(more))
 
 
 def _fielded(drawn: st.SearchStrategy[RandomCluster]) -> st.SearchStrategy[RandomCluster]:

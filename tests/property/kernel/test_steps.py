@@ -17,7 +17,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    is_set_release,
+    removes_set_finalizer,
     termination_causes,
     total_deletion_impact,
 )
@@ -97,4 +97,4 @@ def test_only_a_set_without_its_finalizer_takes_its_parts_along(
     kind: str, action: DropFinalizer | Delete, *, expected: bool
 ) -> None:
     step = Step(StepStage.CLEANUP, Ref("grove.io/v1alpha1", kind, "ml", "llm"), action, BECAUSE)
-    assert is_set_release(step) is expected
+    assert removes_set_finalizer(step) is expected

@@ -23,8 +23,8 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    creates_after_status_write,
-    writes_status_before_creations,
+    must_follow_status_write,
+    must_precede_creations,
 )
 from grove_core.kernel.time_formats import format_time
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, StatusToWrite
@@ -153,13 +153,13 @@ def step(action: Action, stage: StepStage, target: Ref = CLIQUE) -> Step:
 
 def test_pl021_only_a_status_on_which_others_rest_is_reported_first() -> None:
     written = SetStatus(EMPTY, GUARD)
-    assert writes_status_before_creations(step(written, StepStage.FOUNDATION))
-    assert not writes_status_before_creations(step(written, StepStage.STATUS))
-    assert not writes_status_before_creations(step(Ensure(EMPTY), StepStage.FOUNDATION))
+    assert must_precede_creations(step(written, StepStage.FOUNDATION))
+    assert not must_precede_creations(step(written, StepStage.STATUS))
+    assert not must_precede_creations(step(Ensure(EMPTY), StepStage.FOUNDATION))
 
 
 def test_pl021_cliques_and_groups_that_are_made_wait_for_what_is_reported() -> None:
     made = Create(EMPTY)
-    assert all(creates_after_status_write(step(made, StepStage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
-    assert not creates_after_status_write(step(made, StepStage.WORKLOAD, POD))
-    assert not creates_after_status_write(step(SetStatus(EMPTY, GUARD), StepStage.STATUS))
+    assert all(must_follow_status_write(step(made, StepStage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
+    assert not must_follow_status_write(step(made, StepStage.WORKLOAD, POD))
+    assert not must_follow_status_write(step(SetStatus(EMPTY, GUARD), StepStage.STATUS))

@@ -12,7 +12,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import TerminationReport
+from grove_core.kernel.steps import TerminationStatusReport
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import (
     DesiredChanges,
@@ -98,7 +98,7 @@ class TestPL013:
         _, _, _, applied, reported, *_ = wants_for(1)
         assert isinstance(reported, StatusToWrite)
         assert isinstance(applied, FieldsToApply)
-        of_end = replace(reported, report=TerminationReport((ref(2),)))
+        of_end = replace(reported, report=TerminationStatusReport((ref(2),)))
         assert DesiredChanges.union_of_areas([DesiredChanges((of_end, applied))]).wants == (
             replace(of_end, otherwise=applied),
         )
@@ -107,7 +107,7 @@ class TestPL013:
         gone, reported = wants_for(1)[0], wants_for(1)[4]
         assert isinstance(gone, ObjectToDelete)
         assert isinstance(reported, StatusToWrite)
-        of_end = replace(reported, report=TerminationReport((ref(2),)))
+        of_end = replace(reported, report=TerminationStatusReport((ref(2),)))
         assert DesiredChanges.union_of_areas([DesiredChanges((gone, of_end))]).wants == (gone,)
         urgent = replace(of_end, is_urgent=True)
         assert DesiredChanges.union_of_areas([DesiredChanges((gone, urgent))]).wants == (

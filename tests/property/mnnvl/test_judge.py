@@ -13,7 +13,7 @@ from grove_core.admit import admit
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl.design.wants import desired_mnnvl_changes, mnnvl_wake_time
-from grove_core.areas.mnnvl.verdicts import ComputeDomainNameTaken, LeavingComputeDomain, ReplicaComputeDomainState
+from grove_core.areas.mnnvl.verdicts import BlockedComputeDomain, ComputeDomainNameTaken, ReplicaComputeDomainState
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
@@ -35,7 +35,7 @@ from grove_core.resources.configuration import (
     ServedApis,
 )
 from grove_core.resources.domains_ready_condition import DomainCreationFailure, domain_failure_in_stored_conditions
-from grove_core.resources.statuses import object_after_status_write
+from grove_core.resources.status_comparison import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl.gpu_sets import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, set_in_state, with_configuration
@@ -142,7 +142,7 @@ def _check_state(state: dict[str, Any]) -> None:
         else expected_state is ReplicaComputeDomainState.JOINED
     )
     assert bool(fabric.templates) is joins
-    waiting = [one for one in judgement.replicas if isinstance(one, LeavingComputeDomain | ComputeDomainNameTaken)]
+    waiting = [one for one in judgement.replicas if isinstance(one, BlockedComputeDomain | ComputeDomainNameTaken)]
     assert (mnnvl_wake_time(judgement) is not None) is any(one.until is not None for one in waiting)
     assert not broken_laws_in_plan(reconcile(snapshot), snapshot)
 

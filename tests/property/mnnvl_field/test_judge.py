@@ -11,7 +11,7 @@ from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Dele
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
 from grove_core.object_explanation import ObjectExplanation
-from grove_core.object_lookup import root_has_object
+from grove_core.object_lookup import snapshot_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import apply_merge_patch
 from grove_core.resources.podcliqueset import PlannedManifestChange
@@ -338,9 +338,9 @@ def test_cl015_a_domain_is_explained() -> None:
     snapshot = with_domains(snapshot, domain(snapshot, "llm-0-x"), domain(snapshot, "other"))
     plan = reconcile(snapshot, FIELD)
     for name, verdict in (("llm-0-x", "Joined"), ("llm-1-x", "Missing"), ("other", "Surplus")):
-        assert root_has_object(snapshot, "ComputeDomain", name)
+        assert snapshot_has_object(snapshot, "ComputeDomain", name)
         found = {
             one.subject.name: one.verdict for one in ObjectExplanation(snapshot, plan, "ComputeDomain", name).findings()
         }
         assert found == {"llm": "Wanted", name: verdict}
-    assert not root_has_object(snapshot, "ComputeDomain", "llm-2-x")
+    assert not snapshot_has_object(snapshot, "ComputeDomain", "llm-2-x")

@@ -17,11 +17,11 @@ from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage
 from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
-from grove_core.object_lookup import root_has_object
+from grove_core.object_lookup import snapshot_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, ServedApis
 from grove_core.resources.domain_and_claim_formats import refs_across_api_versions
-from grove_core.resources.domain_sharing import clique_position_in_template, position_of_clique, shared_claim_entry
+from grove_core.resources.domain_sharing import clique_indices_from_labels, clique_location_in_set, shared_claim_entry
 from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_from_json
@@ -303,14 +303,14 @@ def test_ms020_the_position_is_read_from_labels(
     set_name: str, replica: int, clique: str, group: tuple[str, int] | None, full: bool
 ) -> None:
     """With the group's full name in the label, as Grove writes it, or its template name, as the design prints it."""
-    wanted = clique_position_in_template(set_name, replica, clique, *(group or ()))
+    wanted = clique_location_in_set(set_name, replica, clique, *(group or ()))
     labels = {"grove.io/pcs-name": set_name, "grove.io/pcs-replica-index": str(replica)}
     if group is not None:
         labels |= {"grove.io/pcsg-name": wanted.group if full else group[0]}
         labels |= {"grove.io/pcsg-replica-index": str(group[1])}
     (stored,) = stored_clique()
     read = replace(stored, ref=replace(stored.ref, name=wanted.name), labels=FrozenMap(labels), replica_index=replica)
-    position = position_of_clique(read)
+    position = clique_indices_from_labels(read)
     if group is not None and not full and wanted.name.startswith(f"{group[0]}-{group[1]}-"):
         return  # the name alone is ambiguous
     assert position == wanted
@@ -321,11 +321,11 @@ def test_cl010_shared_objects_can_be_explained() -> None:
     raw["spec"]["template"]["cliques"][1]["annotations"] = {SCOPE: "clique"}
     start = with_configuration(applied(raw))
     for name in ("llm-0-cd", "llm-0-b-cd"):
-        assert root_has_object(start, "ComputeDomain", name)
+        assert snapshot_has_object(start, "ComputeDomain", name)
         asked = ObjectExplanation(start, reconcile(start), "ComputeDomain", name)
         assert {finding.verdict for finding in asked.findings()} == {"Ensured", "Joins", "Wanted"}
         assert [step.target.name for step in asked.planned_steps()] == [name]
-    assert not root_has_object(start, "ComputeDomain", "llm-0-c-cd")
+    assert not snapshot_has_object(start, "ComputeDomain", "llm-0-c-cd")
     _, seen = converged_set(raw)
     asked = ObjectExplanation(seen, reconcile(seen), "ComputeDomain", "llm-0-cd")
     assert {finding.verdict for finding in asked.findings()} == {"Belongs", "Joins", "Wanted"}

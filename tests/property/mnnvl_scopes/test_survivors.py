@@ -8,9 +8,9 @@ from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.admit import domain_sharing_groups_of
 from grove_core.areas.mnnvl_scopes.clique_admission import (
+    CliqueAdmissionDeferred,
     CliqueAdmissionView,
-    CliqueJoinsDomain,
-    CliqueMustWait,
+    CliqueAdmittedToDomain,
     judge_clique_admission,
 )
 from grove_core.areas.mnnvl_scopes.rules import SharedDomainReason
@@ -115,8 +115,8 @@ def test_ms035_a_domain_that_is_being_deleted_is_awaited(*, leaves: bool) -> Non
     because = SharedDomainReason.EARLIER_OBJECT_BEING_DELETED.because(
         clique.ref, kind="ComputeDomain", name=domain.ref.name
     )
-    assert (admission == CliqueMustWait(because)) is leaves
-    assert isinstance(admission, CliqueJoinsDomain) is not leaves
+    assert (admission == CliqueAdmissionDeferred(because)) is leaves
+    assert isinstance(admission, CliqueAdmittedToDomain) is not leaves
 
 
 def test_ms041_the_base_gang_owns_what_a_scaled_gang_shares_with_it() -> None:

@@ -15,13 +15,13 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, StepStage
 from grove_core.kernel.structs import replace
-from grove_core.object_lookup import root_has_object
+from grove_core.object_lookup import snapshot_has_object
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED, MNNVL_SCOPE
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ServedApis
-from grove_core.resources.domain_sharing import position_of_clique
+from grove_core.resources.domain_sharing import clique_indices_from_labels
 from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA
 from grove_core.resources.object_after_write import object_after_merge_patch
@@ -97,8 +97,8 @@ def test_cl010_a_domain_that_no_part_of_the_set_shares_is_not_its_own() -> None:
     bare = with_configuration(
         applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b")))
     )
-    assert root_has_object(bare, "ComputeDomain", "llm-0-cd")
-    assert not root_has_object(bare, "ComputeDomain", "llm-0-b-cd")
+    assert snapshot_has_object(bare, "ComputeDomain", "llm-0-cd")
+    assert not snapshot_has_object(bare, "ComputeDomain", "llm-0-b-cd")
 
 
 def test_ms005_a_clique_whose_labels_name_no_set_is_admitted_unchanged() -> None:
@@ -131,7 +131,7 @@ def stored() -> PodClique:
     [({}, 0), ({"grove.io/pcs-name": "llm"}, -1), ({"grove.io/pcs-name": "llm", "grove.io/pcsg-name": "pool"}, 0)],
 )
 def test_ms020_labels_without_a_position(labels: Json, replica: int) -> None:
-    assert position_of_clique(replace(stored(), labels=FrozenMap(labels), replica_index=replica)) is None
+    assert clique_indices_from_labels(replace(stored(), labels=FrozenMap(labels), replica_index=replica)) is None
 
 
 def test_ms020_labels_that_name_no_user() -> None:

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from grove_core.document.edit_format import edit_as_json, edit_from_json
+from grove_core.document.edit_format import edit_as_json, edit_forecast_from_json
 from grove_core.kernel.structs import replace
 from grove_core.plan.update_forecast import NO_PODS, PodsAndGpus, UpdateForecast
 from grove_core.rule_sets.named import rule_set
@@ -42,7 +42,7 @@ def update_of(start: Snapshot, after: Json, rules: RuleSet) -> UpdateForecast:
     _, forecast = edited(start, SECOND, after, rules)
     assert forecast.edit is not None
     assert forecast.edit.update is not None
-    assert edit_from_json(json.loads(json.dumps(edit_as_json(forecast.edit)))).update == forecast.edit.update
+    assert edit_forecast_from_json(json.loads(json.dumps(edit_as_json(forecast.edit)))).update == forecast.edit.update
     return forecast.edit.update
 
 

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.explain import explanation_of_forecast
-from grove_core.forecast_explanation import URGENCY_BY_VERDICT, ReplicaUrgency
+from grove_core.forecast_explanation import URGENCY_BY_VERDICT, EntryUrgency
 from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
-from grove_core.resources.manifest_changes import manifest_changes
+from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
-from grove_shell.in_memory.update_forecasts import with_edit_forecast
+from grove_shell.in_memory.update_forecasts import forecast_with_edit
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
@@ -52,8 +52,8 @@ def test_cl125_the_verdict_on_a_termination_is_that_of_the_plan(lost: set[str], 
                 continue
             entry = entries.get(one.subject)
             event(f"{one.verdict}, averted {found.is_after_steps(one)}, of the plan {entry is not None}")
-            planned = ReplicaUrgency.KEEPS if entry is None else entry.urgency
-            assert planned in {URGENCY_BY_VERDICT[one.verdict], ReplicaUrgency.HELD}
+            planned = EntryUrgency.KEEPS if entry is None else entry.urgency
+            assert planned in {URGENCY_BY_VERDICT[one.verdict], EntryUrgency.HELD}
             assert entry is None or found.averted_until(one) == entry.averted
         guards = list(found.findings_against_termination())
         assert all(one in list(found.findings()) for one in guards)
@@ -99,7 +99,7 @@ def edited(start: Snapshot, before: Json, after: Json, rules: RuleSet) -> tuple[
     seen = replace(start, root=root)
     (forecast,) = forecasts_of_snapshots((seen,), rules, limit=None, until=None)
     name = f"{root.ref.namespace}/{root.ref.name}"
-    return seen, with_edit_forecast(forecast, seen, rules, {name: manifest_changes(old, new)}, {name: start.root})
+    return seen, forecast_with_edit(forecast, seen, rules, {name: manifest_changes(old, new)}, {name: start.root})
 
 
 @pytest.mark.parametrize("seed", range(6))

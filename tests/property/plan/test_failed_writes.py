@@ -20,7 +20,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    TerminationReport,
+    TerminationStatusReport,
 )
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import Withheld
@@ -32,7 +32,7 @@ from grove_core.plan.failed_writes import (
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import breach_condition_of, object_after_status_write
+from grove_core.resources.status_comparison import breach_condition_of, object_after_status_write
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 from tests.property.termination_bases import basis_of
@@ -49,7 +49,7 @@ def breach(truth: ConditionStatus, seconds: float = 0) -> Condition:
 
 def reported(condition: Condition, version: str = "1", *end_of: Ref) -> Step:
     fields = FrozenMap({"conditions": (condition.as_json,)})
-    report = TerminationReport(end_of) if end_of else None
+    report = TerminationStatusReport(end_of) if end_of else None
     return Step(StepStage.STATUS, CLIQUE.ref, SetStatus(fields, Guard(CLIQUE.uid, version), report), ())
 
 

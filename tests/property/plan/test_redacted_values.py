@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.document.edit_format import edit_as_json, edit_from_json
+from grove_core.document.edit_format import edit_as_json, edit_forecast_from_json
 from grove_core.plan.update_forecast import EditForecast
-from grove_core.resources.manifest_changes import manifest_changes
+from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_shell.reading.redacted_values import with_hidden_values_kept
 from grove_shell.redaction import ObjectRedaction
 from tests.simulation.sample_sets import clique_raw, set_raw
@@ -46,5 +46,5 @@ def test_ed015_every_change_is_seen_or_named(before: tuple[Json, Json], after: t
     assert seen <= really
     assert with_hidden_values_kept(redacted, redacted) == (redacted, ())
     edit = EditForecast(manifest_changes(redacted, kept), None, hidden=hidden)
-    assert edit_from_json(edit_as_json(edit)) == edit
+    assert edit_forecast_from_json(edit_as_json(edit)) == edit
     assert edit.may_change_more == any(path.startswith("spec") for path in named)

@@ -7,11 +7,11 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, SetStatus, Step, StepStage, TerminationReport
+from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, SetStatus, Step, StepStage, TerminationStatusReport
 from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, ObjectToDelete, StatusToWrite, Want
 from grove_core.plan.plan import Plan
-from grove_core.plan.planner import make_plan, steps_for_objects_without_root
-from grove_core.plan.reduced_statuses import without_termination_report
+from grove_core.plan.planner import plan_from_wants, steps_for_objects_without_root
+from grove_core.plan.statuses_after_failed_deletions import status_step_without_termination
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
@@ -31,14 +31,16 @@ END = (
 def plan_after(wants: tuple[Want, ...], target: Ref, outcome: AttemptOutcome, detail: str = "", *more: Attempt) -> Plan:
     """After one of the steps was tried."""
     (tried,) = (step for step in steps_for_objects_without_root(wants) if step.target == target)
-    return make_plan(AreaResult(DesiredChanges(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)))
+    return plan_from_wants(
+        AreaResult(DesiredChanges(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more))
+    )
 
 
 def plan_unasked(*wants: Want, deferred: tuple[ObjectToDelete, ...], said: str = "503") -> Plan:
     """What is wanted while the server could not be asked about some ends."""
     (tried, *_) = steps_for_objects_without_root(deferred)
     seen = Seen(KNOWN, attempts=(Attempt(tried, AttemptOutcome.NOT_CONFIRMED, said),))
-    return make_plan(AreaResult(DesiredChanges(wants), deferred=deferred), seen)
+    return plan_from_wants(AreaResult(DesiredChanges(wants), deferred=deferred), seen)
 
 
 def reported(plan: Plan) -> dict[str, str]:
@@ -66,7 +68,9 @@ def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
 @pytest.mark.parametrize("said", ["503", ""])
 def test_pl029_a_failed_fresh_read_terminates_nothing_and_refuses_nothing(said: str) -> None:
     """A deletion for another reason is not delayed; no termination is reported as begun."""
-    flag = StatusToWrite(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, report=TerminationReport((CAUSE,)))
+    flag = StatusToWrite(
+        SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, report=TerminationStatusReport((CAUSE,))
+    )
     plan = plan_unasked(flag, deferred=END[::2], said=said)
     assert reported(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
     assert not plan.steps
@@ -81,7 +85,7 @@ def test_pl029_a_failed_fresh_read_terminates_nothing_and_refuses_nothing(said: 
 @pytest.mark.parametrize("deferred", [END[:2], END[1::-1]])
 def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[ObjectToDelete, ...]) -> None:
     """In whatever order they come: a plan is read again, and compared."""
-    flag = StatusToWrite(CAUSE, GUARD, FrozenMap({"conditions": ()}), BECAUSE, report=TerminationReport((CAUSE,)))
+    flag = StatusToWrite(CAUSE, GUARD, FrozenMap({"conditions": ()}), BECAUSE, report=TerminationStatusReport((CAUSE,)))
     (held,) = (held for held in plan_unasked(flag, deferred=deferred).withheld if held.target == CAUSE)
     assert dict(held.because[0].facts)["part"] == FIRST.short
 
@@ -91,18 +95,18 @@ def test_pl012_for_an_end_is_tried_what_was_refused_for_less(causes: tuple[tuple
     """An attempt for this termination is what shows that it has begun."""
     (tried,) = steps_for_objects_without_root([ObjectToDelete(FIRST, GUARD, BECAUSE, basis=basis_of(*causes))])
     refused = Attempt(tried, AttemptOutcome.REFUSED, "no")
-    plan = make_plan(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(refused,)))
+    plan = plan_from_wants(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(refused,)))
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
     (again,) = (step for step in plan.steps if step.target == FIRST)
     known = standing_refusals_after_round((refused,), (Attempt(again, AttemptOutcome.REFUSED, "no"),))
     for wants in (END, END[:1], [ObjectToDelete(FIRST, GUARD, BECAUSE)]):
-        plan = make_plan(AreaResult(DesiredChanges(tuple(wants))), Seen(KNOWN, attempts=known))
+        plan = plan_from_wants(AreaResult(DesiredChanges(tuple(wants))), Seen(KNOWN, attempts=known))
         assert reported(plan)["llm-0-a"] == "PL-012"
 
 
 def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> None:
     (tried,) = steps_for_objects_without_root([ObjectToDelete(CAUSE, GUARD, BECAUSE)])
-    plan = make_plan(
+    plan = plan_from_wants(
         AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(Attempt(tried, AttemptOutcome.REFUSED, "no"),))
     )
     assert not plan.steps
@@ -131,10 +135,10 @@ def test_pl013_of_two_deletion_reasons_the_first_is_reported(*, is_first: bool) 
         else (DesiredChanges((urgent,)), DesiredChanges(END))
     )
     desired = DesiredChanges.union_of_areas((ends, scaled_in, scaled_in))
-    plan = make_plan(AreaResult(desired), Seen(KNOWN))
+    plan = plan_from_wants(AreaResult(desired), Seen(KNOWN))
     assert [step.because for step in plan.steps] == [BECAUSE] * 3
     (gone,) = (step for step in plan.steps if step.target == SECOND)
-    plan = make_plan(AreaResult(desired), Seen(KNOWN, attempts=(Attempt(gone, AttemptOutcome.REFUSED, "no"),)))
+    plan = plan_from_wants(AreaResult(desired), Seen(KNOWN, attempts=(Attempt(gone, AttemptOutcome.REFUSED, "no"),)))
     assert (SECOND, SetStatus) in {(step.target, type(step.action)) for step in plan.steps}
 
 
@@ -156,7 +160,7 @@ def test_pl018_what_was_made_is_not_made_again_and_delays_nothing() -> None:
 
 def test_pl028_nothing_is_left_of_what_is_no_status() -> None:
     (deletion,) = steps_for_objects_without_root(END[:1])
-    assert without_termination_report(deletion) is None
+    assert status_step_without_termination(deletion) is None
 
 
 @pytest.mark.parametrize("counts", [{}, {"replicas": 2}], ids=["alone", "beside numbers"])
@@ -171,7 +175,7 @@ def test_pl028_other_fields_of_a_status_do_not_wait(*, counts: dict[str, int], b
     conditions = (*((broken,) if breach else ()), flag)
     fields = FrozenMap({**counts, "conditions": conditions})
     left: dict[str, Json] = {**counts, **({"conditions": (broken,)} if breach else {})}
-    report = TerminationReport((CAUSE,), FrozenMap(left), BECAUSE)
+    report = TerminationStatusReport((CAUSE,), FrozenMap(left), BECAUSE)
     status = StatusToWrite(group, GUARD, fields, (*BECAUSE, active), report=report)
     plan = plan_after((*END, status), FIRST, AttemptOutcome.REFUSED)
     assert reported(plan)["llm-0-g"] == "PL-028"
@@ -193,7 +197,7 @@ def test_pl028_no_status_replaces_a_deletion(*, of_end: bool) -> None:
         "GangTerminationInProgress", ConditionStatus.TRUE, GoOperatorReason.GANG_TERMINATION_ACTIVE.code, "", NOW
     ).as_json
     fields = FrozenMap({"conditions": (well, flag) if of_end else (well,)})
-    report = TerminationReport((CAUSE,), FrozenMap({"conditions": (well,)}), BECAUSE) if of_end else None
+    report = TerminationStatusReport((CAUSE,), FrozenMap({"conditions": (well,)}), BECAUSE) if of_end else None
     status = StatusToWrite(FIRST, GUARD, fields, BECAUSE, report=report, is_urgent=True)
     ((gone,), left) = DesiredChanges.union_of_areas([DesiredChanges((END[0], status))]).wants, END[1:]
     plan = plan_after((gone, *left), FIRST, AttemptOutcome.REFUSED)
@@ -233,7 +237,7 @@ def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
         GUARD,
         FrozenMap({"conditions": (WELL, FLAG)}),
         BECAUSE,
-        report=TerminationReport((CAUSE,), FrozenMap({"conditions": (WELL,)}), BECAUSE),
+        report=TerminationStatusReport((CAUSE,), FrozenMap({"conditions": (WELL,)}), BECAUSE),
         is_urgent=True,
         otherwise=fields,
     )
@@ -244,7 +248,9 @@ def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
 
 @pytest.mark.req("PL-028")
 def test_pl013_two_statuses_report_the_termination_that_one_of_them_reports() -> None:
-    flag = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, report=TerminationReport((CAUSE,)))
+    flag = StatusToWrite(
+        FIRST, GUARD, FrozenMap({"conditions": (FLAG,)}), BECAUSE, report=TerminationStatusReport((CAUSE,))
+    )
     for parts in ((flag, URGENT), (URGENT, flag)):
         (want,) = DesiredChanges.union_of_areas(DesiredChanges((one,)) for one in parts).wants
         assert isinstance(want, StatusToWrite)

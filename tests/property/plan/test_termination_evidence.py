@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach
-from grove_core.document.hint_format import hints_as_json, hints_from_json
 from grove_core.document.plan_document import Json
+from grove_core.document.termination_hint_format import hints_as_json, hints_from_json
 from grove_core.kernel.admission import Admit
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict
@@ -21,7 +21,7 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import (
     LongerDelay,
     LostNodeOfPods,
-    ReadyPodsNeeded,
+    ReadyPodsToEndBreach,
     Room,
     SchedulerMessage,
     TerminationHints,
@@ -370,7 +370,7 @@ HINTS: Final = st.builds(
     replica=st.just(REF.at_replica(0)),
     ready_pods=st.lists(
         st.builds(
-            ReadyPodsNeeded,
+            ReadyPodsToEndBreach,
             REFS,
             st.integers(1, 9),
             TIMES,

@@ -10,22 +10,22 @@ import pytest
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
-from grove_core.document.edit_format import edit_as_json, edit_from_json
+from grove_core.document.edit_format import edit_as_json, edit_forecast_from_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Apply, Create, Delete
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import RemovedManifest, SetsOfSameName
-from grove_core.plan.update_forecast import EditForecast, PodsAndGpus, UncollectedObjects
+from grove_core.plan.update_forecast import EditForecast, PodsAndGpus, UncollectedObjectCounts
 from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.edit_of_uncollected_kinds import edit_effects_on_uncollected_objects
 from grove_shell.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.uncollected_objects import edit_effects_on_uncollected_objects
-from grove_shell.in_memory.update_forecasts import with_edit_forecast
+from grove_shell.in_memory.update_forecasts import forecast_with_edit
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.plan.ready_sets import ready_set, with_image
 from tests.property.workload.sets import Json
@@ -68,13 +68,13 @@ def without_kinds(snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, others=others, complete=snapshot.complete - HIDDEN)
 
 
-def steps_for_hidden_kinds(edited: Snapshot, rules: RuleSet) -> tuple[UncollectedObjects, ...]:
+def steps_for_hidden_kinds(edited: Snapshot, rules: RuleSet) -> tuple[UncollectedObjectCounts, ...]:
     """Return what the plan does to the hidden kinds where they were collected."""
     forecast = forecast_until_settled(InMemoryCluster((edited,)), edited, rules, limit=None, until=None)
     steps = [step for round_ in forecast.rounds for step in round_.steps if step.target.kind in HIDDEN]
     found = {kind: Counter(type(step.action) for step in steps if step.target.kind == kind) for kind in sorted(HIDDEN)}
     return tuple(
-        UncollectedObjects(kind, counts[Create], counts[Apply], counts[Delete])
+        UncollectedObjectCounts(kind, counts[Create], counts[Apply], counts[Delete])
         for kind, counts in found.items()
         if counts
     )
@@ -94,7 +94,7 @@ def test_ed012_as_if_the_kinds_were_collected(seed: int, rules: str) -> None:
     assert found == steps_for_hidden_kinds(edited, chosen)
     assert edit_effects_on_uncollected_objects(edited, start.root, chosen) == ()
     edit = EditForecast((), None, found)
-    assert edit_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
+    assert edit_forecast_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
 
 
 @RULES
@@ -106,7 +106,7 @@ def test_ed012_podgangs_that_an_edit_adds_and_removes(rules: str) -> None:
         edited = applied(start, with_image(after), chosen)
         lacking = replace(edited, gangs=(), complete=edited.complete - {"PodGang"})
         found = edit_effects_on_uncollected_objects(lacking, start.root, chosen)
-        assert found == (() if numbers is None else (UncollectedObjects("PodGang", *numbers),))
+        assert found == (() if numbers is None else (UncollectedObjectCounts("PodGang", *numbers),))
 
 
 @RULES
@@ -121,7 +121,7 @@ def test_ed012_an_edit_of_pods_alone_needs_no_other_kind(rules: str) -> None:
 def edit_of(seen: Snapshot, stored: PodCliqueSet, rules: RuleSet) -> EditForecast | None:
     """Return what the edit of a set does."""
     (forecast,) = forecasts_of_snapshots((seen,), rules, limit=None, until=None)
-    return with_edit_forecast(forecast, seen, rules, {}, {"ml/llm": stored}).edit
+    return forecast_with_edit(forecast, seen, rules, {}, {"ml/llm": stored}).edit
 
 
 @RULES
@@ -136,7 +136,7 @@ def test_ed018_the_kinds_without_which_an_update_is_not_known(*, had: bool, has:
     edited = applied(replace(start, not_collected=frozenset({gap})), with_image(after), chosen)
     edit = EditForecast((), None, lacks=(gap,))
     assert edit_of(edited, start.root, chosen) == edit
-    assert edit_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
+    assert edit_forecast_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
 
 
 @RULES

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from grove_core.admit import manifest_with_defaults_of
-from grove_core.document.edit_format import edit_as_json, edit_from_json
+from grove_core.document.edit_format import edit_as_json, edit_forecast_from_json
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.structs import replace
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
@@ -18,9 +18,9 @@ from grove_core.plan.update_forecast import (
     EditForecast,
     PodsAndGpus,
     cliques_with_changed_pods,
-    pods_of_new_set,
+    pod_and_gpu_counts_of_new_set,
 )
-from grove_core.resources.manifest_changes import manifest_changes
+from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
@@ -250,9 +250,9 @@ def test_nothing_is_known_where_pods_or_groups_were_not_collected() -> None:
 def test_an_edit_reads_back_to_an_equal_value(seed: int, rules: str) -> None:
     _, before, after, update = drawn_update(seed, rule_set(rules))
     edit = EditForecast(manifest_changes(before, after), update)
-    assert edit_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
+    assert edit_forecast_from_json(json.loads(json.dumps(edit_as_json(edit)))) == edit
     unknown = EditForecast(edit.changes, None, hidden=edit.changes)
-    assert edit_from_json(json.loads(json.dumps(edit_as_json(unknown)))) == unknown
+    assert edit_forecast_from_json(json.loads(json.dumps(edit_as_json(unknown)))) == unknown
 
 
 @SEEDS
@@ -261,7 +261,7 @@ def test_ed007_a_new_set_gets_the_pods_that_are_announced(seed: int, rules: str)
     manifest = drawn_set(Random(seed))
     seen = ready_set(manifest, rule_set(rules))
     pods = [pod for _, pod in seen.pods()]
-    assert pods_of_new_set(seen.root.spec) == PodsAndGpus(len(pods), sum(pod.gpus for pod in pods))
+    assert pod_and_gpu_counts_of_new_set(seen.root.spec) == PodsAndGpus(len(pods), sum(pod.gpus for pod in pods))
 
 
 @SEEDS
@@ -272,7 +272,7 @@ def test_ed008_a_rolled_out_set_is_settled_with_all_its_pods_ready(seed: int, ru
     root = podcliqueset_from_json(manifest_with_defaults_of(manifest, chosen))
     seen = snapshot_of_rolled_out_set(Snapshot(root=root, now=NOW, complete=EVERY_KIND), chosen)
     pods = [pod for _, pod in seen.pods()]
-    assert len(pods) == pods_of_new_set(root.spec).pods
+    assert len(pods) == pod_and_gpu_counts_of_new_set(root.spec).pods
     assert all(pod.ready for pod in pods)
     assert serving_parts(seen) == serving_parts(ready_set(manifest, chosen))
     (settled,) = forecasts_of_snapshots((seen,), chosen, limit=None, until=None)

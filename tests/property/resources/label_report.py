@@ -6,9 +6,9 @@ from typing import Any
 
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import (
-    clique_position_in_template,
+    clique_indices_from_labels,
+    clique_location_in_set,
     domain_membership_of_position,
-    position_of_clique,
 )
 from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.labels import CLIQUE, label_value_in
@@ -27,7 +27,7 @@ def read() -> dict[str, Any]:
     of_group = {**labels, f"{PREFIX}group": "pool", f"{PREFIX}group_replica": "4"}
     owned = owner("uid-pool", kind="PodCliqueScalingGroup", name="pool")
     member = podclique_from_json(clique("member", owned_by=owned, labels=of_group))
-    user, position = domain_user_in_labels(member.labels), position_of_clique(member)
+    user, position = domain_user_in_labels(member.labels), clique_indices_from_labels(member)
     return {
         "set of the pod": pod_from_json(pod(metadata={"labels": labels}), {}).set_name,
         "replicas of the clique": [member.replica_index, member.group_replica_index],
@@ -41,7 +41,7 @@ def read() -> dict[str, Any]:
 def written() -> list[Any]:
     """The manifests of all objects of a new set, and the labels of a ComputeDomain that is shared by annotation."""
     pool = {"name": "pool", "cliqueNames": ["b"], "replicas": 2}
-    position = clique_position_in_template("llm", 0, "b", "pool", 1)
+    position = clique_location_in_set("llm", 0, "b", "pool", 1)
     member = domain_membership_of_position(
         position, {"grove.io/mnnvl-enabled": "true", "grove.io/mnnvl-scope": "clique"}
     )

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.resources.crd_names import CrdNameField, crd_name_clashes, crd_names_in, served_crd_names
+from grove_core.resources.crd_names import (
+    CrdNameField,
+    crd_name_clashes,
+    crd_names_from_definition,
+    crd_names_from_discovery,
+)
 
 Json = dict[str, Any]
 WORDS = st.sampled_from(["aa", "bb", "cc", "dd"])
@@ -39,7 +44,7 @@ THEIRS: Final[Json] = {
 @given(definitions(), definitions())
 @pytest.mark.req("CL-032")
 def test_mf010_two_definitions_clash_where_they_share_a_name_in_a_group(one: Json, other: Json) -> None:
-    first, second = crd_names_in(one), crd_names_in(other)
+    first, second = crd_names_from_definition(one), crd_names_from_definition(other)
     assert first is not None
     assert second is not None
     shared = {name.uniqueness_key for name in first.asked} & {name.uniqueness_key for name in second.asked}
@@ -65,7 +70,7 @@ def test_mf010_two_definitions_clash_where_they_share_a_name_in_a_group(one: Jso
 
 @given(definitions())
 def test_mf010_discovery_lists_the_names_of_a_definition_without_its_list_kind(raw: Json) -> None:
-    names = crd_names_in(raw)
+    names = crd_names_from_definition(raw)
     assert names is not None
     asked, group = raw["spec"]["names"], raw["spec"]["group"]
     listed = {
@@ -74,16 +79,19 @@ def test_mf010_discovery_lists_the_names_of_a_definition_without_its_list_kind(r
         "kind": asked["kind"],
         "shortNames": asked["shortNames"],
     }
-    served = served_crd_names(group, listed)
+    served = crd_names_from_discovery(group, listed)
     assert served is not None
     assert served.definition == names.definition
     assert served.asked == served.accepted == {name for name in names.asked if name.role is not CrdNameField.LIST_KIND}
-    assert served_crd_names(group, {**listed, "name": f"{asked['plural']}/status"}) is None, "a subresource"
+    assert crd_names_from_discovery(group, {**listed, "name": f"{asked['plural']}/status"}) is None, "a subresource"
 
 
 @pytest.mark.parametrize("lacks", ["group", "plural", "kind"])
 def test_mf010_a_definition_without_a_group_or_a_name_has_no_names(lacks: str) -> None:
     spec: Json = {"group": "grove.io", "names": {"plural": "aa", "kind": "Aa"}}
-    assert crd_names_in({"spec": spec}) is not None
+    assert crd_names_from_definition({"spec": spec}) is not None
     left = {key: value for key, value in spec["names"].items() if key != lacks}
-    assert crd_names_in({"spec": {**spec, "names": left, **({"group": ""} if lacks == "group" else {})}}) is None
+    assert (
+        crd_names_from_definition({"spec": {**spec, "names": left, **({"group": ""} if lacks == "group" else {})}})
+        is None
+    )

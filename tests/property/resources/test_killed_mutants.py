@@ -12,11 +12,11 @@ from grove_core.resources.api_names import CLAIM_VERSIONS, GROVE
 from grove_core.resources.compute_domain import compute_domain_from_json
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_and_claim_formats import resource_claim_format_to_write
-from grove_core.resources.domain_sharing import ComputeDomainUser, position_of_clique
-from grove_core.resources.domain_sharing_labels import sharing_user_in_manifest
+from grove_core.resources.domain_sharing import ComputeDomainUser, clique_indices_from_labels
+from grove_core.resources.domain_sharing_labels import domain_user_in_manifest_labels
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import LabelKeys
-from grove_core.resources.merge_patch import changed_fields
+from grove_core.resources.merge_patch import merge_patch_of_wanted_fields
 from grove_core.resources.metadata_readers import read_conditions, read_replica_index
 from grove_core.resources.object_after_write import object_after_merge_patch
 from grove_core.resources.owned_object import owned_object_from_json
@@ -76,7 +76,7 @@ def test_gt025_what_is_wrong_with_conditions_is_said() -> None:
 def test_ms020_a_position_in_a_group_is_found_by_full_and_short_names(group: str) -> None:
     labels = {**LABELS, "grove.io/podcliquescalinggroup": group, "grove.io/podcliquescalinggroup-replica-index": "1"}
     raw = {"metadata": {**META, "name": "llm-0-pool-1-b", "labels": labels}, "spec": {"podSpec": {}}}
-    position = position_of_clique(podclique_from_json(raw))
+    position = clique_indices_from_labels(podclique_from_json(raw))
     assert position is not None
     assert (position.clique, position.group, position.group_replica) == ("b", "llm-0-pool", 1)
 
@@ -84,13 +84,13 @@ def test_ms020_a_position_in_a_group_is_found_by_full_and_short_names(group: str
 def test_wl025_what_differs_inside_an_object_is_written() -> None:
     stored = a_map({"scaleTargetRef": {"name": "a", "kind": "x"}, "maxReplicas": 3})
     wanted = a_map({"scaleTargetRef": {"name": "b", "kind": "x"}, "maxReplicas": 3})
-    assert thaw_json(changed_fields(wanted, stored)) == {"scaleTargetRef": {"name": "b"}}
+    assert thaw_json(merge_patch_of_wanted_fields(wanted, stored)) == {"scaleTargetRef": {"name": "b"}}
 
 
 @pytest.mark.parametrize(("stored", "same"), [("1000m", True), ("2", False)])
 def test_wl025_quantities_in_a_list_are_compared_as_numbers(stored: str, *, same: bool) -> None:
     one, other = ({"requests": [{"limits": {"cpu": amount}}]} for amount in ("1", stored))
-    assert (not changed_fields(a_map(one), a_map(other))) is same
+    assert (not merge_patch_of_wanted_fields(a_map(one), a_map(other))) is same
 
 
 def test_tp020_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
@@ -146,11 +146,11 @@ def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool
 
 def test_ms036_labels_name_the_objects_it_will_serve() -> None:
     shared = {**LABELS, "grove.io/mnnvl-managed": "true"}
-    assert sharing_user_in_manifest(a_map({"metadata": {"labels": shared}})) == ComputeDomainUser(
+    assert domain_user_in_manifest_labels(a_map({"metadata": {"labels": shared}})) == ComputeDomainUser(
         "llm", "0", "", "", ""
     )
-    assert sharing_user_in_manifest(a_map({"metadata": {"labels": LABELS}})) is None
-    assert sharing_user_in_manifest(a_map({"metadata": {}})) is None
+    assert domain_user_in_manifest_labels(a_map({"metadata": {"labels": LABELS}})) is None
+    assert domain_user_in_manifest_labels(a_map({"metadata": {}})) is None
 
 
 @pytest.mark.parametrize(("raw", "paths"), [({}, ["apiVersion", "kind"]), ({"kind": 5, "apiVersion": "v1"}, ["kind"])])

@@ -9,9 +9,9 @@ from grove_core.resources.naming_rules import (
     is_annotation_key,
     is_dns_label,
     is_dns_subdomain,
+    is_environment_variable_name,
     is_label_key,
     is_label_value,
-    is_variable_name,
     total_annotation_bytes,
 )
 
@@ -49,7 +49,7 @@ def test_each_has_its_own_alphabet(
     text: str, label: bool, subdomain: bool, key: bool, value: bool, variable: bool
 ) -> None:
     found = (is_dns_label(text), is_dns_subdomain(text), is_label_key(text), is_label_value(text))
-    assert (*found, is_variable_name(text)) == (label, subdomain, key, value, variable)
+    assert (*found, is_environment_variable_name(text)) == (label, subdomain, key, value, variable)
 
 
 @given(ALPHABET)

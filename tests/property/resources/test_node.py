@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.node import node_from_json, unschedulable_reason
+from grove_core.resources.node import node_from_json, pod_demand_mismatch_reason
 from grove_core.resources.pod_demand import pod_demand_of, resource_amount_text
 
 Json = dict[str, Any]
@@ -135,7 +135,7 @@ GONE: Final = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "N
 
 
 def turned_away(raw: Json, spec: Json) -> str:
-    return unschedulable_reason(node_from_json(raw), pod_demand_of(spec))
+    return pod_demand_mismatch_reason(node_from_json(raw), pod_demand_of(spec))
 
 
 @pytest.mark.parametrize(

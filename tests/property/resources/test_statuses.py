@@ -15,7 +15,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
-from grove_core.resources.statuses import changed_status_fields, object_after_status_write
+from grove_core.resources.status_comparison import changed_status_fields, object_after_status_write
 from tests.property.resources.manifests import clique, clique_set, group
 
 Resource: TypeAlias = PodClique | ScalingGroup | PodCliqueSet

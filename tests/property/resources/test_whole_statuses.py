@@ -8,7 +8,7 @@ from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import PodClique, podclique_from_json
-from grove_core.resources.statuses import object_after_status_write, status_as_json
+from grove_core.resources.status_comparison import object_after_status_write, status_as_json
 from tests.property.resources.manifests import clique, condition
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, clique_raw, set_raw

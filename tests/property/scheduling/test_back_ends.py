@@ -8,7 +8,7 @@ from grove_core.areas.scheduling.judge import judge_gang_backends, scheduling_pr
 from grove_core.areas.scheduling.rules import SchedulingReason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.preflight import kinds_of_unknown_presence, preflight_notices, preflight_objections
+from grove_core.preflight import kinds_of_unknown_availability, preflight_notices, preflight_objections
 from grove_core.resources.configuration import (
     Configuration,
     MnnvlConfiguration,
@@ -174,9 +174,9 @@ def test_sc005_every_objection_is_reported() -> None:
 @pytest.mark.req("SC-005")
 def test_sc005_what_is_not_known_is_said() -> None:
     configuration = replace(KUBERNETES, mnnvl=MnnvlConfiguration(enabled=True))
-    assert kinds_of_unknown_presence(configuration, ServedApis()) == ("ComputeDomain", "CompositePodGroup")
-    assert kinds_of_unknown_presence(AUTO, ServedApis()) == ()
-    assert kinds_of_unknown_presence(KUBERNETES, HIERARCHICAL) == ()
+    assert kinds_of_unknown_availability(configuration, ServedApis()) == ("ComputeDomain", "CompositePodGroup")
+    assert kinds_of_unknown_availability(AUTO, ServedApis()) == ()
+    assert kinds_of_unknown_availability(KUBERNETES, HIERARCHICAL) == ()
 
 
 @pytest.mark.req("SC-004")

@@ -7,7 +7,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.questions import PLACEMENT
 from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
-from grove_core.object_lookup import root_has_object
+from grove_core.object_lookup import snapshot_has_object
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.owned_object import owned_object_from_json
@@ -91,7 +91,7 @@ def test_nothing_is_reported_of_placed_pods_and_of_podgangs() -> None:
 def test_a_group_is_explained_by_its_podcliques(kind: str, name: str, cliques: int) -> None:
     seen = rested_in_groups(llama()).look()
     assert seen is not None
-    assert root_has_object(seen, kind, name) is bool(cliques)
+    assert snapshot_has_object(seen, kind, name) is bool(cliques)
     inquiry = ObjectExplanation(seen, reconcile(seen), kind, name)
     assert len(inquiry.cliques) == cliques
     assert (

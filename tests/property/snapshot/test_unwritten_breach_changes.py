@@ -19,13 +19,13 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of, object_after_status_write
+from grove_core.resources.status_comparison import breach_condition_of, object_after_status_write
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
-from grove_core.testing import RandomCluster, clusters, storms
+from grove_core.testing import RandomCluster, clusters, nearly_all_breached_clusters
 from grove_core.testing.cluster_builder import START
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -79,7 +79,11 @@ class TestGT067:
 
     @pytest.mark.req("GT-019")
     @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
-    @given(st.one_of(storms(), clusters(), field_storms()), st.randoms(use_true_random=False), FAILURES)
+    @given(
+        st.one_of(nearly_all_breached_clusters(), clusters(), field_storms()),
+        st.randoms(use_true_random=False),
+        FAILURES,
+    )
     def test_what_failed_decides_as_if_it_were_written(
         self, rules: RuleSet, generated: RandomCluster, chance: Any, outcome: AttemptOutcome
     ) -> None:

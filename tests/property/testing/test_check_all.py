@@ -18,7 +18,7 @@ from grove_core.testing import (
     Plan,
     PlayedCluster,
     RandomCluster,
-    Sizes,
+    RandomClusterSizes,
     Snapshot,
     any_clusters,
     breached_cliques,
@@ -27,20 +27,20 @@ from grove_core.testing import (
     check_all,
     check_history,
     check_snapshot,
-    cluster_of,
+    cluster_with_all_pods_lost,
     clusters,
     event_sequences,
     events,
+    nearly_all_breached_clusters,
+    random_cluster_from_bytes,
     removed_pods,
     sets,
     snapshots,
-    storms,
-    stormy,
 )
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination.hand_mutants import HAND_MUTANTS
 
-SMALL = Sizes(cliques=1, pods=1, set_replicas=1, group_replicas=0)
+SMALL = RandomClusterSizes(cliques=1, pods=1, set_replicas=1, group_replicas=0)
 UNSHRUNK = settings(max_examples=100, deadline=None, database=None, phases=(Phase.generate,))
 REFUSALS = frozenset({EventKind.WRITES_FAIL, EventKind.PODS_FAIL, EventKind.DELAY_PASSES})
 
@@ -63,7 +63,10 @@ def test_lt003_a_violation_has_rule_and_history() -> None:
 def test_lt003_the_smallest_history_is_short() -> None:
     make = HAND_MUTANTS["refused_deletion_is_repeated"]
     with pytest.raises(InvariantViolated) as caught:
-        check_all(make(), effort=Effort(snapshots=0, histories=1000, events=4, kinds=REFUSALS, sizes=Sizes(1, 1, 1, 0)))
+        check_all(
+            make(),
+            effort=Effort(snapshots=0, histories=1000, events=4, kinds=REFUSALS, sizes=RandomClusterSizes(1, 1, 1, 0)),
+        )
     assert any("failed: " in line for line in caught.value.history)
     assert len(caught.value.history) <= 12
 
@@ -90,7 +93,7 @@ def test_lt005_every_event_fits_every_cluster(kind: EventKind, start: RandomClus
 
 
 def test_lt005_events_change_what_they_name() -> None:
-    played = PlayedCluster(cluster_of(b""), reconcile)
+    played = PlayedCluster(random_cluster_from_bytes(b""), reconcile)
     played.happen(Event(EventKind.TIME_PASSES, amount=1))
     played.happen(Event(EventKind.POD_FAILS))
     assert breached_cliques(played.rounds[-1].snapshot) == {"llm-0-router"}
@@ -120,7 +123,7 @@ def test_lt005_the_state_machine_finds_mistakes() -> None:
             Hasty, settings=settings(max_examples=100, deadline=None, database=None, phases=(Phase.generate,))
         )
     with pytest.raises(NotImplementedError):
-        ClusterWorld().plan(cluster_of(b"").snapshot)
+        ClusterWorld().plan(random_cluster_from_bytes(b"").snapshot)
     ClusterWorld().teardown()
 
 
@@ -136,7 +139,7 @@ def test_lt006_deletions_are_names_references_or_objects(start: RandomCluster) -
 
 def test_lt006_an_unknown_object_is_an_error_of_the_controller() -> None:
     with pytest.raises(ValueError, match="the controller deletes gone, which the set llm does not have"):
-        check_history(lambda _: ["gone"], cluster_of(b""), ())
+        check_history(lambda _: ["gone"], random_cluster_from_bytes(b""), ())
 
 
 @given(snapshots(SMALL) | snapshots(SMALL, incomplete=True), sets(SMALL), event_sequences(2))
@@ -149,9 +152,9 @@ def test_lt005_sizes_are_kept(seen: Snapshot, root: object, events: tuple[Event,
     assert root
 
 
-ONE: Final[Any] = cluster_of(b"")  # of any type, as what a user may write
+ONE: Final[Any] = random_cluster_from_bytes(b"")  # of any type, as what a user may write
 NONE: Final[Any] = None
-STRATEGIES: Final = (sets, clusters, busy_clusters, storms, any_clusters, snapshots)
+STRATEGIES: Final = (sets, clusters, busy_clusters, nearly_all_breached_clusters, any_clusters, snapshots)
 
 
 @pytest.mark.parametrize(
@@ -197,8 +200,8 @@ WRONG: Final[Any] = 5
         (lambda: Effort(snapshots="many"), "^snapshots is a number; got 'many'$"),  # type: ignore[arg-type]  # refused
         (lambda: Effort(snapshots=-1), "^snapshots is at least 0; got -1$"),
         (lambda: Effort(histories=True), "^histories is a number; got True$"),
-        (lambda: cluster_of("text"), r"^cluster_of takes bytes, as cluster_of\(b''\); got str$"),  # type: ignore[arg-type]  # refused
-        (lambda: stormy(WRONG), r"^stormy takes a RandomCluster, as cluster_of\(b''\); got int$"),
+        (lambda: random_cluster_from_bytes("text"), r"^cluster_of takes bytes, as cluster_of\(b''\); got str$"),  # type: ignore[arg-type]  # refused
+        (lambda: cluster_with_all_pods_lost(WRONG), r"^stormy takes a RandomCluster, as cluster_of\(b''\); got int$"),
         (lambda: check_history(reconcile, ONE.snapshot, ()), "^a history takes a RandomCluster, .*; got Snapshot$"),
         (lambda: PlayedCluster(ONE, WRONG), "^a controller is a RuleSet or a function of a snapshot; got 5$"),
     ],
@@ -270,4 +273,4 @@ def test_lt005_a_breach_has_the_time_that_is_stored(start: RandomCluster) -> Non
 
 def test_lt005_sizes_have_limits() -> None:
     with pytest.raises(ValueError, match="at most 5 cliques"):
-        Sizes(cliques=6)
+        RandomClusterSizes(cliques=6)

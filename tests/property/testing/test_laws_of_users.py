@@ -21,7 +21,7 @@ from grove_core.testing import (
     breached_cliques,
     busy_clusters,
     check_all,
-    cluster_of,
+    random_cluster_from_bytes,
     removed_pods,
     snapshots,
 )
@@ -157,8 +157,8 @@ def test_lt011_a_failing_law_shows_a_cluster_in_a_few_lines(start: RandomCluster
 
 
 def test_lt012_without_a_choice_there_are_none() -> None:
-    assert not cluster_of(b"").root.labels
-    assert cluster_of(b"", "llama").with_labels({"a": "b"}).root.ref.name == "llama"
+    assert not random_cluster_from_bytes(b"").root.labels
+    assert random_cluster_from_bytes(b"", "llama").with_labels({"a": "b"}).root.ref.name == "llama"
 
 
 def test_lt013_a_controller_that_never_terminates_keeps_the_list_of_the_go_operator() -> None:

@@ -21,7 +21,7 @@ from grove_core.resources.api_names import BINDING_KIND, MANAGED_BY, OPERATOR, T
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, cluster_topology_from_json
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.podcliqueset_spec import SetTemplate
-from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, sets_by_topology
+from grove_core.resources.topology_usage import TopologyUser, bound_pod_counts_by_set, sets_by_topology
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.cluster_index import index_cluster
 from tests.property.topology.sets_with_constraints import LEVELS, ON, topology, unplaced_set, with_bound_pod
@@ -342,7 +342,7 @@ def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: st
         "spec": {"replicas": 2, "minAvailable": 2, "podSpec": {}},
         "status": {"scheduledReplicas": 2},
     }
-    assert bound_pods_by_set([podclique_from_json(raw)]).get(("ml", "llm"), 0) == bound
+    assert bound_pod_counts_by_set([podclique_from_json(raw)]).get(("ml", "llm"), 0) == bound
 
 
 def test_tp121_users_are_unknown() -> None:

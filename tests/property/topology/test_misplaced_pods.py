@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.pod_placement import constraint_placements
+from grove_core.areas.topology.pod_placement import pod_placements_by_constraint
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.resources.pod import pod_from_json
@@ -133,7 +133,7 @@ def test_tp131_parts_of_a_group_replica_share_a_domain() -> None:
 @pytest.mark.req("CL-081")
 def test_cl081_each_pod_stands_in_one_domain_or_on_an_unknown_node(nodes: Mapping[str, list[str]]) -> None:
     seen = snapshot(nodes, {"podgroups": groups(), **pack()})
-    (found,) = constraint_placements(seen, RACKS)
+    (found,) = pod_placements_by_constraint(seen, RACKS)
     assert (found.gang.name, found.key, found.cliques) == ("train-0", KEY, CLIQUES)
     for clique, places in nodes.items():
         for index, node in enumerate(places):

@@ -11,7 +11,7 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import finalizer_steps_for_orphans, reconcile
 from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
-from grove_core.resources.domain_sharing import CliquePositionInSet, ComputeDomainUser, position_of_clique
+from grove_core.resources.domain_sharing import CliquePositionInSet, ComputeDomainUser, clique_indices_from_labels
 from grove_core.resources.domain_sharing_labels import domain_user_in_labels
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.pod import pod_from_json
@@ -84,7 +84,7 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
         old, uid="old", owner_uid="gone", labels=FrozenMap({**labels, SET_REPLICA.primary: "0"}), deleting=True
     )
     assert set_name_of_clique(stray) == name
-    assert (position_of_clique(stray) or CliquePositionInSet("", 0, "", "")).set_name == name
+    assert (clique_indices_from_labels(stray) or CliquePositionInSet("", 0, "", "")).set_name == name
     assert (domain_user_in_labels(stray.labels) or ComputeDomainUser("", "", "", "", "")).set_name == name
     assert pod_from_json({"metadata": {"name": "x", "labels": labels}}, {}).set_name == name
     cluster = index_cluster(sets=(life.root,), cliques=(stray,))

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
-from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, changes_of_podgang
+from grove_core.areas.workload.objects.podgangs import GangConstraintChange, changes_of_podgang
 from grove_core.areas.workload.pods.pod_slots import excess_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, frozen_dict_of_tuples, thaw_json
@@ -86,7 +86,7 @@ def test_wl026_annotations_of_the_set_and_a_new_topology_are_written_together() 
     (gang,) = seen.gangs
     root = replace(seen.root, annotations=FrozenMap({"team": "x"}))
     (part,) = expected_set_of(seen).replicas[0].gangs
-    move = TopologyConstraintChange(
+    move = GangConstraintChange(
         PodGangConstraints("rack-scale"), WorkloadReason.GANG_FOLLOWS_PODS.because(gang.ref, pods=1)
     )
     change = changes_of_podgang(root, gang, part, {group.name: group.pods for group in gang.groups}, move)

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.template_hash import is_own_template_hash
+from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.areas.workload.template_revision import TemplateRevision, normalized_pod_spec
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.structs import replace
@@ -73,8 +73,8 @@ def test_wl043_an_edit_made_without_an_operator_is_rolled() -> None:
     life.new_image("v2", "a")
     assert is_rolled(life)
     assert {life.image_of(pod) for pod in life.pods("llm-0-a")} == {"v2"}
-    assert is_own_template_hash(life.clique("llm-0-a").template_hash)
-    assert is_own_template_hash(life.root.status.current_hash)
+    assert has_own_template_hash_form(life.clique("llm-0-a").template_hash)
+    assert has_own_template_hash_form(life.root.status.current_hash)
     assert life.clique("llm-0-pool-0-b").template_hash == THEIRS
 
 
@@ -134,9 +134,9 @@ def test_wl040_the_order_of_cliques_says_nothing() -> None:
     assert generation_hash(one) == generation_hash(other)
     changed = replace(one, spec=with_image(one.spec, "v2", ("a",)))
     assert generation_hash(changed) != generation_hash(one)
-    assert is_own_template_hash(generation_hash(one))
-    assert not is_own_template_hash(THEIRS)
-    assert not is_own_template_hash("")
+    assert has_own_template_hash_form(generation_hash(one))
+    assert not has_own_template_hash_form(THEIRS)
+    assert not has_own_template_hash_form("")
 
 
 def test_wl043_replicas_and_thresholds_are_no_template() -> None:

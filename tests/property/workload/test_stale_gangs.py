@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.findings import stale_gang_findings
+from grove_core.areas.workload.findings import kai_eviction_findings
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
 from grove_core.resources.pod import FINISHED_PHASES
@@ -24,7 +24,7 @@ def test_wl257_cliques_of_kai_between_no_pod_and_their_minimum(generated: Random
         scheduled = sum(pod.scheduled and not pod.deleting and pod.phase not in FINISHED_PHASES for pod in pods)
         if scheduler == "kai-scheduler" and not clique.deleting and 1 <= scheduled <= clique.min_available - 1:
             expected.add(clique.ref)
-    found = list(stale_gang_findings(snapshot))
+    found = list(kai_eviction_findings(snapshot))
     assert {one.subject for one in found} == expected
     assert len(found) == len(expected)
 
@@ -38,5 +38,5 @@ def test_wl257_a_gang_that_loses_pods(scheduled: int, *, stale: bool) -> None:
         life.world.put_pod(replace(pod, scheduled=place < scheduled))
     seen = life.look()
     assert seen is not None
-    found = [(one.subject.name, one.verdict, one.because[0].facts) for one in stale_gang_findings(seen)]
+    found = [(one.subject.name, one.verdict, one.because[0].facts) for one in kai_eviction_findings(seen)]
     assert found == ([("llm-0-a", "Risk", (("needed", 3), ("scheduled", scheduled)))] if stale else [])

@@ -14,8 +14,8 @@ from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import (
     apply_merge_patch,
-    changed_fields,
-    changed_labels_or_annotations,
+    labels_or_annotations_to_change,
+    merge_patch_of_wanted_fields,
     replacement_patch,
 )
 from grove_core.resources.owned_object import OwnedObject, owned_object_from_json
@@ -97,9 +97,9 @@ def test_wl025_what_a_server_filled_in_is_no_difference() -> None:
 def test_wl025_false_that_a_server_left_out_is_no_difference() -> None:
     """As it does with ``publishNotReadyAddresses``; it would be written for ever."""
     off, on = FrozenMap({"published": False}), FrozenMap({"published": True})
-    assert not changed_fields(off, FrozenMap({}))
-    assert changed_fields(off, on) == off
-    assert changed_fields(on, FrozenMap({})) == on
+    assert not merge_patch_of_wanted_fields(off, FrozenMap({}))
+    assert merge_patch_of_wanted_fields(off, on) == off
+    assert merge_patch_of_wanted_fields(on, FrozenMap({})) == on
 
 
 def test_wl026_gangs_follow_the_labels_and_the_priority_of_their_set() -> None:
@@ -203,8 +203,10 @@ def test_wl025_writing_what_differs_leaves_no_difference(wanted: object, stored:
     one, other = freeze({"of": wanted}), freeze({"of": stored})
     assert isinstance(one, FrozenMap)
     assert isinstance(other, FrozenMap)
-    assert not changed_fields(one, apply_merge_patch(other, changed_fields(one, other))) or _has_null(one)
-    assert not changed_fields(one, one)
+    assert not merge_patch_of_wanted_fields(
+        one, apply_merge_patch(other, merge_patch_of_wanted_fields(one, other))
+    ) or _has_null(one)
+    assert not merge_patch_of_wanted_fields(one, one)
 
 
 @given(any_json(), any_json())
@@ -240,7 +242,7 @@ def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bo
     assert (parse_quantity(left) is not None and parse_quantity(left) == parse_quantity(right)) is same
     for where in ({"limits": {"q": left}}, {"metrics": [{"target": {"averageValue": left}}]}, {"value": left}):
         there = json.loads(json.dumps(where).replace(json.dumps(left), json.dumps(right)))
-        assert bool(changed_fields(frozen(where), frozen(there))) is not same
+        assert bool(merge_patch_of_wanted_fields(frozen(where), frozen(there))) is not same
 
 
 @given(
@@ -251,13 +253,15 @@ def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bo
 def test_wl025_a_text_that_reads_as_a_quantity_is_a_text(wanted: dict[str, str], stored: dict[str, str]) -> None:
     """Version 1.10 is another one than 1.1, in labels and wherever no quantity stands."""
     texts, there = FrozenMap(wanted), FrozenMap(stored)
-    assert apply_merge_patch(there, changed_labels_or_annotations(texts, there)) == FrozenMap({**stored, **wanted})
+    assert apply_merge_patch(there, labels_or_annotations_to_change(texts, there)) == FrozenMap({**stored, **wanted})
     named = {key: text for key, text in wanted.items() if key == "version"}
     metric = frozen({"metrics": [{"selector": {"matchLabels": named}}], "tag": wanted.get("version", "")})
     before = frozen({"metrics": [{"selector": {"matchLabels": stored}}], "tag": stored.get("version", "")})
     same = all(stored.get(key) == text for key, text in named.items())
-    assert ("metrics" not in changed_fields(metric, before)) is same
-    assert ("tag" not in changed_fields(metric, before)) is (stored.get("version", "") == wanted.get("version", ""))
+    assert ("metrics" not in merge_patch_of_wanted_fields(metric, before)) is same
+    assert ("tag" not in merge_patch_of_wanted_fields(metric, before)) is (
+        stored.get("version", "") == wanted.get("version", "")
+    )
 
 
 @pytest.mark.req("WL-025")

@@ -17,10 +17,10 @@ from grove_core.areas.workload.field.objects.services_rbac_and_claims import (
     claims_of_podclique_by_go_operator,
     claims_of_scaling_group_by_go_operator,
     claims_of_set_by_go_operator,
-    rbac_manifests_by_go_operator,
+    go_operator_rbac_manifests_of_set,
     service_manifest_by_go_operator,
 )
-from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadOfRelease
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadBehaviourOfRelease
 from grove_core.areas.workload.objects.services_rbac_and_claims import Shared
 from grove_core.areas.workload.template_hash import template_hash_of_clique
 from grove_core.areas.workload.workload_context import WorkloadContext
@@ -33,7 +33,7 @@ from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podgang import NO_PLACEMENT
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedSet
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup, ExpectedSetReplicas
 from grove_core.snapshot.snapshot import Snapshot
 
 Json = dict[str, Any]
@@ -66,7 +66,7 @@ class Expansion:
         claim_templates: Sequence[Json] = (),
         topology: PlacingTopology | None = None,
         scheduler: str = "",
-        release: WorkloadOfRelease = FROM_ALPHA_12,
+        release: WorkloadBehaviourOfRelease = FROM_ALPHA_12,
     ) -> None:
         known = {
             (one["metadata"]["namespace"], one["metadata"]["name"]): freeze(one["spec"]) for one in claim_templates
@@ -88,9 +88,9 @@ class Expansion:
     @property
     def wants(self) -> Iterator[ObjectToCreate]:
         root = self.root
-        yield from (lazy.make() for lazy in rbac_manifests_by_go_operator(root, self.release))
+        yield from (lazy.make() for lazy in go_operator_rbac_manifests_of_set(root, self.release))
         yield from _made(claims_of_set_by_go_operator(self.context))
-        for replica in ExpectedSet(root.ref.name, root.spec).replicas:
+        for replica in ExpectedSetReplicas(root.ref.name, root.spec).replicas:
             yield service_manifest_by_go_operator(root, replica.index)
             for part in replica.cliques:
                 spec = part.template.spec
@@ -106,7 +106,7 @@ class Expansion:
                 placement = topology.constraints_of_gang(root, gang) if topology is not None else NO_PLACEMENT
                 yield podgang_manifest_by_go_operator(self.context, gang, {}, placement)
 
-    def _group(self, part: ExpectedGroup) -> Iterator[ObjectToCreate]:
+    def _group(self, part: ExpectedScalingGroup) -> Iterator[ObjectToCreate]:
         if part.template.scale_config is not None:
             yield autoscaler_manifest_by_go_operator(
                 self.root, GROUP_KIND, part.name, part.template.scale_config, part.template.replicas
@@ -125,7 +125,7 @@ class Expansion:
             name = f"{part.name}-{index}"
             yield pod_manifest_by_go_operator(self.context, clique, part, index, name, self.release)
 
-    def group(self, part: ExpectedGroup) -> ScalingGroup:
+    def group(self, part: ExpectedScalingGroup) -> ScalingGroup:
         """The scaling group as stored after its creation."""
         return scaling_group_from_json(
             stored(thaw_json(scaling_group_manifest_by_go_operator(self.root, part).manifest))

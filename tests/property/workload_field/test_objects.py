@@ -1,7 +1,7 @@
 """Objects that the Go operator has for a set with everything in it."""
 
 from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
-from grove_core.areas.topology.verdicts import PlacedGangs, PlacingTopology
+from grove_core.areas.topology.verdicts import GangsPlacedByTopology, PlacingTopology
 from grove_core.areas.workload.field.releases import FROM_ALPHA_12
 from grove_core.areas.workload.field.wants import workload_result_by_go_operator
 from grove_core.areas.workload.rules import WorkloadReason
@@ -63,7 +63,7 @@ def test_wf132_constraints_become_those_of_the_topology_at_once() -> None:
     seen = healthy(rich())
     locked = WorkloadReason.NO_LONGER_PART.because(seen.root.ref)
     racks = PlacingTopology("racks", FrozenDict({"rack": "example.com/rack"}))
-    topology = PlacedGangs(racks, follows=False, because=locked)
+    topology = GangsPlacedByTopology(racks, follows=False, because=locked)
     inputs = WorkloadInputs(gang_topology=topology)
     result = workload_result_by_go_operator(seen, inputs, FROM_ALPHA_12)
     assert result.misplaced == ()

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.areas.workload.field.present_templates import is_pod_of_template
-from grove_core.areas.workload.template_hash import is_own_template_hash
+from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.kernel.frozen import frozen, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
@@ -124,14 +124,14 @@ def stuck(seen: Snapshot, *, keeps_manifest: bool = True, image: str = "a:1") ->
 def test_wf001_pods_of_a_template_that_the_set_has_again_stay() -> None:
     seen = stuck(healthy())
     assert OLD in hashes_of(seen)
-    assert not any(map(is_own_template_hash, hashes_of(seen)))
+    assert not any(map(has_own_template_hash_form, hashes_of(seen)))
     deleted = [step.target.name for step in reconcile(seen, NEWEST).steps if isinstance(step.action, Delete)]
     assert not deleted
 
 
 def test_wf001_pods_whose_manifest_is_not_known_count_as_old() -> None:
     seen = stuck(healthy(), keeps_manifest=False)
-    assert any(map(is_own_template_hash, hashes_of(seen)))
+    assert any(map(has_own_template_hash_form, hashes_of(seen)))
 
 
 def test_wf001_the_manifest_may_be_kept_of_a_pod_of_another_clique() -> None:
@@ -150,7 +150,7 @@ def test_wf001_the_manifest_may_be_kept_of_a_pod_of_another_clique() -> None:
 
 def test_wf001_pods_of_a_third_template_count_as_old() -> None:
     seen = stuck(healthy(), image="a:0")
-    assert any(map(is_own_template_hash, hashes_of(seen)))
+    assert any(map(has_own_template_hash_form, hashes_of(seen)))
 
 
 def test_wf001_one_manifest_is_kept_of_each_template_of_a_set() -> None:

@@ -26,7 +26,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.snapshot.expected_replicas import ExpectedClique, expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.reading.objects import load
+from grove_shell.reading.cluster_reading import load_input_files
 
 DUMPS: Final = Path(__file__).parents[2] / "snapshots"
 NOW: Final = datetime.fromisoformat("2026-11-21T09:40:00+00:00")
@@ -40,7 +40,7 @@ NAMES: Final = [
 
 
 def snapshots_in(name: str) -> Iterator[Snapshot]:
-    cluster = load([str(DUMPS / name)], io.BytesIO()).cluster
+    cluster = load_input_files([str(DUMPS / name)], io.BytesIO()).cluster
     return (cluster.snapshot_of(root, NOW) for root in cluster.sets)
 
 

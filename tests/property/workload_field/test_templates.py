@@ -2,8 +2,8 @@
 
 import pytest
 
-from grove_core.areas.workload.field.present_templates import PresentTemplates
-from grove_core.areas.workload.template_hash import is_own_template_hash
+from grove_core.areas.workload.field.present_templates import PresentTemplateHashes
+from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
@@ -28,8 +28,8 @@ def by_go(seen: Snapshot) -> Snapshot:
     return replace(seen, cliques=tuple(cliques), root=replace(seen.root, status=status))
 
 
-def templates_of(seen: Snapshot) -> PresentTemplates:
-    return PresentTemplates(WorkloadContext(seen), expected_set_of(seen).replicas)
+def templates_of(seen: Snapshot) -> PresentTemplateHashes:
+    return PresentTemplateHashes(WorkloadContext(seen), expected_set_of(seen).replicas)
 
 
 def hashes_of(seen: Snapshot) -> set[str]:
@@ -46,9 +46,9 @@ def test_wf001_the_hash_of_a_clique_with_the_same_content_is_used() -> None:
 
 def test_wf001_another_hash_is_replaced_by_one_of_this_operator() -> None:
     seen = edited(by_go(healthy()), raw_set(image="a:2"))
-    assert all(map(is_own_template_hash, hashes_of(seen)))
+    assert all(map(has_own_template_hash_form, hashes_of(seen)))
     assert templates_of(seen).has_changed
-    assert is_own_template_hash(templates_of(seen).generation)
+    assert has_own_template_hash_form(templates_of(seen).generation)
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_wf002_a_new_set_has_no_update() -> None:
     seen = by_go(healthy())
     fresh = replace(seen, root=replace(seen.root, status=replace(seen.root.status, current_hash="")))
     assert not templates_of(fresh).has_changed
-    assert is_own_template_hash(templates_of(fresh).generation)
+    assert has_own_template_hash_form(templates_of(fresh).generation)

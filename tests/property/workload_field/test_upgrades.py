@@ -8,10 +8,10 @@ from grove_core.areas.gang_termination.field.go_operator_rule_generations import
 from grove_core.areas.workload.field.upgrade_restart import (
     HASH_FORMS,
     UpgradeRestart,
+    pods_restarted_by_upgrade,
     snapshot_after_upgrade,
-    upgrade_restart,
 )
-from grove_core.areas.workload.template_hash import is_own_template_hash
+from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.compare import compare_forecasts
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete, DeletionImpact
@@ -71,7 +71,7 @@ def at_rest(*, replicas: int = 1, strategy: str = "RollingRecreate") -> Snapshot
 
 
 def restart_of(seen: Snapshot) -> UpgradeRestart | None:
-    return upgrade_restart(seen, OLD, NEW)
+    return pods_restarted_by_upgrade(seen, OLD, NEW)
 
 
 def deleted_by(plan: Plan) -> list[str]:
@@ -96,7 +96,7 @@ def test_wf090_every_release_has_the_form_of_the_table() -> None:
     ],
 )
 def test_wf090_only_another_form_restarts(before: str, after: str, *, restarts: bool) -> None:
-    found = upgrade_restart(at_rest(), BY_RELEASE[before].hash_form, BY_RELEASE[after].hash_form)
+    found = pods_restarted_by_upgrade(at_rest(), BY_RELEASE[before].hash_form, BY_RELEASE[after].hash_form)
     assert (found is not None) is restarts
 
 
@@ -141,7 +141,7 @@ def test_wf091_the_update_replaces_every_pod_and_then_rests() -> None:
     after = played(snapshot_after_upgrade(seen))
     assert not before & {pod.uid for _, pod in after.pods()}
     assert len(list(after.pods())) == len(before)
-    assert all(is_own_template_hash(pod.template_hash) for _, pod in after.pods())
+    assert all(has_own_template_hash_form(pod.template_hash) for _, pod in after.pods())
     assert all(one.status.set_hash == after.root.status.current_hash for one in after.cliques)
 
 
@@ -159,13 +159,13 @@ def test_wf092_under_on_delete_no_pod_is_restarted() -> None:
     before = {pod.uid for _, pod in seen.pods()}
     after = played(snapshot_after_upgrade(seen))
     assert {pod.uid for _, pod in after.pods()} == before
-    assert all(is_own_template_hash(one.template_hash) for one in after.cliques)
+    assert all(has_own_template_hash_form(one.template_hash) for one in after.cliques)
 
 
 @pytest.mark.req("WL-043")
 def test_wf091_a_takeover_by_the_design_restarts_nothing() -> None:
     seen = at_rest(replicas=2)
-    assert upgrade_restart(seen, OLD, DESIGN.hash_form) is None
+    assert pods_restarted_by_upgrade(seen, OLD, DESIGN.hash_form) is None
     names = {pod.uid for _, pod in seen.pods()}
     assert {pod.uid for _, pod in played(seen, DESIGN).pods()} == names
 

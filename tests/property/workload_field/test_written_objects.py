@@ -14,7 +14,7 @@ from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.rule_sets.go_operator import NEWEST, OF_MAIN_BRANCH
-from grove_core.snapshot.expected_replicas import ExpectedSet
+from grove_core.snapshot.expected_replicas import ExpectedSetReplicas
 from tests.property.few_examples import RARELY
 from tests.property.workload.sets import clique_raw, raw_sets, set_raw
 from tests.property.workload_field.expansion import Expansion, root_of
@@ -327,7 +327,7 @@ def test_wf153_the_init_container_comes_after_all_others() -> None:
 
 def test_wf153_a_parent_that_no_template_fits_is_left_out() -> None:
     expansion = Expansion(root_of(set_raw(clique_raw("a"))))
-    (part,) = ExpectedSet(expansion.root.ref.name, expansion.root.spec).replica(0).cliques
+    (part,) = ExpectedSetReplicas(expansion.root.ref.name, expansion.root.spec).replica(0).cliques
     clique = replace(expansion.clique(expansion.root, part), starts_after=("llm-0-gone",))
     pod = pod_manifest_by_go_operator(expansion.context, clique, part, 0, "llm-0-a-bcdfg", FROM_ALPHA_12)
     assert thaw_json(pod.manifest)["spec"]["initContainers"][0]["args"] == []

@@ -13,7 +13,7 @@ from grove_core.areas.gang_termination.verdicts import CliqueJudgement, build
 from grove_core.kernel.conditions import Condition, ConditionStatus, transition_time
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_core.resources.statuses import breach_condition_of
+from grove_core.resources.status_comparison import breach_condition_of
 
 # (ready pods, needed pods, was available: None if not recorded, an update runs) -> whether the row applies
 Question: TypeAlias = Callable[[int, int, bool | None, bool], bool]
@@ -56,7 +56,7 @@ BREACH_TABLE: Final = (
 )
 
 
-def count_ready_pods(pods: Iterable[Pod]) -> tuple[int, int]:
+def count_ready_and_preempted_pods(pods: Iterable[Pod]) -> tuple[int, int]:
     """Return the number of ready pods (GT-002), and of those among them that the scheduler preempts."""
     ready = preempted = 0
     for pod in pods:
@@ -73,7 +73,7 @@ def judge_clique_breach(clique: PodClique, pods: Sequence[Pod], now: datetime) -
         clique: one that is not being deleted.
         pods: exactly those it controls (GT-001).
     """
-    ready, preempted = count_ready_pods(pods)
+    ready, preempted = count_ready_and_preempted_pods(pods)
     status, needed = clique.status, clique.min_available
     was_available = status.was_available
     if not was_available:

@@ -30,7 +30,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import is_marked_breached
+from grove_core.resources.status_comparison import is_marked_breached
 from grove_core.snapshot.expected_replicas import is_set_too_large
 from grove_core.snapshot.snapshot import Snapshot
 

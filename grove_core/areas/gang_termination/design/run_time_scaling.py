@@ -5,10 +5,10 @@ from datetime import timedelta
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.run_time_scaling import (
-    ScaledClique,
+    RunTimeScaledClique,
     is_scaled_below_min_available,
     replicas_to_be_terminated,
-    scaled_clique_findings,
+    run_time_scaled_clique_findings,
 )
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, SetReplicaFates, TerminationJudgement
 from grove_core.kernel.decisions import Finding
@@ -30,8 +30,8 @@ def scaled_clique_findings_by_design(
             delay = _delay_after_loss(root, judgement, one) if is_too_low else None
             is_ended = delay is not None or not ended.isdisjoint(one.clique.enclosing_replicas(root.ref))
             too_low = tuple(_below_minimum(one.clique, delay)) if is_too_low else ()
-            scaled.append(ScaledClique(one.clique, too_low, is_ended))
-    return scaled_clique_findings(root, scaled, TerminationReason.SCALED_BACK)
+            scaled.append(RunTimeScaledClique(one.clique, too_low, is_ended))
+    return run_time_scaled_clique_findings(root, scaled, TerminationReason.SCALED_BACK)
 
 
 def _delay_after_loss(root: PodCliqueSet, judgement: TerminationJudgement, one: CliqueJudgement) -> timedelta | None:

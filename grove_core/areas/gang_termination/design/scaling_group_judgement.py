@@ -30,7 +30,7 @@ from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of
+from grove_core.resources.status_comparison import breach_condition_of
 
 _KEEP: Final = Keep()
 _NONE: Final[FrozenDict[int, Any]] = FrozenDict()
@@ -157,7 +157,7 @@ def scaling_group_breach_reasons(judged: GroupJudgement) -> tuple[Reason, ...]:
     return (own, *deleted, *(clique.breach_reason for cliques in judged.breached.values() for clique in cliques))
 
 
-def scaling_group_fate_reasons(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
+def whole_group_fate_reasons(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
     """Return why the group as a whole has its fate: the reasons of the replicas with the same kind of fate."""
     if not judged.breached:
         return (TerminationReason.GROUP_NOTHING_BREACHED.because(judged.group.ref),)

@@ -33,7 +33,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 
 
-class UsableReplicaCounts(NamedTuple):
+class ScheduledAndAvailableReplicas(NamedTuple):
     """Numbers of replicas of a scaling group that are scheduled, and that are available (GT-044)."""
 
     scheduled: int
@@ -50,7 +50,7 @@ def _scheduled_condition_status(clique: PodClique, counts: PodCounts) -> Decisio
 
 def _usable_replicas_of_group(
     group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, PodCounts]
-) -> UsableReplicaCounts:
+) -> ScheduledAndAvailableReplicas:
     """Return the usable replicas of a scaling group (GT-044); one with a missing clique is not usable (D6)."""
     by_replica: defaultdict[int, dict[str, PodClique]] = defaultdict(dict)
     for clique in members:
@@ -62,7 +62,7 @@ def _usable_replicas_of_group(
         if all(clique and counts[clique.ref].scheduled >= clique.min_available for clique in cliques):
             scheduled += 1
             available += all(clique and counts[clique.ref].ready >= clique.min_available for clique in cliques)
-    return UsableReplicaCounts(scheduled, available)
+    return ScheduledAndAvailableReplicas(scheduled, available)
 
 
 class SetStatusCounts(Struct, frozen=True):
@@ -77,7 +77,7 @@ class SetStatusCounts(Struct, frozen=True):
 
     counts: FrozenDict[Ref, PodCounts]
     placements: FrozenDict[Ref, Decision[ConditionStatus]]
-    usable: FrozenDict[str, UsableReplicaCounts]
+    usable: FrozenDict[str, ScheduledAndAvailableReplicas]
     missing: FrozenDict[int, tuple[str, ...]]
     availability: SetAvailability
 
@@ -122,7 +122,7 @@ def _missing_constituents_of_replica(root: PodCliqueSet, index: int, there: Abst
 def _availability_of_set(
     root: PodCliqueSet,
     judgement: TerminationJudgement,
-    usable: Mapping[str, UsableReplicaCounts],
+    usable: Mapping[str, ScheduledAndAvailableReplicas],
     missing: Mapping[int, Sequence[str]],
 ) -> SetAvailability:
     """Return how many replicas of the set are available (GT-044)."""
@@ -176,7 +176,7 @@ def _clique_status(judged: CliqueJudgement, tally: SetStatusCounts, snapshot: Sn
     yield from status_if_changed(judged.clique, wanted, conditions, because)
 
 
-def _group_status(judged: GroupJudgement, usable: UsableReplicaCounts) -> Iterator[StatusToWrite]:
+def _group_status(judged: GroupJudgement, usable: ScheduledAndAvailableReplicas) -> Iterator[StatusToWrite]:
     wanted = scaling_group_status_counts(judged.group, scheduled=usable.scheduled, available=usable.available)
     because = scaling_group_breach_reasons(judged)
     first = because[0]

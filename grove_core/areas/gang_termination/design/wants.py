@@ -8,8 +8,8 @@ from grove_core.areas.gang_termination.design.judge import judge_gang_terminatio
 from grove_core.areas.gang_termination.design.run_time_scaling import scaled_clique_findings_by_design
 from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     scaling_group_breach_reasons,
-    scaling_group_fate_reasons,
     scaling_group_replica_fate_reasons,
+    whole_group_fate_reasons,
 )
 from grove_core.areas.gang_termination.design.wanted_statuses import (
     SetStatusCounts,
@@ -66,7 +66,7 @@ def gang_termination_findings(
         breached = tuple(clique.ref for clique in group.breached_cliques)
         yield Finding(ref, BREACH, group.breach.value, scaling_group_breach_reasons(group), causes=breached)
         acting = [*chain.from_iterable(group.acting.values())]
-        yield termination_finding(ref, group.fate, scaling_group_fate_reasons(group, now), acting, now)
+        yield termination_finding(ref, group.fate, whole_group_fate_reasons(group, now), acting, now)
         for index, fate in group.fates.items():
             because, acting = scaling_group_replica_fate_reasons(group, index, now), [*group.acting.get(index, ())]
             yield termination_finding(ref.at_replica(index), fate, because, acting, now)

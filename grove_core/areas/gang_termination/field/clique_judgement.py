@@ -16,7 +16,7 @@ from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREAC
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.scaling_group import GroupStatus
-from grove_core.resources.statuses import breach_condition_of
+from grove_core.resources.status_comparison import breach_condition_of
 
 _GRACE: Final = timedelta(seconds=5)
 """A condition that changed within this time of the creation of its object is no history (GF-040, GF-041)."""

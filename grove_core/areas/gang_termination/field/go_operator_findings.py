@@ -40,7 +40,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_manifest import TEMPLATE
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import update_start_time_in_status
+from grove_core.resources.status_comparison import update_start_time_in_status
 from grove_core.resources.topology_usage import has_ineffective_constraints
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -202,7 +202,7 @@ def warnings_about_running_set(root: PodCliqueSet, delay: timedelta | None) -> I
         yield Finding(root.ref, RISK, "Warn", tuple(because))
 
 
-def clique_and_group_warnings(
+def clique_and_group_findings(
     snapshot: Snapshot, judgement: GoOperatorJudgement, delay: timedelta
 ) -> Iterator[Finding]:
     """Yield the warnings about the cliques and scaling groups of a running set."""

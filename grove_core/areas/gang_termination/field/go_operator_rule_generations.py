@@ -12,7 +12,7 @@ from grove_core.kernel.conditions import Condition, condition_of, is_condition_t
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of
+from grove_core.resources.status_comparison import breach_condition_of
 
 DEFAULT_DELAY: Final = timedelta(hours=4)
 """Stored with a new set that has no delay (GF-001)."""

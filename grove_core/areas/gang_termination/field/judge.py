@@ -12,8 +12,8 @@ from grove_core.areas.gang_termination.field.clique_judgement import (
     judge_clique_from_pods,
     judge_clique_from_stored_status,
 )
-from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.incomplete_terminations import failed_terminations_in
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
     GoOperatorGroupJudgement,
     judge_scaling_group_from_cliques,

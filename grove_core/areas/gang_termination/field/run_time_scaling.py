@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, replica_fates_by_go_operator
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.run_time_scaling import (
-    ScaledClique,
+    RunTimeScaledClique,
     is_scaled_below_min_available,
     replicas_to_be_terminated,
-    scaled_clique_findings,
+    run_time_scaled_clique_findings,
 )
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
@@ -21,10 +21,12 @@ def scaled_clique_findings_by_go_operator(snapshot: Snapshot, judgement: GoOpera
     root = snapshot.root
     ended = replicas_to_be_terminated(root.ref, replica_fates_by_go_operator(judgement))
     scaled = (
-        ScaledClique(clique, tuple(_below_minimum(clique)), not ended.isdisjoint(clique.enclosing_replicas(root.ref)))
+        RunTimeScaledClique(
+            clique, tuple(_below_minimum(clique)), not ended.isdisjoint(clique.enclosing_replicas(root.ref))
+        )
         for clique in (seen.clique for seen in judgement.cliques)
     )
-    return scaled_clique_findings(root, scaled, GoOperatorReason.SCALED_BACK)
+    return run_time_scaled_clique_findings(root, scaled, GoOperatorReason.SCALED_BACK)
 
 
 def _below_minimum(clique: PodClique) -> Iterator[Reason]:

@@ -13,13 +13,13 @@ from grove_core.areas.gang_termination.field.clique_judgement import (
     is_condition_past_creation_grace,
     is_status_of_running_update,
 )
-from grove_core.areas.gang_termination.field.failed_terminations import (
-    FailedTerminations,
-    WholeGroupReplica,
-    regular_members_by_replica,
-    whole_group_replicas,
-)
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
+from grove_core.areas.gang_termination.field.incomplete_terminations import (
+    CompleteGroupReplica,
+    IncompleteTerminations,
+    complete_group_replicas,
+    regular_members_by_replica,
+)
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Suspend
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
@@ -30,7 +30,7 @@ from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of
+from grove_core.resources.status_comparison import breach_condition_of
 
 _OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
 _MESSAGES: Final = MappingProxyType(
@@ -144,7 +144,7 @@ def judge_scaling_group_from_cliques(
     generation: GoOperatorRuleGeneration,
     *,
     looks: bool,
-    failed: FailedTerminations,
+    failed: IncompleteTerminations,
 ) -> GoOperatorGroupJudgement:
     """Return the judgement of a scaling group by its cliques (GF-031 to GF-035, GF-060 to GF-067, GF-091, GF-092).
 
@@ -153,7 +153,7 @@ def judge_scaling_group_from_cliques(
         looks: whether its status is computed as at a look; else the stored one counts (GF-084).
     """
     regular = regular_members_by_replica(group, members)
-    whole = tuple(whole_group_replicas(group, regular, failed.incomplete.get(group.replica_index)))
+    whole = tuple(complete_group_replicas(group, regular, failed.incomplete.get(group.replica_index)))
     seen = GoOperatorGroupJudgement(
         group=group,
         members=tuple(members),
@@ -174,13 +174,13 @@ def judge_scaling_group_from_cliques(
         is_of_breach = unwritten and is_condition_true(breach) and breach.last_transition_time <= unwritten.at
         if unwritten and is_of_breach and not seen.has_termination_flag:
             seen = seen._replace(
-                flag=new_termination_flag_condition(group, now), unwritten_flag_causes=unwritten.end_of
+                flag=set_replica_terminated_condition(group, now), unwritten_flag_causes=unwritten.end_of
             )
         seen = seen._replace(guard=_guard_of(seen))
     return seen if group.deleting else _with_fates(seen, delay, now)
 
 
-def new_termination_flag_condition(group: ScalingGroup, now: datetime) -> Condition:
+def set_replica_terminated_condition(group: ScalingGroup, now: datetime) -> Condition:
     """Return the condition that records that the replica of the set was terminated (GF-075)."""
     message = _ACTIVE.format(group.replica_index)
     code = GoOperatorReason.GANG_TERMINATION_ACTIVE.code
@@ -200,7 +200,7 @@ def _guard_of(seen: GoOperatorGroupJudgement) -> GoOperatorReason | None:
 def _with_status(
     seen: GoOperatorGroupJudgement,
     regular: Mapping[int, Sequence[GoOperatorCliqueJudgement]],
-    whole: Sequence[WholeGroupReplica],
+    whole: Sequence[CompleteGroupReplica],
     now: datetime,
     generation: GoOperatorRuleGeneration,
 ) -> GoOperatorGroupJudgement:

@@ -8,20 +8,20 @@ from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, G
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
     GoOperatorGroupJudgement,
-    new_termination_flag_condition,
+    set_replica_terminated_condition,
 )
 from grove_core.areas.gang_termination.status_counts import scaling_group_status_counts, status_if_changed
 from grove_core.areas.gang_termination.verdicts import SetAvailability
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import TerminationReport
+from grove_core.kernel.steps import TerminationStatusReport
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.naming_rules import scaling_group_name
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.statuses import changed_status_fields
+from grove_core.resources.status_comparison import changed_status_fields
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -72,8 +72,8 @@ def _group_status(
     flagged_for = _flagged_for(seen, causes)
     if flagged_for:
         left = changed_status_fields(group.status, wanted, tuple(conditions))
-        report = TerminationReport(flagged_for, left, because)
-        conditions.append(new_termination_flag_condition(group, snapshot.now))
+        report = TerminationStatusReport(flagged_for, left, because)
+        conditions.append(set_replica_terminated_condition(group, snapshot.now))
         because = (*because, GoOperatorReason.GANG_TERMINATION_ACTIVE.because(group.ref, replica=index))
         for status in status_if_changed(group, wanted, tuple(conditions), because):
             yield replace(status, report=report)

@@ -2,7 +2,7 @@
 
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
 from grove_core.areas.gang_termination.field.go_operator_findings import (
-    clique_and_group_warnings,
+    clique_and_group_findings,
     go_operator_termination_findings,
     warnings_about_running_set,
 )
@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.field.judge import (
     judge_gang_termination_by_go_operator,
     replica_fates_by_go_operator,
 )
-from grove_core.areas.gang_termination.field.late_starts import late_start_findings
+from grove_core.areas.gang_termination.field.late_pod_starts import late_pod_start_findings
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.run_time_scaling import scaled_clique_findings_by_go_operator
 from grove_core.areas.gang_termination.field.wanted_statuses import statuses_to_write
@@ -52,9 +52,9 @@ def gang_termination_by_go_operator(snapshot: Snapshot, generation: GoOperatorRu
         findings=(
             *go_operator_termination_findings(snapshot, judgement, stored),
             *warnings_about_running_set(root, delay),
-            *clique_and_group_warnings(snapshot, judgement, delay),
+            *clique_and_group_findings(snapshot, judgement, delay),
             *scaled_clique_findings_by_go_operator(snapshot, judgement),
-            *late_start_findings(snapshot, judgement, stored, delay),
+            *late_pod_start_findings(snapshot, judgement, stored, delay),
         ),
         wake_at=earliest_breach_wake_time(fates),  # GF-085
         terminating=fates.replicas_to_terminate._replace(replicas=fates.replicas_to_terminate.replicas | lingering),

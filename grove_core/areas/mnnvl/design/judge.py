@@ -6,11 +6,11 @@ from typing import Final, assert_never
 
 from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.areas.mnnvl.verdicts import (
+    BlockedComputeDomain,
     ComputeDomainNameTaken,
     ComputeDomainsOfNewParts,
     ComputeDomainUseBySiblings,
-    FailedComputeDomain,
-    LeavingComputeDomain,
+    FailedComputeDomainCreation,
     MissingComputeDomain,
     MnnvlJudgement,
     ReplicaComputeDomain,
@@ -103,9 +103,9 @@ def _withholds_new_parts(one: ReplicaComputeDomain) -> bool:
     if one.siblings is not ComputeDomainUseBySiblings.NONE:
         return False
     match one:
-        case MissingComputeDomain() | WithheldComputeDomain() | LeavingComputeDomain():
+        case MissingComputeDomain() | WithheldComputeDomain() | BlockedComputeDomain():
             return True
-        case UnchangedComputeDomain() | FailedComputeDomain() | ComputeDomainNameTaken():
+        case UnchangedComputeDomain() | FailedComputeDomainCreation() | ComputeDomainNameTaken():
             return False
         case _:
             assert_never(one)
@@ -215,11 +215,11 @@ class _SetDomains:
     def _creation_error(self, one: ReplicaComputeDomain) -> str | None:
         """Return why the creation of a domain fails, empty if that is not known now; None if it does not fail."""
         match one:
-            case FailedComputeDomain():
+            case FailedComputeDomainCreation():
                 return one.error
             case ComputeDomainNameTaken():
                 return "" if one.until is not None else one.because[0].sentence
-            case MissingComputeDomain() | LeavingComputeDomain():
+            case MissingComputeDomain() | BlockedComputeDomain():
                 return "" if one.index in self._failed_before.replicas else None
             case UnchangedComputeDomain() | WithheldComputeDomain():
                 return None
@@ -243,7 +243,7 @@ class _SetDomains:
         if ref.name in self._refused:
             error = self._refused[ref.name]
             because = MnnvlReason.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
-            return FailedComputeDomain(index, siblings, (because,), error)
+            return FailedComputeDomainCreation(index, siblings, (because,), error)
         match siblings:
             case ComputeDomainUseBySiblings.NONE:
                 because = MnnvlReason.WAITS_FOR_DOMAIN.because(ref, domain=ref.name)
@@ -252,7 +252,7 @@ class _SetDomains:
                 because = MnnvlReason.MADE_AGAIN.because(ref, replica=index)
                 return MissingComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.RESTORED)
             case ComputeDomainUseBySiblings.WITHOUT:
-                return FailedComputeDomain(index, siblings, (MnnvlReason.TRIED_AGAIN.because(ref),), error="")
+                return FailedComputeDomainCreation(index, siblings, (MnnvlReason.TRIED_AGAIN.because(ref),), error="")
             case _:
                 assert_never(siblings)
 
@@ -264,7 +264,7 @@ class _SetDomains:
             because = MnnvlReason.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
             if siblings is ComputeDomainUseBySiblings.WITHOUT:
                 return ComputeDomainNameTaken(index, siblings, (because,), until)
-            return LeavingComputeDomain(index, siblings, (because,), until)
+            return BlockedComputeDomain(index, siblings, (because,), until)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "no controller"
         if found.deleting:
             holder = f"{holder}, and its deletion does not finish"

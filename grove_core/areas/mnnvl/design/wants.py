@@ -8,9 +8,9 @@ from typing import assert_never
 from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica
 from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.areas.mnnvl.verdicts import (
+    BlockedComputeDomain,
     ComputeDomainNameTaken,
-    FailedComputeDomain,
-    LeavingComputeDomain,
+    FailedComputeDomainCreation,
     MissingComputeDomain,
     MnnvlJudgement,
     ReplicaComputeDomain,
@@ -38,7 +38,7 @@ from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation
 from grove_core.resources.domains_ready_condition import REASON, DomainCreationFailure
-from grove_core.resources.labels import SET, has_label_value, labels_of_set_object, labels_of_set_replica
+from grove_core.resources.labels import SET, any_label_key_has_value, labels_of_set_object, labels_of_set_replica
 from grove_core.resources.naming_rules import (
     domain_claim_template_name,
     name_list_text,
@@ -46,7 +46,7 @@ from grove_core.resources.naming_rules import (
 )
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.statuses import changed_status_fields
+from grove_core.resources.status_comparison import changed_status_fields
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users_of_shared_objects import count_pods_without_clique, incompletely_listed_user_kinds
 
@@ -84,7 +84,7 @@ def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator
 
 def mnnvl_wake_time(judgement: MnnvlJudgement) -> datetime | None:
     """Return when the first wait for the deletion of an earlier domain ends (MN-041)."""
-    waiting = (one for one in judgement.replicas if isinstance(one, LeavingComputeDomain | ComputeDomainNameTaken))
+    waiting = (one for one in judgement.replicas if isinstance(one, BlockedComputeDomain | ComputeDomainNameTaken))
     return min((one.until for one in waiting if one.until is not None), default=None)
 
 
@@ -95,9 +95,9 @@ def _want_for(snapshot: Snapshot, one: ReplicaComputeDomain) -> ObjectToCreate |
             return _domain_for(
                 snapshot, one, MnnvlReason.DOMAIN_OF_REPLICA.because(snapshot.root.ref, replica=one.index)
             )
-        case MissingComputeDomain() | FailedComputeDomain():
+        case MissingComputeDomain() | FailedComputeDomainCreation():
             return _domain_for(snapshot, one, one.because[0])
-        case WithheldComputeDomain() | LeavingComputeDomain() | ComputeDomainNameTaken():
+        case WithheldComputeDomain() | BlockedComputeDomain() | ComputeDomainNameTaken():
             unlisted = one.state is ReplicaComputeDomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
             obstacle = StepObstacle.DOMAINS_NOT_COLLECTED if unlisted else StepObstacle.RULE
             return Withheld(compute_domain_ref_of_replica(snapshot, one.index), one.because, obstacle=obstacle)
@@ -107,7 +107,9 @@ def _want_for(snapshot: Snapshot, one: ReplicaComputeDomain) -> ObjectToCreate |
             assert_never(one)
 
 
-def _domain_for(snapshot: Snapshot, one: MissingComputeDomain | FailedComputeDomain, because: Reason) -> ObjectToCreate:
+def _domain_for(
+    snapshot: Snapshot, one: MissingComputeDomain | FailedComputeDomainCreation, because: Reason
+) -> ObjectToCreate:
     """Return the domain of a replica (MN-005); other steps do not wait for one that failed before (OP-015)."""
     root, ref = snapshot.root, compute_domain_ref_of_replica(snapshot, one.index)
     new = NewObjectMetadata(
@@ -188,4 +190,4 @@ def _condition(snapshot: Snapshot, failure: DomainCreationFailure) -> Iterator[S
 
 def _is_own(domain: ComputeDomain, root: PodCliqueSet) -> bool:
     """Return whether a domain belongs to the set, by its controller and by its label (MN-052)."""
-    return domain.owner_uid == root.uid and has_label_value(domain.labels, SET, root.ref.name)
+    return domain.owner_uid == root.uid and any_label_key_has_value(domain.labels, SET, root.ref.name)

@@ -11,7 +11,7 @@ from grove_core.resources.api_names import MNNVL_CLAIM, MNNVL_GROUP
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.domain_sharing import MNNVL_ANNOTATIONS
 from grove_core.resources.json_field_reader import short_json
-from grove_core.resources.mnnvl_groups import OPT_OUT, GroupDomain, mnnvl_groups_of_cliques
+from grove_core.resources.mnnvl_groups import OPT_OUT, MnnvlGroupDomain, mnnvl_groups_of_cliques
 from grove_core.resources.naming_rules import LONGEST_LABEL, is_dns_label
 from grove_core.resources.pod_spec_gpus import GPU, requests_gpus
 from grove_core.resources.podcliqueset_manifest import (
@@ -20,7 +20,7 @@ from grove_core.resources.podcliqueset_manifest import (
     METADATA,
     BadField,
     PodCliqueSetManifest,
-    annotated_elements,
+    annotated_manifest_parts,
 )
 
 AUTO_MNNVL: Final = "grove.io/auto-mnnvl"
@@ -43,7 +43,7 @@ def group_annotation_objections(
 
 
 def _invalid_groups(new: PodCliqueSetManifest, configuration: Configuration) -> Iterator[BadField]:
-    for element in annotated_elements(new):
+    for element in annotated_manifest_parts(new):
         value = element.annotations.get(MNNVL_GROUP)
         if value is None or value == OPT_OUT:
             continue
@@ -56,8 +56,8 @@ def _invalid_groups(new: PodCliqueSetManifest, configuration: Configuration) -> 
 
 def _changed_groups(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Iterator[BadField]:
     """Yield the groups that differ; cliques and scaling groups are compared by name, new ones with nothing."""
-    before = {(one.level, one.name): one for one in annotated_elements(old)}
-    for element in annotated_elements(new):
+    before = {(one.level, one.name): one for one in annotated_manifest_parts(old)}
+    for element in annotated_manifest_parts(new):
         earlier = before.get((element.level, element.name))
         if earlier is None:
             continue
@@ -67,7 +67,7 @@ def _changed_groups(new: PodCliqueSetManifest, old: PodCliqueSetManifest) -> Ite
             yield BadField(element.annotation_path(MNNVL_GROUP), now, GoOperatorMnnvlDenial.GROUP_IMMUTABLE, facts)
 
 
-def group_annotation_warnings(
+def mnnvl_group_annotation_warnings(
     subject: Ref, new: PodCliqueSetManifest, configuration: Configuration
 ) -> Iterator[AdmissionWarning]:
     """Yield warnings on what the operator admits and what is probably a mistake."""
@@ -80,7 +80,7 @@ def group_annotation_warnings(
 
 def _not_read(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Annotations of other releases and of the design, which the operator does not read (NF-074)."""
-    for element in annotated_elements(new):
+    for element in annotated_manifest_parts(new):
         for key in (AUTO_MNNVL, *MNNVL_ANNOTATIONS):
             if key in element.annotations:
                 yield BadField(
@@ -93,7 +93,7 @@ def _not_read(new: PodCliqueSetManifest) -> Iterator[BadField]:
 
 def _on_by_assumption(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Groups of which it is not known whether the operator refuses them (NF-078)."""
-    for element in annotated_elements(new):
+    for element in annotated_manifest_parts(new):
         value = element.annotations.get(MNNVL_GROUP)
         if value not in {None, OPT_OUT}:
             yield BadField(element.annotation_path(MNNVL_GROUP), value, GoOperatorMnnvlWarning.ON_BY_ASSUMPTION, {})
@@ -102,7 +102,7 @@ def _on_by_assumption(new: PodCliqueSetManifest) -> Iterator[BadField]:
 def _without_gpus(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Groups that no clique with GPUs is in by the annotation (NF-075)."""
     deciding = set(_deciding_elements(new))
-    for element in annotated_elements(new):
+    for element in annotated_manifest_parts(new):
         value = element.annotations.get(MNNVL_GROUP)
         if value not in {None, OPT_OUT} and (element.level, element.name) not in deciding:
             path = element.annotation_path(MNNVL_GROUP)
@@ -134,9 +134,9 @@ def _own_claims(new: PodCliqueSetManifest) -> Iterator[BadField]:
 def _too_long(new: PodCliqueSetManifest) -> Iterator[BadField]:
     """Groups whose domain has a name that is too long for its label (NF-077)."""
     replicas = max(new.spec.replicas, 1)
-    for element in annotated_elements(new):
+    for element in annotated_manifest_parts(new):
         value = element.annotations.get(MNNVL_GROUP)
-        name = GroupDomain(replicas - 1, str(value)).name_in(new.name)
+        name = MnnvlGroupDomain(replicas - 1, str(value)).name_in(new.name)
         if value not in {None, OPT_OUT} and len(name) > LONGEST_LABEL:
             path, rule = element.annotation_path(MNNVL_GROUP), GoOperatorMnnvlWarning.GROUP_NAME_TOO_LONG
             yield BadField(path, value, rule, {"domain": name, "most": LONGEST_LABEL})

@@ -13,7 +13,7 @@ from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import COMPONENT, DOMAIN_FINALIZER, DOMAIN_KIND, MANAGED_BY, NAME, OPERATOR
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.labels import SET
-from grove_core.resources.mnnvl_groups import GroupDomain, mnnvl_groups_of_cliques, required_group_domains
+from grove_core.resources.mnnvl_groups import MnnvlGroupDomain, mnnvl_groups_of_cliques, required_group_domains
 from grove_core.resources.naming_rules import LONGEST_LABEL, name_list_text
 from grove_core.resources.pod_spec_gpus import GPU
 from grove_core.snapshot.expected_replicas import is_set_too_large
@@ -44,7 +44,7 @@ class NeededDomainState(Enum):
 
 
 @unique
-class OtherDomainState(Enum):
+class UnneededDomainState(Enum):
     """The state of a ComputeDomain of a set that the set does not need, or that goes with the set."""
 
     SURPLUS = "Surplus"
@@ -58,7 +58,7 @@ class OtherDomainState(Enum):
 class NeededDomain(NamedTuple):
     """A ComputeDomain that the set needs."""
 
-    domain: GroupDomain
+    domain: MnnvlGroupDomain
     ref: Ref
     state: NeededDomainState
     because: tuple[Reason, ...]
@@ -68,11 +68,11 @@ class OtherDomain(NamedTuple):
     """A stored ComputeDomain of the set that it does not need, or that goes with it."""
 
     found: ComputeDomain
-    state: OtherDomainState
+    state: UnneededDomainState
     because: tuple[Reason, ...]
 
 
-class GroupDomainJudgement(NamedTuple):
+class MnnvlDomainsJudgement(NamedTuple):
     """The ComputeDomains of one set.
 
     Attributes:
@@ -88,11 +88,11 @@ class GroupDomainJudgement(NamedTuple):
     others: tuple[OtherDomain, ...] = ()
 
 
-def judge_group_domains(snapshot: Snapshot) -> GroupDomainJudgement:
+def judge_group_domains(snapshot: Snapshot) -> MnnvlDomainsJudgement:
     """Return the state of each ComputeDomain that a set needs or owns."""
     root, is_on = snapshot.root, snapshot.configuration.mnnvl.is_on_by_go_operator
     if not root.uid or is_set_too_large(snapshot):
-        return GroupDomainJudgement()
+        return MnnvlDomainsJudgement()
     groups = sorted(set(mnnvl_groups_of_cliques(root.annotations, root.spec.template).values()))
     owned = [domain for domain in snapshot.domains if _is_marked(domain, snapshot)]
     required = tuple(required_group_domains(root.annotations, root.spec.template, root.spec.replicas))
@@ -106,7 +106,7 @@ def judge_group_domains(snapshot: Snapshot) -> GroupDomainJudgement:
         surplus = (one for one in owned if one.ref.name not in names)
         others = tuple(_surplus_domain(one, is_deleted=is_on and bool(required)) for one in surplus)
     is_reported = snapshot.configuration.mnnvl.enabled or bool(groups or needed or others)
-    return GroupDomainJudgement(
+    return MnnvlDomainsJudgement(
         tuple(_criteria(snapshot, groups)) if is_reported else (), is_on and bool(groups), needed, others
     )
 
@@ -125,7 +125,7 @@ def _criteria(snapshot: Snapshot, groups: list[str]) -> Iterator[Reason]:
         yield GoOperatorMnnvlReason.AUTO_MNNVL_ASSUMED.because(root)
 
 
-def parts_withheld_for_domains(snapshot: Snapshot, judgement: GroupDomainJudgement) -> ComputeDomainsOfNewParts:
+def parts_withheld_for_domains(snapshot: Snapshot, judgement: MnnvlDomainsJudgement) -> ComputeDomainsOfNewParts:
     """Return why new PodCliques and scaling groups are withheld: in every replica, if one domain fails (NF-011)."""
     failed = tuple(one.because[0] for one in judgement.needed if one.state is NeededDomainState.FAILED)
     replicas = range(max(snapshot.root.spec.replicas, 0)) if failed else ()
@@ -138,7 +138,7 @@ def _is_marked(domain: ComputeDomain, snapshot: Snapshot) -> bool:
     return domain.owner_uid == snapshot.root.uid and all(domain.labels.get(key) == text for key, text in marks.items())
 
 
-def _needed_domain(snapshot: Snapshot, domain: GroupDomain) -> NeededDomain:
+def _needed_domain(snapshot: Snapshot, domain: MnnvlGroupDomain) -> NeededDomain:
     """Return the state of a domain that the set needs, with MNNVL on."""
     ref = domain.ref_in(snapshot.root.ref)
     found = snapshot.named_domains.get((ref.namespace, ref.name))
@@ -160,7 +160,7 @@ def _needed_domain(snapshot: Snapshot, domain: GroupDomain) -> NeededDomain:
     return NeededDomain(domain, ref, NeededDomainState.MISSING, (made, *assumed))
 
 
-def _existing_domain(snapshot: Snapshot, domain: GroupDomain, found: ComputeDomain) -> NeededDomain:
+def _existing_domain(snapshot: Snapshot, domain: MnnvlGroupDomain, found: ComputeDomain) -> NeededDomain:
     """Return the state of a domain that the set needs, where an object has its name."""
     ref, name = found.ref, found.ref.name
     if found.owner_uid not in {"", snapshot.root.uid}:
@@ -177,12 +177,12 @@ def _existing_domain(snapshot: Snapshot, domain: GroupDomain, found: ComputeDoma
     return NeededDomain(domain, ref, state, (because,))
 
 
-def _failed_domain(domain: GroupDomain, ref: Ref, error: str, cause: Reason) -> NeededDomain:
+def _failed_domain(domain: MnnvlGroupDomain, ref: Ref, error: str, cause: Reason) -> NeededDomain:
     blocks = GoOperatorMnnvlReason.DOMAIN_CREATION_FAILS.because(ref, domain=ref.name, error=error)
     return NeededDomain(domain, ref, NeededDomainState.FAILED, (blocks, cause))
 
 
-def _missed_domain(snapshot: Snapshot, domain: GroupDomain) -> NeededDomain | None:
+def _missed_domain(snapshot: Snapshot, domain: MnnvlGroupDomain) -> NeededDomain | None:
     """Return the domain that pods claim channels of, with MNNVL off; None where it exists, or may exist."""
     ref = domain.ref_in(snapshot.root.ref)
     if (ref.namespace, ref.name) in snapshot.named_domains or DOMAIN_KIND not in snapshot.complete:
@@ -195,9 +195,9 @@ def _surplus_domain(found: ComputeDomain, *, is_deleted: bool) -> OtherDomain:
     """Return the state of a domain of the set that the set does not need."""
     if is_deleted:
         because = GoOperatorMnnvlReason.SURPLUS_GROUP_DOMAIN.because(found.ref)
-        return OtherDomain(found, OtherDomainState.SURPLUS, (because,))
+        return OtherDomain(found, UnneededDomainState.SURPLUS, (because,))
     return OtherDomain(
-        found, OtherDomainState.LEFT_BEHIND, (GoOperatorMnnvlReason.DOMAIN_LEFT_BEHIND.because(found.ref),)
+        found, UnneededDomainState.LEFT_BEHIND, (GoOperatorMnnvlReason.DOMAIN_LEFT_BEHIND.because(found.ref),)
     )
 
 
@@ -205,7 +205,7 @@ def _domain_of_deleted_set(found: ComputeDomain, *, is_on: bool) -> OtherDomain:
     """Return the state of a domain whose set is being deleted."""
     if is_on:
         because = GoOperatorMnnvlReason.DOMAIN_GOES_WITH_SET.because(found.ref, finalizer=DOMAIN_FINALIZER)
-        return OtherDomain(found, OtherDomainState.ENDING, (because,))
+        return OtherDomain(found, UnneededDomainState.ENDING, (because,))
     facts = {"domain": found.ref.name, "finalizer": DOMAIN_FINALIZER}
     because = GoOperatorMnnvlReason.FINALIZER_LEFT_BEHIND.because(found.ref, **facts)
-    return OtherDomain(found, OtherDomainState.LEFT_BEHIND, (because,))
+    return OtherDomain(found, UnneededDomainState.LEFT_BEHIND, (because,))

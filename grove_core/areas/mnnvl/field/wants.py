@@ -5,11 +5,11 @@ from typing import assert_never
 
 from grove_core.areas.mnnvl.field.judge import (
     DOMAIN_COMPONENT,
-    GroupDomainJudgement,
+    MnnvlDomainsJudgement,
     NeededDomain,
     NeededDomainState,
     OtherDomain,
-    OtherDomainState,
+    UnneededDomainState,
 )
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.questions import COMPUTE_DOMAIN
@@ -30,7 +30,7 @@ from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def result_of_group_domains(snapshot: Snapshot, judgement: GroupDomainJudgement) -> AreaResult:
+def result_of_group_domains(snapshot: Snapshot, judgement: MnnvlDomainsJudgement) -> AreaResult:
     """Return the wants and the findings for the ComputeDomains of a judged set."""
     wants = (
         *(want for one in judgement.needed for want in _wants_for_needed(snapshot, one)),
@@ -39,7 +39,7 @@ def result_of_group_domains(snapshot: Snapshot, judgement: GroupDomainJudgement)
     return AreaResult(DesiredChanges.from_wants_and_withheld(wants), tuple(_findings(snapshot, judgement)))
 
 
-def _findings(snapshot: Snapshot, judgement: GroupDomainJudgement) -> Iterator[Finding]:
+def _findings(snapshot: Snapshot, judgement: MnnvlDomainsJudgement) -> Iterator[Finding]:
     """Yield the criterion, and the state of each domain."""
     if not judgement.criteria:
         return
@@ -98,14 +98,14 @@ def _wants_for_other(one: OtherDomain) -> Iterator[Want | Withheld]:
     found, has_finalizer = one.found, DOMAIN_FINALIZER in one.found.finalizers
     drop = FinalizerToDrop(found.ref, found.guard, DOMAIN_FINALIZER, one.because)
     match one.state:
-        case OtherDomainState.SURPLUS if not found.deleting:
+        case UnneededDomainState.SURPLUS if not found.deleting:
             yield ObjectToDelete(found.ref, found.guard, one.because)
-        case OtherDomainState.ENDING if not found.deleting and not has_finalizer:
+        case UnneededDomainState.ENDING if not found.deleting and not has_finalizer:
             yield ObjectToDelete(found.ref, found.guard, one.because)
-        case OtherDomainState.SURPLUS | OtherDomainState.ENDING:
+        case UnneededDomainState.SURPLUS | UnneededDomainState.ENDING:
             if has_finalizer:
                 yield drop
-        case OtherDomainState.LEFT_BEHIND:
+        case UnneededDomainState.LEFT_BEHIND:
             yield Withheld(found.ref, one.because)
         case _:
             assert_never(one.state)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.frozen import is_same_json, mapping_at
+from grove_core.kernel.frozen import is_same_json, mapping_or_empty
 from grove_core.resources.podcliqueset_spec import ANY_ORDER, ROLLING_RECREATE
 
 Json = dict[str, Any]
@@ -162,11 +162,15 @@ def manifest_after_kubectl_apply(
         last: the manifest of the apply before; None for the one in kubectl's annotation.
         defaults: returns a manifest with the defaults of the mutating webhooks.
     """
-    last, before = _last_applied(stored) if last is None else last, mapping_at(stored, "spec")
-    merged_spec = _merged(mapping_at(manifest, "spec"), before, mapping_at(last, "spec"))
-    metadata, there = mapping_at(manifest, "metadata"), mapping_at(stored, "metadata")
+    last, before = _last_applied(stored) if last is None else last, mapping_or_empty(stored, "spec")
+    merged_spec = _merged(mapping_or_empty(manifest, "spec"), before, mapping_or_empty(last, "spec"))
+    metadata, there = mapping_or_empty(manifest, "metadata"), mapping_or_empty(stored, "metadata")
     texts = {
-        key: _merged(mapping_at(metadata, key), mapping_at(there, key), mapping_at(mapping_at(last, "metadata"), key))
+        key: _merged(
+            mapping_or_empty(metadata, key),
+            mapping_or_empty(there, key),
+            mapping_or_empty(mapping_or_empty(last, "metadata"), key),
+        )
         for key in _MERGED
     }
     merged = {
@@ -177,13 +181,13 @@ def manifest_after_kubectl_apply(
     filled = defaults(merged)
     spec = _as_filled_there(merged_spec, filled.get("spec"), before)
     return StoredManifestAfterApply(
-        {**filled, "spec": spec}, tuple(sorted(_kept(mapping_at(manifest, "spec"), before, merged_spec, "spec")))
+        {**filled, "spec": spec}, tuple(sorted(_kept(mapping_or_empty(manifest, "spec"), before, merged_spec, "spec")))
     )
 
 
 def _last_applied(stored: Mapping[str, object]) -> Json:
     """Return the manifest in kubectl's annotation; empty where there is none, or where it is no JSON object."""
-    text = mapping_at(mapping_at(stored, "metadata"), "annotations").get(LAST_APPLIED)
+    text = mapping_or_empty(mapping_or_empty(stored, "metadata"), "annotations").get(LAST_APPLIED)
     try:
         found = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
@@ -197,7 +201,7 @@ def _merged(new: Mapping[str, object], stored: Mapping[str, object], last: Mappi
     for key, value in new.items():
         there = stored.get(key)
         if isinstance(value, Mapping) and isinstance(there, Mapping):
-            found[key] = _merged(value, there, mapping_at(last, key))
+            found[key] = _merged(value, there, mapping_or_empty(last, key))
         elif value is not None:
             found[key] = value
     return found
@@ -239,4 +243,9 @@ def _kept(
         if key not in new:
             yield f"{path}.{key}"
         elif isinstance(merged[key], Mapping):
-            yield from _kept(mapping_at(new, key), mapping_at(stored, key), mapping_at(merged, key), f"{path}.{key}")
+            yield from _kept(
+                mapping_or_empty(new, key),
+                mapping_or_empty(stored, key),
+                mapping_or_empty(merged, key),
+                f"{path}.{key}",
+            )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from grove_core.areas.workload.rules import WorkloadDenial
-from grove_core.resources.naming_rules import is_variable_name, name_list_text
+from grove_core.resources.naming_rules import is_environment_variable_name, name_list_text
 from grove_core.resources.newer_release_fields import NEWEST_KNOWN, STRATEGIES
 from grove_core.resources.podcliqueset_manifest import (
     CLIQUES,
@@ -93,7 +93,7 @@ def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """
     first = first_named_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
-        path = pod_spec_path(index)
+        path = clique_pod_spec_path(index)
         if first is not None and pod.scheduler_name not in {"", first[0]}:
             facts = {"other": first[0], "clique": first[1]}
             yield BadField(f"{path}.schedulerName", pod.scheduler_name, WorkloadDenial.SCHEDULERS_DIFFER, facts)
@@ -107,10 +107,13 @@ def pod_placement_violations(manifest: PodCliqueSetManifest) -> Iterator[BadFiel
         if pod.spread_constraints:
             spread = manifest.spec.template.cliques[index].spec.pod_spec["topologySpreadConstraints"]
             yield BadField(
-                f"{pod_spec_path(index)}.topologySpreadConstraints", spread, WorkloadDenial.SPREAD_CONSTRAINTS, {}
+                f"{clique_pod_spec_path(index)}.topologySpreadConstraints",
+                spread,
+                WorkloadDenial.SPREAD_CONSTRAINTS,
+                {},
             )
         if pod.node_name:
-            yield BadField(f"{pod_spec_path(index)}.nodeName", pod.node_name, WorkloadDenial.NODE_NAME, {})
+            yield BadField(f"{clique_pod_spec_path(index)}.nodeName", pod.node_name, WorkloadDenial.NODE_NAME, {})
 
 
 def first_named_scheduler(manifest: PodCliqueSetManifest) -> tuple[str, str] | None:
@@ -123,14 +126,14 @@ def _variables(container: ManifestContainer, path: str) -> Iterator[BadField]:
     seen: set[str] = set()
     for index, name in enumerate(container.env):
         place = f"{path}.env[{index}].name"
-        if not is_variable_name(name):
+        if not is_environment_variable_name(name):
             yield BadField(place, name or None, WorkloadDenial.VARIABLE_NAME_INVALID, {})
         elif name in seen:
             yield BadField(place, name, WorkloadDenial.VARIABLE_REPEATED, {})
         seen.add(name)
 
 
-def pod_spec_path(index: int) -> str:
+def clique_pod_spec_path(index: int) -> str:
     """Return the path of the pod spec of a clique, by its place in the template."""
     return f"{CLIQUES}[{index}].spec.podSpec"
 

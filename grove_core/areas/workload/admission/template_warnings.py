@@ -7,7 +7,7 @@ refuses (WL-252 to WL-254), and about scaling groups of which few pods are sure 
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.areas.workload.admission.template_validation import first_named_scheduler, pod_spec_path
+from grove_core.areas.workload.admission.template_validation import clique_pod_spec_path, first_named_scheduler
 from grove_core.areas.workload.rules import WorkloadWarning
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.frozen import FrozenMap, object_at
@@ -27,17 +27,19 @@ def pod_spec_warnings(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     first = first_named_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
         if not any(container.path.startswith("containers[") for container in pod.containers):
-            yield BadField(f"{pod_spec_path(index)}.containers", None, WorkloadWarning.CONTAINERS_MISSING, {})
+            yield BadField(f"{clique_pod_spec_path(index)}.containers", None, WorkloadWarning.CONTAINERS_MISSING, {})
         if pod.restart_policy not in {"", "Always"}:
             yield BadField(
-                f"{pod_spec_path(index)}.restartPolicy",
+                f"{clique_pod_spec_path(index)}.restartPolicy",
                 pod.restart_policy,
                 WorkloadWarning.RESTART_POLICY_NOT_ALWAYS,
                 {},
             )
         if first is not None and not pod.scheduler_name:
             facts = {"other": first[0], "clique": first[1]}
-            yield BadField(f"{pod_spec_path(index)}.schedulerName", None, WorkloadWarning.SCHEDULER_LEFT_OUT, facts)
+            yield BadField(
+                f"{clique_pod_spec_path(index)}.schedulerName", None, WorkloadWarning.SCHEDULER_LEFT_OUT, facts
+            )
 
 
 def startup_order_warnings(spec: SetSpec) -> Iterator[BadField]:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from grove_core.areas.topology.verdicts import GangTopology, PlacedGangs
+from grove_core.areas.topology.verdicts import GangsPlacedByTopology, GangTopology
 from grove_core.areas.workload.design.set_update import SetRolloutStep, judge_rollout
-from grove_core.areas.workload.objects.podgangs import TopologyConstraintChange, topology_constraint_change
+from grove_core.areas.workload.objects.podgangs import GangConstraintChange, topology_constraint_change
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement, judge_scheduling_gates
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext, knows_replicas, terminating_clique_names
@@ -38,7 +38,7 @@ class JudgedSetParts(Struct, frozen=True, kw_only=True):
     replicas: tuple[ExpectedReplica, ...]
     rollout: SetRolloutStep | None
     terminating: frozenset[str]
-    gang_constraints: FrozenDict[str, TopologyConstraintChange | Withheld]
+    gang_constraints: FrozenDict[str, GangConstraintChange | Withheld]
 
     @property
     def cliques_without_new_pods(self) -> AbstractSet[str]:
@@ -82,16 +82,16 @@ def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgem
         replicas=replicas,
         rollout=rollout,
         terminating=terminating_clique_names(replicas, inputs),
-        gang_constraints=gang_constraints_of(context, replicas, inputs.gang_topology),
+        gang_constraints=gang_constraint_changes(context, replicas, inputs.gang_topology),
     )
     return WorkloadJudgement(gates, parts)
 
 
-def gang_constraints_of(
+def gang_constraint_changes(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], topology: GangTopology
-) -> FrozenDict[str, TopologyConstraintChange | Withheld]:
+) -> FrozenDict[str, GangConstraintChange | Withheld]:
     """Return the changes of existing PodGangs' topology constraints, or why they stay; without those that are right."""
-    if not isinstance(topology, PlacedGangs):
+    if not isinstance(topology, GangsPlacedByTopology):
         return FrozenDict()
     expected = (part for replica in replicas for part in replica.gangs)
     existing = ((part, gang) for part in expected if (gang := context.gangs.get(part.name)) is not None)

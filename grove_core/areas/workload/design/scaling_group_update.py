@@ -16,8 +16,8 @@ from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_condition_of, set_hash_of_update, update_start_time_in_status
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.resources.status_comparison import breach_condition_of, set_hash_of_update, update_start_time_in_status
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 
 Undeletable: TypeAlias = AbstractSet[tuple[Ref, str]]
 
@@ -48,7 +48,7 @@ class GroupReplicaUpdateState(Struct, frozen=True):
 
 
 def wanted_group_replicas(
-    part: ExpectedGroup, group: ScalingGroup, context: WorkloadContext
+    part: ExpectedScalingGroup, group: ScalingGroup, context: WorkloadContext
 ) -> Iterator[GroupReplicaUpdateState]:
     """Yield the replicas that the group wants, in order. Linear in their cliques."""
     delay = context.root.shape.groups.get(part.template.name)

@@ -20,12 +20,12 @@ from grove_core.areas.workload.objects.podgangs import (
     podgang_manifest_for,
 )
 from grove_core.areas.workload.objects.services_rbac_and_claims import (
-    rbac_manifests,
+    claims_owned_by_podclique,
+    claims_owned_by_set,
+    rbac_manifests_of_set,
     replica_service_spec,
     service_manifest_for,
-    shared_claims_of_podclique,
     shared_claims_of_scaling_group,
-    shared_claims_of_set,
 )
 from grove_core.areas.workload.pods.pod_manifest import pod_manifest_for
 from grove_core.areas.workload.pods.pod_slots import pods_to_delete
@@ -40,8 +40,8 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import (
     ExpectedClique,
-    ExpectedGroup,
     ExpectedReplica,
+    ExpectedScalingGroup,
 )
 
 
@@ -59,8 +59,8 @@ class ExpectedSetObjects:
     def in_creation_order(self) -> Iterator[SetObject]:
         """Yield the objects that the set has once, then those of each replica. Linear."""
         yield from repeated_names(self._root)
-        yield from rbac_manifests(self._root)
-        yield from shared_claims_of_set(self._context)
+        yield from rbac_manifests_of_set(self._root)
+        yield from claims_owned_by_set(self._context)
         for replica in self._parts.replicas:
             yield from self._replica(replica)
 
@@ -108,7 +108,7 @@ class ExpectedSetObjects:
                 why = WorkloadReason.FOLLOWS_TEMPLATE if clique.template_hash else WorkloadReason.HASH_MISSING
                 yield FieldsToApply(clique.ref, clique.guard, fields, (why.because(clique.ref),))
 
-    def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
+    def _group(self, expected: ExpectedScalingGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
         make = partial(scaling_group_manifest_for, self._root, expected, self._inputs)
         yield LazyManifest(GROUP_KIND, expected.name, make, waiting=self._waiting.get(expected.replica, ()))
         group = self._context.groups.get(expected.name)
@@ -164,7 +164,7 @@ class ExpectedSetObjects:
             return
         if expected.template.resource_sharing:
             indices = {pod.index for pod in pods.pods if pod.index >= 0} | {slot.index for slot in pods.free_slots}
-            yield from shared_claims_of_podclique(self._context, clique, expected, sorted(indices))
+            yield from claims_owned_by_podclique(self._context, clique, expected, sorted(indices))
         if pods.free_slots:
             yield from self._new_pods(clique, pods, replica)
         yield from pods_to_delete(clique, pods.pods, expected.replicas + expected.surge)

@@ -26,7 +26,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import is_marked_breached
+from grove_core.resources.status_comparison import is_marked_breached
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.snapshot.own_writes import failed_deletion_targets
 

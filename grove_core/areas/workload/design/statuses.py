@@ -31,8 +31,8 @@ from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
-from grove_core.resources.statuses import changed_status_fields, pod_hash_of_update, set_hash_of_update
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
+from grove_core.resources.status_comparison import changed_status_fields, pod_hash_of_update, set_hash_of_update
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedReplica, ExpectedScalingGroup
 
 
 def statuses_to_write(context: WorkloadContext, rollout: SetRolloutStep) -> Iterator[StatusToWrite]:
@@ -94,7 +94,7 @@ class _StatusWriter:
             because = WorkloadReason.CLIQUE_STATE.because(clique.ref, hash=clique.template_hash, outdated=len(outdated))
             yield StatusToWrite(clique.ref, clique.guard, fields, (because,))
 
-    def of_group(self, group: ScalingGroup, part: ExpectedGroup) -> Iterator[StatusToWrite]:
+    def of_group(self, group: ScalingGroup, part: ExpectedScalingGroup) -> Iterator[StatusToWrite]:
         """Yield a scaling group's status if it changes: updated replicas, selector, progress, generation (WL-242)."""
         by_replica: dict[int, list[str]] = {}
         for clique in part.cliques:

@@ -15,7 +15,7 @@ from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
 from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_POD_HASH, UPDATE_SET_HASH, UPDATE_STARTED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import set_hash_of_update
+from grove_core.resources.status_comparison import set_hash_of_update
 
 _SELECTED: Final = "readyPodsSelectedToUpdate"
 _CURRENT: Final = "current"

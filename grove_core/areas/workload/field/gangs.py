@@ -8,11 +8,11 @@ from grove_core.kernel.conditions import Condition, ConditionStatus, condition_o
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import GANG_INITIALIZED
 from grove_core.resources.podgang import PodGang
-from grove_core.resources.statuses import changed_status_fields
+from grove_core.resources.status_comparison import changed_status_fields
 from grove_core.snapshot.expected_replicas import ExpectedGang
 
 
-def pod_references(context: WorkloadContext, expected: ExpectedGang) -> Mapping[str, Sequence[str]]:
+def pod_references_of_gang(context: WorkloadContext, expected: ExpectedGang) -> Mapping[str, Sequence[str]]:
     """Return name of a clique -> names of its pods that the gang refers to, sorted: all that carry its label."""
     found: dict[str, Sequence[str]] = {}
     for part in expected.cliques:

@@ -13,8 +13,8 @@ from grove_core.areas.workload.field.clique_update import (
 )
 from grove_core.areas.workload.field.deletions import surplus_deletions_by_go_operator
 from grove_core.areas.workload.field.gates import judge_gates_by_go_operator
-from grove_core.areas.workload.field.present_templates import PresentTemplates
-from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadOfRelease, release_shown_by_pods
+from grove_core.areas.workload.field.present_templates import PresentTemplateHashes
+from grove_core.areas.workload.field.releases import FROM_ALPHA_12, WorkloadBehaviourOfRelease, release_shown_by_pods
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import (
     GroupReplica,
@@ -22,8 +22,8 @@ from grove_core.areas.workload.field.scaling_group_update import (
     begun_group_progress,
     group_update_step,
 )
+from grove_core.areas.workload.field.service_account_token_wait import token_awaited_until
 from grove_core.areas.workload.field.set_update import SetUpdateStep, replica_being_updated, set_update_step
-from grove_core.areas.workload.field.start_of_a_set import token_awaited_until
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext, knows_replicas, terminating_clique_names
@@ -35,11 +35,11 @@ from grove_core.resources.api_names import UPDATE_ENDED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import set_hash_of_update
+from grove_core.resources.status_comparison import set_hash_of_update
 from grove_core.snapshot.expected_replicas import (
     ExpectedClique,
-    ExpectedGroup,
     ExpectedReplica,
+    ExpectedScalingGroup,
     expected_set_of,
     is_set_too_large,
 )
@@ -65,14 +65,14 @@ class GoOperatorSetParts(Struct, frozen=True, kw_only=True, dict=True):
     context: WorkloadContext
     inputs: WorkloadInputs
     replicas: tuple[ExpectedReplica, ...]
-    templates: PresentTemplates
+    templates: PresentTemplateHashes
     terminating: frozenset[str]
     surplus: tuple[ObjectToDelete, ...]
     set_update: SetUpdateStep
     clique_updates: FrozenDict[str, CliqueUpdateStep]
     group_updates: FrozenDict[str, GroupUpdateStep]
     starts_at: datetime | None = None
-    release: WorkloadOfRelease = FROM_ALPHA_12
+    release: WorkloadBehaviourOfRelease = FROM_ALPHA_12
 
     @property
     def generation_in_status(self) -> str:
@@ -115,14 +115,14 @@ class GoOperatorWorkloadJudgement(Struct, frozen=True):
 
 
 def judge_workload_by_go_operator(
-    snapshot: Snapshot, inputs: WorkloadInputs, release: WorkloadOfRelease
+    snapshot: Snapshot, inputs: WorkloadInputs, release: WorkloadBehaviourOfRelease
 ) -> GoOperatorWorkloadJudgement:
     """Judge a set. Linear in what it consists of."""
     gates = judge_gates_by_go_operator(snapshot)
     if snapshot.root.deleting or not snapshot.root.uid or not knows_replicas(snapshot) or is_set_too_large(snapshot):
         return GoOperatorWorkloadJudgement(gates)
     context, replicas = WorkloadContext(snapshot), expected_set_of(snapshot).replicas
-    templates = PresentTemplates(context, replicas)
+    templates = PresentTemplateHashes(context, replicas)
     now = format_time(truncated_to_seconds(snapshot.now))
     updates = _Updates(context, replicas, templates, now, updates_idle=release.updates_cliques_of_idle_sets)
     knows_pods = context.has_all_objects_of_kinds("Pod")
@@ -155,7 +155,7 @@ class _Updates:
         self,
         context: WorkloadContext,
         replicas: Sequence[ExpectedReplica],
-        templates: PresentTemplates,
+        templates: PresentTemplateHashes,
         now: str,
         *,
         updates_idle: bool,
@@ -204,7 +204,7 @@ class _Updates:
                 if step is not None:
                     yield part.name, step
 
-    def _of_group(self, group: ScalingGroup, part: ExpectedGroup) -> GroupUpdateStep | None:
+    def _of_group(self, group: ScalingGroup, part: ExpectedScalingGroup) -> GroupUpdateStep | None:
         progress = group.status.progress
         is_turn = self._on_delete or part.replica == self._current
         if is_turn and set_hash_of_update(progress) != self._generation:
@@ -218,7 +218,7 @@ class _Updates:
             return GroupUpdateStep(progress)
         return group_update_step(group, self._replicas_of(group, part), progress, self._generation, self._now)
 
-    def _replicas_of(self, group: ScalingGroup, part: ExpectedGroup) -> Sequence[GroupReplica]:
+    def _replicas_of(self, group: ScalingGroup, part: ExpectedScalingGroup) -> Sequence[GroupReplica]:
         hashes = {member.name: self._templates.hash_of(member) for member in part.cliques}
         found: Mapping[int, list[PodClique]] = {index: [] for index in range(part.replicas)}
         for clique in self._members.get(group.uid, ()):

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice
 from typing import Final
 
-from grove_core.areas.workload.field.releases import WorkloadOfRelease
+from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.naming_rules import name_list_text
 from grove_core.resources.pod import Pod, active_pods
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import pod_hash_of_update, set_hash_of_update
+from grove_core.resources.status_comparison import pod_hash_of_update, set_hash_of_update
 
 _PHASES: Final = ("Pending", "Unknown", "Running")
 
@@ -37,7 +37,7 @@ def repeated_pod_index(pods: Iterable[Pod]) -> int | None:
     return None
 
 
-def creation_obstacle(clique: PodClique, pods: Sequence[Pod]) -> Withheld | None:
+def pod_creation_obstacle(clique: PodClique, pods: Sequence[Pod]) -> Withheld | None:
     """Return why no pod of a clique is created although some are missing; None where nothing prevents it (WF-031)."""
     index = repeated_pod_index(pods)
     if index is None:
@@ -46,7 +46,7 @@ def creation_obstacle(clique: PodClique, pods: Sequence[Pod]) -> Withheld | None
 
 
 def excess_pod_deletions(
-    clique: PodClique, pods: Sequence[Pod], template_hash: str, release: WorkloadOfRelease
+    clique: PodClique, pods: Sequence[Pod], template_hash: str, release: WorkloadBehaviourOfRelease
 ) -> Iterator[ObjectToDelete | Withheld]:
     """Yield the deletions of pods beyond the clique's replicas (WF-032).
 

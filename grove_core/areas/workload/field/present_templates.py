@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from grove_core.areas.workload.field.objects.used_templates import with_used_template
-from grove_core.areas.workload.template_hash import is_own_template_hash
+from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.areas.workload.template_revision import (
     normalized_pod_spec,
     wanted_clique_annotations,
@@ -30,7 +30,7 @@ _WHOLE: Final = frozenset({"containers", "env"})
 _OF_GROVE: Final = "GROVE_"
 
 
-class PresentTemplates:
+class PresentTemplateHashes:
     """The hashes of the present templates of one set; each is computed once, when it is first needed."""
 
     def __init__(self, context: WorkloadContext, replicas: tuple[ExpectedReplica, ...]) -> None:
@@ -57,7 +57,7 @@ class PresentTemplates:
     def _has_other_priority(self, clique: PodClique, part: ExpectedClique) -> bool:
         """Return whether a clique's hash is of another priority class; a hash of this operator needs no comparison."""
         gang = self._context.gangs.get(part.gang)
-        if gang is None or is_own_template_hash(clique.template_hash):
+        if gang is None or has_own_template_hash_form(clique.template_hash):
             return False
         return gang.priority != self._root.spec.template.priority_class_name
 
@@ -91,7 +91,7 @@ class PresentTemplates:
             used = self._used(part)
             for pod in self._context.pods_of_clique(clique):
                 found = pod.template_hash
-                is_other = found not in {clique.template_hash, *tried} and not is_own_template_hash(found)
+                is_other = found not in {clique.template_hash, *tried} and not has_own_template_hash_form(found)
                 if is_other and found in self._manifests and self._is_of_present_form(found):
                     tried.add(found)
                     is_of_template = is_pod_of_template(self._manifests[found], used)
@@ -107,7 +107,7 @@ class PresentTemplates:
     def _is_of_present_form(self, template_hash: str) -> bool:
         """Return whether the release that acts can have computed a stored hash (WF-091)."""
         is_upgraded = self._root.edit is PlannedManifestChange.OF_HASHES
-        return bool(template_hash) and (not is_upgraded or is_own_template_hash(template_hash))
+        return bool(template_hash) and (not is_upgraded or has_own_template_hash_form(template_hash))
 
     @cached_property
     def generation(self) -> str:
@@ -125,7 +125,7 @@ class PresentTemplates:
         root = self._root
         if not self.stored or root.edit is PlannedManifestChange.OF_NUMBERS:
             return False
-        if is_own_template_hash(self.stored):
+        if has_own_template_hash_form(self.stored):
             return self.stored != self._own_generation
         if root.edit is PlannedManifestChange.OF_HASHES:
             return True

@@ -12,7 +12,7 @@ from grove_core.kernel.structs import Struct
 from grove_core.resources.naming_rules import service_account_token_name
 
 
-class WorkloadOfRelease(Struct, frozen=True):
+class WorkloadBehaviourOfRelease(Struct, frozen=True):
     """The behaviour of one release.
 
     Attributes:
@@ -38,17 +38,19 @@ class WorkloadOfRelease(Struct, frozen=True):
         return f"{set_name}-initc-sa-token-secret" if self.has_long_token_name else service_account_token_name(set_name)
 
 
-FROM_ALPHA_12: Final = WorkloadOfRelease()
+FROM_ALPHA_12: Final = WorkloadBehaviourOfRelease()
 """v0.1.0-alpha.12-rc1."""
-BEFORE_ALPHA_12: Final = WorkloadOfRelease(
+BEFORE_ALPHA_12: Final = WorkloadBehaviourOfRelease(
     updates_cliques_of_idle_sets=False, keeps_other_gates=False, awaits_token=False, has_long_token_name=True
 )
 """v0.1.0-alpha.9 to v0.1.0-alpha.11."""
-MAIN_BRANCH: Final = WorkloadOfRelease(picks_deleted_pods=False, has_variables_first=True, names_gang_to_kai=True)
+MAIN_BRANCH: Final = WorkloadBehaviourOfRelease(
+    picks_deleted_pods=False, has_variables_first=True, names_gang_to_kai=True
+)
 """The main branch at fcc3b3bb, which is in no release."""
 
 
-def release_shown_by_pods(context: WorkloadContext, release: WorkloadOfRelease) -> WorkloadOfRelease:
+def release_shown_by_pods(context: WorkloadContext, release: WorkloadBehaviourOfRelease) -> WorkloadBehaviourOfRelease:
     """Return the main branch where pods of the set show it (WF-155), and the release otherwise. Linear in the pods."""
     if release is not FROM_ALPHA_12:
         return release

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from grove_core.areas.topology.verdicts import topology_constraints_of_gang
-from grove_core.areas.workload.field.gangs import pod_references
+from grove_core.areas.workload.field.gangs import pod_references_of_gang
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.objects.podcliques_and_groups import (
     podclique_changes_by_go_operator,
@@ -22,17 +22,17 @@ from grove_core.areas.workload.field.objects.services_rbac_and_claims import (
     claims_of_podclique_by_go_operator,
     claims_of_scaling_group_by_go_operator,
     claims_of_set_by_go_operator,
-    rbac_manifests_by_go_operator,
+    go_operator_rbac_manifests_of_set,
     service_manifest_by_go_operator,
 )
 from grove_core.areas.workload.field.pods import (
-    creation_obstacle,
     excess_pod_deletions,
     hash_of_wanted_pods,
     missing_pod_indices,
+    pod_creation_obstacle,
 )
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
-from grove_core.areas.workload.field.start_of_a_set import RETRY
+from grove_core.areas.workload.field.service_account_token_wait import RETRY
 from grove_core.areas.workload.object_wants import SetObject, repeated_names
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.services_rbac_and_claims import replica_service_spec
@@ -47,7 +47,7 @@ from grove_core.resources.naming_rules import set_replica_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, ExpectedGroup, ExpectedReplica
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica, ExpectedScalingGroup
 
 
 class GoOperatorSetObjects:
@@ -63,7 +63,7 @@ class GoOperatorSetObjects:
     def in_creation_order(self) -> Iterator[SetObject]:
         """Yield the objects that the set has once, then those of each replica. Linear."""
         yield from repeated_names(self._root)
-        yield from rbac_manifests_by_go_operator(self._root, self._parts.release)
+        yield from go_operator_rbac_manifests_of_set(self._root, self._parts.release)
         if self._parts.starts_at is not None:
             yield self._start()
         yield from claims_of_set_by_go_operator(self._context)
@@ -134,7 +134,7 @@ class GoOperatorSetObjects:
         make = partial(podclique_manifest_by_go_operator, self._context, *of_clique)
         return LazyManifest("PodClique", expected.name, make, waiting=self._waiting.get(expected.replica, ()))
 
-    def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
+    def _group(self, expected: ExpectedScalingGroup) -> Iterator[LazyManifest | FieldsToApply | Withheld]:
         make = partial(scaling_group_manifest_by_go_operator, self._root, expected)
         yield LazyManifest(GROUP_KIND, expected.name, make, waiting=self._waiting.get(expected.replica, ()))
         group = self._context.groups.get(expected.name)
@@ -152,7 +152,7 @@ class GoOperatorSetObjects:
         context, gang = self._context, self._context.gangs.get(expected.name)
         if not context.has_all_objects_of_kinds("PodGang") or self._waiting:
             return  # a stage that fails prevents the later ones (WF-009)
-        references = pod_references(context, expected)
+        references = pod_references_of_gang(context, expected)
         placement = topology_constraints_of_gang(self._inputs.gang_topology, self._root, expected)
         if gang is None:
             foreign = next(filter(None, map(context.foreign_gang_of_clique, expected.cliques)), "")
@@ -175,7 +175,7 @@ class GoOperatorSetObjects:
         missing = missing_pod_indices(pods, clique.replicas)
         yield from claims_of_podclique_by_go_operator(self._context, clique, expected)
         if missing and expected.name not in self._parts.cliques_without_new_pods:
-            obstacle = creation_obstacle(clique, pods)
+            obstacle = pod_creation_obstacle(clique, pods)
             if obstacle is None:
                 yield from self._new_pods(clique, expected, missing)
             else:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from grove_core.areas.gang_termination.verdicts import ReplicasToTerminate
-from grove_core.areas.workload.field.present_templates import PresentTemplates
+from grove_core.areas.workload.field.present_templates import PresentTemplateHashes
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import is_clique_updated
 from grove_core.areas.workload.workload_context import WorkloadContext
@@ -13,7 +13,7 @@ from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import StepObstacle, Withheld
 from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_STARTED
 from grove_core.resources.podcliqueset_spec import ON_DELETE
-from grove_core.resources.statuses import is_marked_breached
+from grove_core.resources.status_comparison import is_marked_breached
 from grove_core.snapshot.expected_replicas import ExpectedReplica
 
 UPDATING = "currentlyUpdating"
@@ -44,7 +44,7 @@ def replica_being_updated(progress: FrozenMap) -> int | None:
 def set_update_step(
     context: WorkloadContext,
     replicas: Sequence[ExpectedReplica],
-    templates: PresentTemplates,
+    templates: PresentTemplateHashes,
     terminating: ReplicasToTerminate,
     now: str,
 ) -> SetUpdateStep:
@@ -102,7 +102,7 @@ def _order(context: WorkloadContext, replica: ExpectedReplica) -> tuple[bool, bo
 
 
 def _is_updated(
-    context: WorkloadContext, templates: PresentTemplates, replica: ExpectedReplica, generation: str
+    context: WorkloadContext, templates: PresentTemplateHashes, replica: ExpectedReplica, generation: str
 ) -> bool:
     """Return whether all cliques and groups of a replica show the update as complete (WF-005)."""
     for part in replica.cliques:

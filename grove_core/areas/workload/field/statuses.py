@@ -14,8 +14,8 @@ from grove_core.resources.api_names import MANAGED_BY, OPERATOR, UPDATE_ENDED, U
 from grove_core.resources.labels import CLIQUE, GROUP, SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import changed_status_fields, pod_hash_of_update, set_hash_of_update
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.resources.status_comparison import changed_status_fields, pod_hash_of_update, set_hash_of_update
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 
 _UPDATED_CLIQUES: Final = "updatedPodCliquesCount"
 _TOTAL_CLIQUES: Final = "totalPodCliquesCount"
@@ -78,7 +78,9 @@ def _current_hashes(
 _SET_HASH_OF_CLIQUE: Final = "currentPodCliqueSetGenerationHash"
 
 
-def _group_status(parts: GoOperatorSetParts, group: ScalingGroup, part: ExpectedGroup) -> Iterator[StatusToWrite]:
+def _group_status(
+    parts: GoOperatorSetParts, group: ScalingGroup, part: ExpectedScalingGroup
+) -> Iterator[StatusToWrite]:
     """Yield a scaling group's status if it changes: updated replicas, selector, progress and generation (WF-028)."""
     step = parts.group_updates.get(part.name)
     progress = step.progress if step is not None else group.status.progress

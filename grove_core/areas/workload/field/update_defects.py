@@ -12,8 +12,8 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.questions import DEFECT
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import set_hash_of_update
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.resources.status_comparison import set_hash_of_update
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 
 
 def update_defect_findings(parts: GoOperatorSetParts) -> Iterator[Finding]:
@@ -54,7 +54,9 @@ def _of_clique(parts: GoOperatorSetParts, part: ExpectedClique, clique: PodCliqu
         )
 
 
-def _of_group(parts: GoOperatorSetParts, part: ExpectedGroup, there: Mapping[str, PodClique]) -> Iterator[Reason]:
+def _of_group(
+    parts: GoOperatorSetParts, part: ExpectedScalingGroup, there: Mapping[str, PodClique]
+) -> Iterator[Reason]:
     group = parts.context.groups.get(part.name)
     if group is None or not _is_outdated(parts, part.cliques, there):
         return
@@ -80,7 +82,7 @@ def _awaits_successor(parts: GoOperatorSetParts, part: ExpectedClique) -> bool:
 
 
 def _awaits_replica(
-    parts: GoOperatorSetParts, part: ExpectedGroup, available: Sequence[Sequence[ExpectedClique]]
+    parts: GoOperatorSetParts, part: ExpectedScalingGroup, available: Sequence[Sequence[ExpectedClique]]
 ) -> bool:
     """Return whether one more replica is available before the running update deletes the next (WF-175)."""
     step = parts.group_updates.get(part.name)

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.workload.field.clique_update import state_if_not_serving
-from grove_core.areas.workload.template_hash import is_own_template_hash
+from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.pod import FINISHED_PHASES
@@ -47,7 +47,7 @@ class UpgradeRestart(Struct, frozen=True):
         return self.takes is None or bool(self.takes.pods)
 
 
-def upgrade_restart(snapshot: Snapshot, before: str, after: str) -> UpgradeRestart | None:
+def pods_restarted_by_upgrade(snapshot: Snapshot, before: str, after: str) -> UpgradeRestart | None:
     """Return what the upgrade does to a set; None where the new release begins no update. Linear in the pods.
 
     Args:
@@ -56,7 +56,7 @@ def upgrade_restart(snapshot: Snapshot, before: str, after: str) -> UpgradeResta
     """
     root = snapshot.root
     stored = root.status.current_hash
-    if not before or not after or before == after or root.deleting or not stored or is_own_template_hash(stored):
+    if not before or not after or before == after or root.deleting or not stored or has_own_template_hash_form(stored):
         return None
     on_delete = root.spec.update_strategy.type == ON_DELETE
     groups = tuple(sorted(group.ref.name for group in snapshot.groups))

@@ -17,7 +17,7 @@ from grove_core.areas.workload.field.judge import (
     GoOperatorWorkloadJudgement,
     judge_workload_by_go_operator,
 )
-from grove_core.areas.workload.field.releases import WorkloadOfRelease
+from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.set_objects import GoOperatorSetObjects
 from grove_core.areas.workload.field.statuses import statuses_by_go_operator
@@ -37,7 +37,7 @@ _WATCHED: Final = frozenset({"PodCliqueSet", "PodClique", "PodCliqueScalingGroup
 
 
 def workload_result_by_go_operator(
-    snapshot: Snapshot, inputs: WorkloadInputs, release: WorkloadOfRelease
+    snapshot: Snapshot, inputs: WorkloadInputs, release: WorkloadBehaviourOfRelease
 ) -> WorkloadResult:
     """Return all wants and findings for a set by the rules of the Go operator. Linear in what it consists of.
 
@@ -52,7 +52,7 @@ def workload_result_by_go_operator(
 
 
 def result_of_workload_by_go_operator(
-    snapshot: Snapshot, judgement: GoOperatorWorkloadJudgement, release: WorkloadOfRelease
+    snapshot: Snapshot, judgement: GoOperatorWorkloadJudgement, release: WorkloadBehaviourOfRelease
 ) -> WorkloadResult:
     """Return all wants and findings for a judged set."""
     gates, parts = judgement.gates, judgement.parts

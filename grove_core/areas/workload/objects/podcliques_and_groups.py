@@ -22,14 +22,18 @@ from grove_core.resources.api_names import (
 from grove_core.resources.domain_sharing import MNNVL_ANNOTATIONS as MNNVL_KEYS
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.labels import is_grove_key, labels_of_set_object, labels_of_set_replica
-from grove_core.resources.merge_patch import changed_fields, changed_labels_or_annotations, replacement_patch
+from grove_core.resources.merge_patch import (
+    labels_or_annotations_to_change,
+    merge_patch_of_wanted_fields,
+    replacement_patch,
+)
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.pod_spec_gpus import pod_spec_with_gpu_claim
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration, ScalingGroupTemplate
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 
 _METRICS_OF_SERVER: Final = freeze(
     [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}]
@@ -164,12 +168,14 @@ def podclique_changes_without_rollout(context: WorkloadContext, clique: PodCliqu
 
 def _changed_bounds(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """Return the bounds that differ, and null for those that the template no longer has (WL-025)."""
-    return FrozenMap({**changed_fields(bounds, stored), **{key: None for key in stored if key not in bounds}})
+    return FrozenMap(
+        {**merge_patch_of_wanted_fields(bounds, stored), **{key: None for key in stored if key not in bounds}}
+    )
 
 
-def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> FrozenMap:
+def changes_of_scaling_group(group: ScalingGroup, part: ExpectedScalingGroup) -> FrozenMap:
     """Return the annotations of a scaling group that differ from the template; empty for none (WL-025)."""
-    annotations = changed_labels_or_annotations(_template_annotations(part), group.annotations)
+    annotations = labels_or_annotations_to_change(_template_annotations(part), group.annotations)
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
 
 
@@ -205,7 +211,7 @@ def _text_changes(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     return replacement_patch(FrozenMap({**kept, **wanted}), stored)
 
 
-def _template_annotations(part: ExpectedGroup) -> FrozenMap:
+def _template_annotations(part: ExpectedScalingGroup) -> FrozenMap:
     """Return the annotations of a scaling group that come from its template."""
     return FrozenMap({key: text for key, text in part.template.annotations.items() if key != DOMAIN_TEMPLATE})
 
@@ -215,7 +221,9 @@ def _with_claim_template(annotations: FrozenMap, joined: str) -> FrozenMap:
     return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations
 
 
-def scaling_group_manifest_for(root: PodCliqueSet, part: ExpectedGroup, inputs: WorkloadInputs) -> ObjectToCreate:
+def scaling_group_manifest_for(
+    root: PodCliqueSet, part: ExpectedScalingGroup, inputs: WorkloadInputs
+) -> ObjectToCreate:
     """Return the PodCliqueScalingGroup of one replica of the set; it joins the domain of the replica (WL-014)."""
     template = part.template
     blank = NewObjectMetadata(

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.verdicts import PlacedGangs
+from grove_core.areas.topology.verdicts import GangsPlacedByTopology
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze, text_at
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze, text_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate, Withheld
 from grove_core.resources.api_names import COMPONENT, SCHEDULER, SCHEDULER_FIELD, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import is_grove_key, labels_of_set
-from grove_core.resources.merge_patch import changed_labels_or_annotations, replacement_patch
+from grove_core.resources.merge_patch import labels_or_annotations_to_change, replacement_patch
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import (
@@ -25,7 +25,7 @@ from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
-class TopologyConstraintChange(NamedTuple):
+class GangConstraintChange(NamedTuple):
     """New topology constraints of a PodGang, and the reason."""
 
     to: PodGangConstraints
@@ -33,8 +33,8 @@ class TopologyConstraintChange(NamedTuple):
 
 
 def topology_constraint_change(
-    root: PodCliqueSet, gang: PodGang, part: ExpectedGang, topology: PlacedGangs
-) -> TopologyConstraintChange | Withheld | None:
+    root: PodCliqueSet, gang: PodGang, part: ExpectedGang, topology: GangsPlacedByTopology
+) -> GangConstraintChange | Withheld | None:
     """Return what becomes of constraints that differ from the topology that applies; None where they stay.
 
     Args:
@@ -46,7 +46,7 @@ def topology_constraint_change(
     if wanted == gang.placement:
         return None
     if topology.follows:
-        return TopologyConstraintChange(wanted, topology.because)
+        return GangConstraintChange(wanted, topology.because)
     return Withheld(gang.ref, (topology.because,))
 
 
@@ -90,7 +90,7 @@ def changes_of_podgang(
     gang: PodGang,
     part: ExpectedGang,
     pods: Mapping[str, Sequence[str]],
-    move: TopologyConstraintChange | None = None,
+    move: GangConstraintChange | None = None,
 ) -> FieldsToApply | None:
     """Return the change of an existing PodGang; None where nothing differs (WL-023, WL-026, TP-025).
 
@@ -102,7 +102,7 @@ def changes_of_podgang(
     """
     placement = move.to if move is not None else gang.placement
     wanted_groups = tuple(
-        PodGroup(clique.name, pods_needed(clique), tuple(pods.get(clique.name, ()))) for clique in part.cliques
+        PodGroup(clique.name, required_gang_pods(clique), tuple(pods.get(clique.name, ()))) for clique in part.cliques
     )
     because: list[Reason] = []
     fields: dict[str, Json] = {}
@@ -127,7 +127,7 @@ def changes_of_podgang(
             ("labels", _labels_under(root, part), gang.labels),
             ("annotations", _without_groves(root.annotations), gang.annotations),
         )
-        if (change := changed_labels_or_annotations(mirrored, stored))
+        if (change := labels_or_annotations_to_change(mirrored, stored))
     }
     follows = bool(metadata) or "priorityClassName" in spec
     if placement.topology != gang.placement.topology:
@@ -152,7 +152,7 @@ def _pod_groups(
     return [
         {
             "name": clique.name,
-            "minReplicas": pods_needed(clique),
+            "minReplicas": required_gang_pods(clique),
             "podReferences": [{"namespace": root.ref.namespace, "name": name} for name in pods.get(clique.name, ())],
             **({"topologyConstraint": packs[clique.name].as_json} if clique.name in packs else {}),
         }
@@ -160,7 +160,7 @@ def _pod_groups(
     ]
 
 
-def pods_needed(clique: ExpectedClique) -> int:
+def required_gang_pods(clique: ExpectedClique) -> int:
     """Return how many pods of a clique the gang needs. A negative number, which admission refuses, counts as 0."""
     return max(clique.template.min_available, 0)
 
@@ -186,5 +186,5 @@ def _without_groves(texts: FrozenMap) -> FrozenMap:
 
 def _scheduler_of(part: ExpectedGang) -> str:
     """Return the scheduler of the gang; admission ensures that all cliques name the same one."""
-    named = (text_at(clique.template.spec.pod_spec, SCHEDULER_FIELD) for clique in part.cliques)
+    named = (text_under_key(clique.template.spec.pod_spec, SCHEDULER_FIELD) for clique in part.cliques)
     return next(filter(None, named), _DEFAULT_SCHEDULER)

@@ -35,7 +35,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import ALL_REPLICAS, ResourceSharing
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 from grove_core.snapshot.shared_claims import claims_by_resource_sharing
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -45,7 +45,7 @@ CLAIM_COMPONENT: Final = "resource-claim"
 Shared: TypeAlias = Iterator[LazyManifest | Withheld]
 
 
-def rbac_manifests(
+def rbac_manifests_of_set(
     root: PodCliqueSet, labels_of: ObjectLabels = labels_of_set_object, token_name: str = ""
 ) -> Iterator[LazyManifest]:
     """Yield ServiceAccount, Role, RoleBinding and token Secret, which start-up init containers use (WL-011).
@@ -117,21 +117,21 @@ def replica_service_spec(root: PodCliqueSet, replica: int) -> FrozenMap:
     return FrozenMap({"clusterIP": "None", "publishNotReadyAddresses": published, "selector": selector})
 
 
-def shared_claims_of_set(context: WorkloadContext) -> Shared:
+def claims_owned_by_set(context: WorkloadContext) -> Shared:
     """Return the claims that a set owns: one for all its replicas, or one for each."""
     root = context.root
     labels, sharing = labels_of_claims(root), root.spec.template.resource_sharing
     return claims_of_owner(context, root, sharing, range(root.spec.replicas), labels, SET_REPLICA.keys)
 
 
-def shared_claims_of_scaling_group(context: WorkloadContext, group: ScalingGroup, part: ExpectedGroup) -> Shared:
+def shared_claims_of_scaling_group(context: WorkloadContext, group: ScalingGroup, part: ExpectedScalingGroup) -> Shared:
     """Return the claims that a scaling group owns: one for all its replicas, or one for each."""
     labels = labels_of_claims(context.root) | labels_of_set_replica(part.replica) | GROUP.under_every_key(part.name)
     sharing = part.template.resource_sharing
     return claims_of_owner(context, group, sharing, range(part.replicas), labels, GROUP_REPLICA.keys)
 
 
-def shared_claims_of_podclique(
+def claims_owned_by_podclique(
     context: WorkloadContext, clique: PodClique, part: ExpectedClique, indices: Iterable[int]
 ) -> Shared:
     """Return the claims that a PodClique owns: one for all its pods, or one for each.

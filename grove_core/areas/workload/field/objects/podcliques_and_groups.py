@@ -15,7 +15,7 @@ from grove_core.areas.workload.field.objects.variables import (
     pod_spec_with_variables,
     pod_spec_with_variables_in_one_place,
 )
-from grove_core.areas.workload.field.releases import WorkloadOfRelease
+from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.objects.lazy_manifests import group_variables, object_to_create
 from grove_core.areas.workload.objects.podcliques_and_groups import (
@@ -41,13 +41,13 @@ from grove_core.resources.api_names import (
     TOPOLOGY_NAME,
 )
 from grove_core.resources.labels import GROUP, GROUP_REPLICA
-from grove_core.resources.merge_patch import changed_fields, replacement_patch
+from grove_core.resources.merge_patch import merge_patch_of_wanted_fields, replacement_patch
 from grove_core.resources.mnnvl_groups import mnnvl_group_in, pod_spec_with_group_claim
 from grove_core.resources.owned_object import NewObjectMetadata
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 
 _GROUP_VARIABLES: Final = tuple(variable["name"] for variable in group_variables(0))
 
@@ -57,7 +57,7 @@ def podclique_manifest_by_go_operator(
     owner: PodCliqueSet | ScalingGroup,
     part: ExpectedClique,
     template_hash: str,
-    release: WorkloadOfRelease,
+    release: WorkloadBehaviourOfRelease,
 ) -> ObjectToCreate:
     """Return a PodClique of the set or of one of its scaling groups (WF-110 to WF-115).
 
@@ -87,7 +87,7 @@ def podclique_changes_by_go_operator(
     owner: PodCliqueSet | ScalingGroup,
     part: ExpectedClique,
     template_hash: str,
-    release: WorkloadOfRelease,
+    release: WorkloadBehaviourOfRelease,
 ) -> FrozenMap:
     """Return the fields to change of an existing PodClique; empty for none (WF-102).
 
@@ -113,7 +113,7 @@ def podclique_changes_by_go_operator(
     if parents != clique.starts_after:
         spec["startsAfter"] = parents or None
     bounds = wanted.get("autoScalingConfig", EMPTY)
-    if changed_fields(bounds, clique.auto_scaling) or bounds.keys() != clique.auto_scaling.keys():
+    if merge_patch_of_wanted_fields(bounds, clique.auto_scaling) or bounds.keys() != clique.auto_scaling.keys():
         spec["autoScalingConfig"] = replacement_patch(bounds, clique.auto_scaling) if bounds else None
     return _changed_parts(metadata, spec)
 
@@ -123,7 +123,10 @@ def _comparable(pod_spec: FrozenMap) -> FrozenMap:
 
 
 def _spec(
-    context: WorkloadContext, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique, release: WorkloadOfRelease
+    context: WorkloadContext,
+    owner: PodCliqueSet | ScalingGroup,
+    used: ExpectedClique,
+    release: WorkloadBehaviourOfRelease,
 ) -> dict[str, Any]:
     """Return the spec without ``replicas``; fields that are empty are left out (WF-111)."""
     template = used.template.spec
@@ -141,7 +144,7 @@ def _spec(
 
 
 def _pod_spec(
-    root: PodCliqueSet, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique, release: WorkloadOfRelease
+    root: PodCliqueSet, owner: PodCliqueSet | ScalingGroup, used: ExpectedClique, release: WorkloadBehaviourOfRelease
 ) -> FrozenMap:
     """Return the pod spec: the template's, with the variables of its group and the claim of its MNNVL group.
 
@@ -178,7 +181,7 @@ def _defects(part: ExpectedClique, used: ExpectedClique, owner: PodCliqueSet | S
         yield GoOperatorWorkloadReason.TEMPLATE_OF_ANOTHER_CLIQUE.because(owner.ref, clique=own, other=other)
 
 
-def scaling_group_manifest_by_go_operator(root: PodCliqueSet, part: ExpectedGroup) -> ObjectToCreate:
+def scaling_group_manifest_by_go_operator(root: PodCliqueSet, part: ExpectedScalingGroup) -> ObjectToCreate:
     """Return the PodCliqueScalingGroup of one replica of the set (WF-120)."""
     blank = NewObjectMetadata(
         api_version=GROVE,
@@ -193,7 +196,9 @@ def scaling_group_manifest_by_go_operator(root: PodCliqueSet, part: ExpectedGrou
     return object_to_create(blank, {"spec": scaling_group_spec(part.template)}, (because,))
 
 
-def scaling_group_changes_by_go_operator(root: PodCliqueSet, group: ScalingGroup, part: ExpectedGroup) -> FrozenMap:
+def scaling_group_changes_by_go_operator(
+    root: PodCliqueSet, group: ScalingGroup, part: ExpectedScalingGroup
+) -> FrozenMap:
     """Return the fields to change of an existing scaling group; empty for none. Its replicas stay (WF-102)."""
     labels, annotations = FrozenMap(_group_labels(root, part)), _group_annotations(root, part)
     metadata = metadata_changes(labels, annotations, group.labels, group.annotations)
@@ -211,11 +216,11 @@ def _changed_parts(metadata: FrozenMap, spec: dict[str, Json]) -> FrozenMap:
     return FrozenMap({key: part for key, part in parts.items() if part})
 
 
-def _group_labels(root: PodCliqueSet, part: ExpectedGroup) -> dict[str, str]:
+def _group_labels(root: PodCliqueSet, part: ExpectedScalingGroup) -> dict[str, str]:
     return replica_labels_by_go_operator(root.ref.name, part.name, "pcs-podcliquescalinggroup", part.replica)
 
 
-def _group_annotations(root: PodCliqueSet, part: ExpectedGroup) -> FrozenMap:
+def _group_annotations(root: PodCliqueSet, part: ExpectedScalingGroup) -> FrozenMap:
     """Return the template's annotations, and the MNNVL group of the set where the template names none (WF-120)."""
     of_set = {MNNVL_GROUP: root.annotations[MNNVL_GROUP]} if MNNVL_GROUP in root.annotations else {}
     return FrozenMap({**of_set, **part.template.annotations})

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from grove_core.areas.workload.field.objects.labels_and_annotations import labels_by_go_operator, metadata_changes
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create
-from grove_core.areas.workload.objects.podgangs import pods_needed, reason_of_new_gang
+from grove_core.areas.workload.objects.podgangs import reason_of_new_gang, required_gang_pods
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze, text_at
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze, text_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
 from grove_core.resources.api_names import COMPONENT, SCHEDULER, SCHEDULER_FIELD, SCHEDULER_NAME, TOPOLOGY_NAME
@@ -56,7 +56,7 @@ def podgang_changes_by_go_operator(
     """
     root = context.root
     because = list[Reason]()
-    groups = tuple(PodGroup(one.name, pods_needed(one), tuple(pods.get(one.name, ()))) for one in part.cliques)
+    groups = tuple(PodGroup(one.name, required_gang_pods(one), tuple(pods.get(one.name, ()))) for one in part.cliques)
     spec: dict[str, Json] = {}
     if gang.groups != groups:
         named = sum(len(group.pods) for group in groups)
@@ -88,7 +88,7 @@ def _spec(
         {
             "name": clique.name,
             "podReferences": [{"namespace": namespace, "name": name} for name in pods.get(clique.name, ())],
-            "minReplicas": pods_needed(clique),
+            "minReplicas": required_gang_pods(clique),
             **({"topologyConstraint": packs[clique.name].as_json} if clique.name in packs else {}),
         }
         for clique in part.cliques
@@ -140,5 +140,5 @@ def _mirrored(texts: FrozenMap) -> FrozenMap:
 
 def _scheduler(root: PodCliqueSet) -> str:
     """Return the scheduler that the first clique with one names; empty where none does."""
-    named = (text_at(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in root.spec.template.cliques)
+    named = (text_under_key(clique.spec.pod_spec, SCHEDULER_FIELD) for clique in root.spec.template.cliques)
     return next(filter(None, named), "")

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from grove_core.areas.workload.field.objects.labels_and_annotations import labels_by_go_operator
-from grove_core.areas.workload.field.objects.used_templates import used_template
+from grove_core.areas.workload.field.objects.used_templates import template_by_name_suffix
 from grove_core.areas.workload.field.objects.variables import pod_spec_with_variables
-from grove_core.areas.workload.field.releases import WorkloadOfRelease
+from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
 from grove_core.areas.workload.objects.lazy_manifests import object_to_create, pod_variables
 from grove_core.areas.workload.objects.services_rbac_and_claims import pod_spec_with_shared_claims
 from grove_core.areas.workload.pods.pod_manifest import init_container_waiting_for, pod_spec_with_init_container
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import FrozenMap, text_at
+from grove_core.kernel.frozen import FrozenMap, text_under_key
 from grove_core.kernel.wants import ObjectToCreate
 from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, SCHEDULER_FIELD
 from grove_core.resources.labels import CLIQUE, SET_REPLICA
@@ -38,7 +38,7 @@ def pod_manifest_by_go_operator(
     part: ExpectedClique,
     index: int,
     name: str,
-    release: WorkloadOfRelease,
+    release: WorkloadBehaviourOfRelease,
 ) -> ObjectToCreate:
     """Return one pod of a PodClique (WF-150 to WF-154).
 
@@ -51,7 +51,7 @@ def pod_manifest_by_go_operator(
         release: of the operator.
     """
     root, configuration = context.root, context.snapshot.configuration
-    scheduler = text_at(clique.pod_spec, SCHEDULER_FIELD) or configuration.default_scheduler
+    scheduler = text_under_key(clique.pod_spec, SCHEDULER_FIELD) or configuration.default_scheduler
     more_labels, more_annotations = _texts_for(scheduler, release, _gang(clique, part), part)
     blank = NewObjectMetadata(
         api_version=CORE,
@@ -78,7 +78,7 @@ def pod_manifest_by_go_operator(
 def _parents(root: PodCliqueSet, clique: PodClique) -> Iterator[tuple[str, int]]:
     """Yield name and ``minAvailable`` of each clique that a clique starts after, by what it holds (WF-153)."""
     for name in clique.starts_after:
-        template = used_template(root, name)
+        template = template_by_name_suffix(root, name)
         if template is not None:
             yield name, template.min_available
 
@@ -99,7 +99,7 @@ def _labels(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index: 
 
 
 def _texts_for(
-    scheduler: str, release: WorkloadOfRelease, gang: str, part: ExpectedClique
+    scheduler: str, release: WorkloadBehaviourOfRelease, gang: str, part: ExpectedClique
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the labels and annotations by which a scheduler finds the gang of a pod (WF-152)."""
     if scheduler == _VOLCANO:

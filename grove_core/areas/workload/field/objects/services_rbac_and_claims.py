@@ -7,14 +7,14 @@ from grove_core.areas.workload.field.objects.labels_and_annotations import (
     object_labels_by_go_operator,
     replica_labels_by_go_operator,
 )
-from grove_core.areas.workload.field.releases import WorkloadOfRelease
+from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest, object_to_create
 from grove_core.areas.workload.objects.podcliques_and_groups import autoscaler_manifest_for
 from grove_core.areas.workload.objects.services_rbac_and_claims import (
     CLAIM_COMPONENT,
     Shared,
     claims_of_owner,
-    rbac_manifests,
+    rbac_manifests_of_set,
     replica_service_spec,
 )
 from grove_core.areas.workload.rules import WorkloadReason
@@ -29,7 +29,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import AutoScalingConfiguration
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 
 
 def service_manifest_by_go_operator(root: PodCliqueSet, replica: int) -> ObjectToCreate:
@@ -42,9 +42,11 @@ def service_manifest_by_go_operator(root: PodCliqueSet, replica: int) -> ObjectT
     return object_to_create(blank, body, (because,), is_foundation=True)
 
 
-def rbac_manifests_by_go_operator(root: PodCliqueSet, release: WorkloadOfRelease) -> Iterator[LazyManifest]:
+def go_operator_rbac_manifests_of_set(
+    root: PodCliqueSet, release: WorkloadBehaviourOfRelease
+) -> Iterator[LazyManifest]:
     """Return ServiceAccount, Role, RoleBinding and token Secret of a set (WF-141)."""
-    return rbac_manifests(root, object_labels_by_go_operator, release.token_name(root.ref.name))
+    return rbac_manifests_of_set(root, object_labels_by_go_operator, release.token_name(root.ref.name))
 
 
 def autoscaler_manifest_by_go_operator(
@@ -67,7 +69,7 @@ def claims_of_set_by_go_operator(context: WorkloadContext) -> Shared:
 
 
 def claims_of_scaling_group_by_go_operator(
-    context: WorkloadContext, group: ScalingGroup, part: ExpectedGroup
+    context: WorkloadContext, group: ScalingGroup, part: ExpectedScalingGroup
 ) -> Shared:
     """Return the claims that a scaling group owns (WF-143)."""
     sharing, labels = part.template.resource_sharing, {**_claim_labels(context.root), GROUP.primary: part.name}

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from grove_core.areas.workload.field.releases import WorkloadOfRelease
+from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
 from grove_core.areas.workload.objects.lazy_manifests import Variable, pod_spec_with_variables_first
 from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_at
 from grove_core.resources.pod_spec_gpus import pod_spec_with_changed_containers
 
 
 def pod_spec_with_variables(
-    pod_spec: FrozenMap, variables: Iterable[Variable], release: WorkloadOfRelease
+    pod_spec: FrozenMap, variables: Iterable[Variable], release: WorkloadBehaviourOfRelease
 ) -> FrozenMap:
     """Return the pod spec with variables in every container, behind its own ones or before them.
 
