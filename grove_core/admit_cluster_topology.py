@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.topology.rules import TopologyDenial, TopologyWarning
 from grove_core.areas.topology.topology_lifecycle import (
+    topology_level_change_warnings,
     topology_level_violations,
-    topology_level_warnings,
     topology_users_text,
 )
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
@@ -63,7 +63,7 @@ def admit_topology(
         return admission_decision(problems, (), admitted)
     before = _topology_before(old)
     objections = (one.as_objection(subject) for one in topology_level_violations(topology, before, configuration, view))
-    return admission_decision(objections, topology_level_warnings(subject, topology, before, view), admitted)
+    return admission_decision(objections, topology_level_change_warnings(subject, topology, before, view), admitted)
 
 
 def admit_topology_deletion(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import constituents_behind
+from grove_core.areas.gang_termination.termination_findings import constituents_behind_termination
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.gang_terminations import GangTermination
 from grove_core.kernel.questions import BREACH, TERMINATION
@@ -56,5 +56,5 @@ def _breaches_behind(plan: Plan, terminates: tuple[GangTermination, ...]) -> tup
     breaches = {one.subject: one for one in plan.findings if one.question == BREACH}
     replicas = {one.replica for one in terminates}
     ends = [one for one in plan.findings if one.question == TERMINATION and one.subject in replicas]
-    behind = dict.fromkeys(ref for one in ends for ref in constituents_behind(one, breaches))
+    behind = dict.fromkeys(ref for one in ends for ref in constituents_behind_termination(one, breaches))
     return tuple(breaches[ref] for ref in behind if ref in breaches)

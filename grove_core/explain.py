@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.termination_findings import (
-    constituents_behind,
+    constituents_behind_termination,
     findings_after_predicted_steps,
     findings_with_averted_replaced,
 )
@@ -23,7 +23,7 @@ from grove_core.forecast_explanation import (
     withholds_scheduling_gate_removal,
 )
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
+from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
 from grove_core.kernel.questions import AVAILABILITY, BREACH, TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -33,7 +33,7 @@ from grove_core.plan.forecast import Forecast
 from grove_core.plan.termination_hints import hints_by_replica
 
 _LACKING: Final = frozenset({SubjectHealth.LACKING, SubjectHealth.UNRECORDED})
-_NO_SHARE: Final = ExistingAndWanted(0, 0)
+_NO_SHARE: Final = ExistingAndWantedCounts(0, 0)
 _TERMINATED: Final = frozenset({EntryUrgency.TERMINATES, EntryUrgency.WAITS})
 
 
@@ -73,7 +73,7 @@ def _replica_entries(
     deadlines = {one.subject: one.deadline for one in pending}
     tones = {fate.subject: _tone_of(fate, steps, blocked) for fate in shown}
     urgent = (fate for fate in shown if tones[fate.subject] is not EntryUrgency.KEEPS)
-    reported = {ref for fate in urgent for ref in constituents_behind(fate, breaches)}
+    reported = {ref for fate in urgent for ref in constituents_behind_termination(fate, breaches)}
     recovered = {one.subject for one in averted if one.question == BREACH}
     hints = hints_by_replica(forecast.hints)
     degraded = _degraded((one for one in breaches.values() if one.subject not in reported), recovered, fates)

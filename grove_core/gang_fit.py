@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, assert_never
 
 from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
-from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
+from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of_new_cliques
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission, domain_nesting_facts, topology_objections
 from grove_core.areas.topology.fit_check import PodCliqueSetFit, check_gangs_fit_on_nodes
 from grove_core.areas.topology.gang_constraint_tree import CliquePodsToPlace, GangToPlace
@@ -279,7 +279,7 @@ def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:
         return every
     return {
         name
-        for name, annotations in mnnvl_annotations_of(snapshot).items()
+        for name, annotations in mnnvl_annotations_of_new_cliques(snapshot).items()
         if sharing_scope_in_annotations(annotations) is not None
     }
 

@@ -20,9 +20,9 @@ from grove_core.kernel.structs import Struct, replace
 from grove_core.kernel.wants import Withheld
 from grove_core.object_lookup import (
     KINDS_WITHOUT_PODS,
-    address_by_kind,
-    domain_address,
+    compute_domain_ref,
     podcliques_of_object,
+    ref_by_kind_and_name,
     replica_of_domain,
 )
 from grove_core.plan.forecast import Forecast, ForecastRound
@@ -57,8 +57,8 @@ class ObjectExplanation(Struct, frozen=True, dict=True):
     @cached_property
     def ref(self) -> Ref:
         """The address of the object."""
-        found = domain_address(self.snapshot, self.name) if self.kind == DOMAIN_KIND else self._ref_without_pods()
-        return found or address_by_kind(self.snapshot, self.kind, self.name)
+        found = compute_domain_ref(self.snapshot, self.name) if self.kind == DOMAIN_KIND else self._ref_without_pods()
+        return found or ref_by_kind_and_name(self.snapshot, self.kind, self.name)
 
     def _ref_without_pods(self) -> Ref | None:
         """The address of an object of a kind without pods, in the version that is stored or planned."""

@@ -22,7 +22,7 @@ from grove_core.resources.api_names import (
     WORKLOAD_KIND,
     WORKLOADS,
 )
-from grove_core.resources.mnnvl_groups import required_group_domains
+from grove_core.resources.mnnvl_groups import mnnvl_domains_of_groups
 from grove_core.resources.naming_rules import composite_pod_group_names, replica_index_of_compute_domain
 from grove_core.resources.owned_object import OWNED_KINDS
 from grove_core.resources.podclique import PodClique
@@ -74,7 +74,7 @@ def snapshot_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Return whether a root has an object of that kind and name."""
     every = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
     if kind == DOMAIN_KIND:
-        return domain_address(snapshot, name) is not None
+        return compute_domain_ref(snapshot, name) is not None
     return bool(podcliques_of_object(snapshot, kind, name)) or any(
         (one.ref.kind, one.ref.name) == (kind, name) for one in every
     )
@@ -88,17 +88,17 @@ def replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
     return index if index is not None and (there or index < snapshot.root.spec.replicas) else None
 
 
-def domain_address(snapshot: Snapshot, name: str) -> Ref | None:
+def compute_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
     """Return the address of a ComputeDomain that the root needs or has, by any operator's names; None without one."""
     root, replica = snapshot.root, replica_of_domain(snapshot, name)
     shared = shared_domain_ref(snapshot, name)
     if shared is not None or replica is not None:
         return shared or compute_domain_ref_of_replica(snapshot, replica or 0)
-    required = required_group_domains(root.annotations, root.spec.template, root.spec.replicas)
+    required = mnnvl_domains_of_groups(root.annotations, root.spec.template, root.spec.replicas)
     refs = (*(one.ref_in(root.ref) for one in required), *(domain.ref for domain in snapshot.domains))
     return next((ref for ref in refs if ref.name == name), None)
 
 
-def address_by_kind(snapshot: Snapshot, kind: str, name: str) -> Ref:
+def ref_by_kind_and_name(snapshot: Snapshot, kind: str, name: str) -> Ref:
     """Return the address of an object in the namespace of the root, in the version that this operator writes."""
     return Ref(_VERSIONS.get(kind, GROVE), kind, snapshot.root.ref.namespace, name)

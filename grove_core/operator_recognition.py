@@ -60,7 +60,7 @@ class RecognisedOperator(Struct, frozen=True):
     doubtful: frozenset[Ref] = frozenset()
 
 
-def recognised(cluster: IndexedCluster, newer: Iterable[str] = ()) -> RecognisedOperator:
+def recognise_operator(cluster: IndexedCluster, newer: Iterable[str] = ()) -> RecognisedOperator:
     """Recognise the operator by the first mark that only one of the operators leaves. Linear in the cluster.
 
     The status of a PodClique is the strongest mark, since the operator writes it again and again. Labels of PodCliques

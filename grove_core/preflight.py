@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
-from grove_core.areas.scheduling.judge import gang_backend_notice, scheduling_preflight_objection
+from grove_core.areas.scheduling.judge import auto_backend_notice, scheduling_preflight_objection
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.api_names import COMPOSITE_KIND, DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, GangBackend, ServedApis
@@ -37,7 +37,7 @@ def preflight_objections(configuration: Configuration, served: ServedApis) -> tu
 
 def preflight_notices(configuration: Configuration, served: ServedApis) -> tuple[Reason, ...]:
     """Return what follows from the kinds that a server serves, where the configuration leaves that open (SC-008)."""
-    notice = gang_backend_notice(configuration, served)
+    notice = auto_backend_notice(configuration, served)
     return () if notice is None else (notice,)
 
 

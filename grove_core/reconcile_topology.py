@@ -5,9 +5,9 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import NamedTuple, assert_never
 
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.areas.topology.judge import judge_topology, topology_of_new_gangs
 from grove_core.areas.topology.topology_lifecycle import desired_topology_changes
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.areas.topology.verdicts import (
     GangsPlacedByTopology,
     GangsWithoutTopology,
@@ -34,7 +34,7 @@ from grove_core.snapshot.expected_replicas import ExpectedGang, expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
+def reconcile_topology(snapshot: ClusterTopologySnapshot) -> Plan:
     """Return the operator's writes to one topology, and why (TP-040 to TP-054).
 
     Pure and total: every snapshot gives a plan. It does not change finalizers of others, nor levels of any topology but
@@ -43,7 +43,7 @@ def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
     return plan_from_wants(AreaResult(*desired_topology_changes(snapshot)), snapshot)  # TP
 
 
-def forecast_topology(snapshot: TopologySnapshot) -> Forecast:
+def forecast_topology(snapshot: ClusterTopologySnapshot) -> Forecast:
     """Return the rounds until no write is left (TP-047): at most a creation, then a write of the finalizer."""
     plan = reconcile_topology(snapshot)
     forecast, rounds = one_round_forecast(plan, snapshot.now), [plan_as_forecast_round(plan, 1, snapshot.now)]
@@ -57,7 +57,7 @@ def forecast_topology(snapshot: TopologySnapshot) -> Forecast:
     return replace(forecast, rounds=tuple(rounds), complete=True)
 
 
-def _next_snapshot(snapshot: TopologySnapshot, steps: tuple[Step, ...]) -> TopologySnapshot:
+def _next_snapshot(snapshot: ClusterTopologySnapshot, steps: tuple[Step, ...]) -> ClusterTopologySnapshot:
     """Return the snapshot after the steps succeeded."""
     topology = snapshot.topology
     for step in steps:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grove_core.plan.update_forecast import PodsAndGpus
-    from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange
+    from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
     from grove_shell.library.cluster import ChosenRules, Cluster
     from grove_shell.library.comparisons import Comparison, Difference, OperatorUpgrade, compare
     from grove_shell.library.edits import EditEffect, NewSet, ServingDuringEdit
@@ -45,7 +45,7 @@ _MODULES = {
 }
 _OF_CORE = {
     "plan.update_forecast": ("PodsAndGpus",),
-    "resources.manifest_changes": ("FieldDependents", "ManifestChange"),
+    "resources.manifest_changes": ("FieldDependents", "ManifestFieldChange"),
 }
 _HOMES = {
     name: f"{package}.{module}"
@@ -66,7 +66,7 @@ __all__ = (
     "FieldDependents",
     "GatedPod",
     "InputFault",
-    "ManifestChange",
+    "ManifestFieldChange",
     "ManifestVerdict",
     "NewSet",
     "OperatorUpgrade",

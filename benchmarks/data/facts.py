@@ -9,13 +9,13 @@ from benchmarks.data.cast import CREATED, HASHES, NAMESPACE, STARTED, State, cli
 from benchmarks.data.owners import owners_of_set
 from benchmarks.data.pods import GPUS
 from grove_core.kernel.time_formats import parse_time
-from grove_core.resources.node_loss import NOT_READY, UNREACHABLE, UnreadyPodSigns
+from grove_core.resources.node_loss import NOT_READY, UNREACHABLE, NodeLossSigns
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 
-_UNREADY: Final = UnreadyPodSigns(
+_UNREADY: Final = NodeLossSigns(
     parse_time(STARTED), written_for_node=False, tolerates=((UNREACHABLE, 300), (NOT_READY, 300))
 )
 

@@ -28,8 +28,8 @@ from grove_core.document.step_reading import (
     step_from_json,
     withheld_from_json,
 )
-from grove_core.document.termination_hint_format import hints_from_json
-from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
+from grove_core.document.termination_hint_format import termination_hints_from_json
+from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.steps import (
     Attempt,
@@ -162,7 +162,7 @@ def _forecast_from_json(raw: Json) -> Forecast:
         again=_again(raw.get("again")),
         edit=edit_forecast_from_json(raw["edit"]) if "edit" in raw else None,
         creates=pods_and_gpus_from_json(raw["creates"]) if "creates" in raw else None,
-        hints=tuple(map(hints_from_json, require_list(raw.get("hints", [])))),
+        hints=tuple(map(termination_hints_from_json, require_list(raw.get("hints", [])))),
         same_name=_same_name(raw["sameName"]) if "sameName" in raw else None,
         removed=_removed(raw["ifDeleted"]) if "ifDeleted" in raw else None,
     )
@@ -187,7 +187,9 @@ def _findings(raw: object) -> tuple[Finding, ...]:
             health=SubjectHealth(item["health"]) if "health" in item else SubjectHealth.NOT_JUDGED,
             causes=tuple(map(ref_from_json, require_list(item.get("causes", [])))),
             within=tuple(map(ref_from_json, require_list(item.get("within", [])))),
-            share=ExistingAndWanted(*integers_at_keys(item["share"], "there", "wanted")) if "share" in item else None,
+            share=ExistingAndWantedCounts(*integers_at_keys(item["share"], "there", "wanted"))
+            if "share" in item
+            else None,
         )
         for item in require_list(raw)
     )

@@ -24,7 +24,7 @@ from grove_core.plan.update_forecast import (
     UpdateForecast,
     UpdateStage,
 )
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange
+from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ def edit_forecast_from_json(raw: Json) -> EditForecast:
     return EditForecast(changes, update, uncollected, lacks, hidden)
 
 
-def _change_as_json(change: ManifestChange) -> Json:
+def _change_as_json(change: ManifestFieldChange) -> Json:
     return {
         "path": change.path,
         **thaw_json(change.values),
@@ -60,8 +60,8 @@ def _change_as_json(change: ManifestChange) -> Json:
     }
 
 
-def _change_from_json(raw: Json) -> ManifestChange:
-    return ManifestChange(
+def _change_from_json(raw: Json) -> ManifestFieldChange:
+    return ManifestFieldChange(
         require_text(raw["path"]),
         frozen({key: raw[key] for key in ("before", "after") if key in raw}),
         FieldDependents(raw["dependence"]),

@@ -15,7 +15,7 @@ from grove_core.plan.termination_hints import (
     LongerDelay,
     LostNodeOfPods,
     ReadyPodsToEndBreach,
-    Room,
+    RoomForReplacement,
     SchedulerMessage,
     TerminationHints,
 )
@@ -39,7 +39,7 @@ def hints_as_json(hints: TerminationHints) -> Json:
         shown["lostNodes"] = [_node_as_json(one) for one in hints.nodes]
     if hints.messages:
         shown["schedulerMessages"] = [one._asdict() for one in hints.messages]
-    if hints.room is not Room.NODES_MISSING:
+    if hints.room is not RoomForReplacement.NODES_MISSING:
         shown["room"] = hints.room.value
     return shown
 
@@ -62,7 +62,7 @@ def _node_as_json(one: LostNodeOfPods) -> Json:
     return {"name": one.node, "taint": one.taint, **since, "pods": one.pods}
 
 
-def hints_from_json(raw: Json) -> TerminationHints:
+def termination_hints_from_json(raw: Json) -> TerminationHints:
     """Read hints."""
     averted_by = raw["avertedBy"]
     return TerminationHints(
@@ -76,7 +76,7 @@ def hints_from_json(raw: Json) -> TerminationHints:
             SchedulerMessage(require_text(one["message"]), require_integer(one["pods"]))
             for one in require_list(raw.get("schedulerMessages", []))
         ),
-        room=Room(raw.get("room", Room.NODES_MISSING.value)),
+        room=RoomForReplacement(raw.get("room", RoomForReplacement.NODES_MISSING.value)),
     )
 
 

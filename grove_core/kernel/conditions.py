@@ -57,6 +57,6 @@ def is_condition_true(condition: Condition | None) -> TypeGuard[Condition]:
     return condition is not None and condition.status is ConditionStatus.TRUE
 
 
-def transition_time(stored: Condition | None, status: ConditionStatus, now: datetime) -> datetime:
+def next_transition_time(stored: Condition | None, status: ConditionStatus, now: datetime) -> datetime:
     """Return the stored transition time while the status stays the same, else ``now`` in whole seconds (GT-019)."""
     return stored.last_transition_time if stored is not None and stored.status is status else truncated_to_seconds(now)

@@ -39,7 +39,7 @@ class SubjectHealth(Enum):
     """The question is not about health, or the answer is not known."""
 
 
-class ExistingAndWanted(NamedTuple):
+class ExistingAndWantedCounts(NamedTuple):
     """The number of existing and of wanted ones, for instance of available replicas of a set."""
 
     there: int
@@ -70,7 +70,7 @@ class Finding(NamedTuple):
     health: SubjectHealth = SubjectHealth.NOT_JUDGED
     causes: tuple[Ref, ...] = ()
     within: tuple[Ref, ...] = ()
-    share: ExistingAndWanted | None = None
+    share: ExistingAndWantedCounts | None = None
 
     @property
     def sort_key(self) -> tuple[tuple[str, str, str, int], str]:

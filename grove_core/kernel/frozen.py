@@ -142,7 +142,7 @@ def frozen(value: Mapping[str, Any]) -> FrozenMap:
     return FrozenMap.view_of({key: freeze(item) for key, item in value.items()})
 
 
-def object_at(whole: FrozenMap, key: str) -> FrozenMap:
+def object_under_key(whole: FrozenMap, key: str) -> FrozenMap:
     """Return the object under a key; an empty one where there is none."""
     part = whole.get(key)
     return part if isinstance(part, FrozenMap) else EMPTY

@@ -225,7 +225,7 @@ class AttemptOutcome(Enum):
 
 
 @unique
-class UnexpectedTarget(Enum):
+class UnexpectedTargetState(Enum):
     """The state of a step's target where the step was decided for another."""
 
     PRESENT = "it was there already"
@@ -250,7 +250,7 @@ class Attempt:
     outcome: AttemptOutcome
     detail: str = ""
     withheld: bool | None = None
-    unexpected: UnexpectedTarget | None = field(default=None, compare=False)
+    unexpected: UnexpectedTargetState | None = field(default=None, compare=False)
 
     @property
     def is_withheld(self) -> bool:

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, DeletionImpact, Step
 from grove_core.kernel.structs import replace
-from grove_core.plan.plan import PlannedRoot
+from grove_core.plan.plan import RootWithLastAttempts
 from grove_core.resources.api_names import GROUP_KIND, POD_KIND
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def with_deletion_impacts(steps: Iterable[Step], view: PlannedRoot) -> Iterable[Step]:
+def with_deletion_impacts(steps: Iterable[Step], view: RootWithLastAttempts) -> Iterable[Step]:
     """Return the same steps, each deletion with its impact (PL-019)."""
     found = list(steps)
     deleted = {step.target for step in found if isinstance(step.action, Delete)}

@@ -13,7 +13,7 @@ from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod
 
 
-class PlannedRoot(Protocol):
+class RootWithLastAttempts(Protocol):
     """One root and the attempts of its last round."""
 
     @property
@@ -32,7 +32,7 @@ class PlannedRoot(Protocol):
         ...
 
 
-class PlannedRootObjects(PlannedRoot, Protocol):
+class PlannedRootObjects(RootWithLastAttempts, Protocol):
     """A view that also lists its objects, so that steps can be checked against them."""
 
     def objects_by_ref(self) -> Mapping[Ref, Resource | Pod]:

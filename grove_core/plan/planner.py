@@ -39,13 +39,13 @@ from grove_core.kernel.wants import (
     Withheld,
 )
 from grove_core.plan.deletion_impact import with_deletion_impacts
-from grove_core.plan.plan import Plan, PlannedRoot
+from grove_core.plan.plan import Plan, RootWithLastAttempts
 from grove_core.plan.rules import WithheldStepReason
 from grove_core.plan.statuses_after_failed_deletions import status_step_without_termination
 from grove_core.snapshot.unwritten_breach_changes import step_changes_breach_status
 
 
-def plan_from_wants(result: AreaResult, view: PlannedRoot, *, rules: str = "") -> Plan:
+def plan_from_wants(result: AreaResult, view: RootWithLastAttempts, *, rules: str = "") -> Plan:
     """Return the plan that makes the snapshot match the wants. Linear but for sorting."""
     desired = result.wants
     steps = sorted(with_deletion_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
@@ -75,7 +75,7 @@ def plan_from_wants(result: AreaResult, view: PlannedRoot, *, rules: str = "") -
     )
 
 
-def _still_needed(steps: Iterable[Step], causes: AbstractSet[Ref], view: PlannedRoot) -> Iterator[Step]:
+def _still_needed(steps: Iterable[Step], causes: AbstractSet[Ref], view: RootWithLastAttempts) -> Iterator[Step]:
     """The steps without creations that were accepted before (PL-018), and without changes of a cause (PL-015)."""
     done = (one.step for one in view.attempts if one.outcome is AttemptOutcome.DONE)
     created = {step.target for step in done if isinstance(step.action, Make)}
@@ -182,7 +182,7 @@ def _weaker_steps(wants: Iterable[Want], causes: AbstractSet[Ref]) -> Mapping[Re
     return {want.target: _step_for(want) for want in weaker if want.target not in causes}
 
 
-def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: PlannedRoot) -> Iterator[Withheld]:
+def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: RootWithLastAttempts) -> Iterator[Withheld]:
     """The deletions that wait for a fresh read, without objects that are deleted for another reason (PL-029)."""
     if not waiting:
         return

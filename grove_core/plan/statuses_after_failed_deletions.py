@@ -1,6 +1,6 @@
 """Status steps without what a failed or withheld deletion makes untrue."""
 
-from grove_core.kernel.frozen import EMPTY, FrozenMap, object_at
+from grove_core.kernel.frozen import EMPTY, FrozenMap, object_under_key
 from grove_core.kernel.steps import SetStatus, Step
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import UPDATE_ENDED, UPDATE_PROGRESS
@@ -16,7 +16,7 @@ def status_step_without_termination(step: Step) -> Step | None:
 
 def status_without_update_end(step: Step) -> Step:
     """Return a status step without the end of an update (PL-036)."""
-    progress = object_at(step.action.fields, UPDATE_PROGRESS) if isinstance(step.action, SetStatus) else EMPTY
+    progress = object_under_key(step.action.fields, UPDATE_PROGRESS) if isinstance(step.action, SetStatus) else EMPTY
     if not isinstance(step.action, SetStatus) or UPDATE_ENDED not in progress:
         return step
     begun = FrozenMap({key: value for key, value in progress.items() if key != UPDATE_ENDED})

@@ -62,7 +62,7 @@ class SchedulerMessage(NamedTuple):
 
 
 @unique
-class Room(Enum):
+class RoomForReplacement(Enum):
     """Whether the gangs of a terminated replica find room again (PL-045)."""
 
     NODES_MISSING = "NodesMissing"
@@ -100,7 +100,7 @@ class TerminationHints(Struct, frozen=True, kw_only=True):
     unready: int = 0
     nodes: tuple[LostNodeOfPods, ...] = ()
     messages: tuple[SchedulerMessage, ...] = ()
-    room: Room = Room.NODES_MISSING
+    room: RoomForReplacement = RoomForReplacement.NODES_MISSING
 
 
 def hints_by_replica(hints: Iterable[TerminationHints]) -> dict[Ref, TerminationHints]:

@@ -77,7 +77,7 @@ class ComputeDomainUser(NamedTuple):
         return f"{clique}{group}replica {self.replica} of {self.set_name}"
 
 
-class LabelledClique(Protocol):
+class CliqueSharingFacts(Protocol):
     """A PodClique, stored or to be created, as far as sharing depends on it."""
 
     @property
@@ -202,7 +202,7 @@ def sharing_scope_in_annotations(annotations: Mapping[str, object]) -> DomainSha
     return SCOPES.get(str(annotations.get(MNNVL_SCOPE, DomainSharingScope.REPLICA.value)))
 
 
-def clique_indices_from_labels(clique: LabelledClique) -> CliquePositionInSet | None:
+def clique_indices_from_labels(clique: CliqueSharingFacts) -> CliquePositionInSet | None:
     """Return the position of a PodClique by its labels; None where they are incomplete."""
     labels, name = clique.labels, clique.ref.name
     set_name = podcliqueset_name_from_labels(labels)

@@ -2,7 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
-from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.frozen import FrozenMap, object_under_key
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.resources.api_names import CLAIM_KIND, COMPONENT, DOMAIN_KIND, MNNVL_MANAGED
@@ -54,7 +54,7 @@ def sharing_user_in_labels(labels: FrozenMap) -> ComputeDomainUser | None:
 
 def domain_user_in_manifest_labels(manifest: FrozenMap) -> ComputeDomainUser | None:
     """Return the user in the labels of a manifest; None where it is not shared by annotation."""
-    return sharing_user_in_labels(object_at(object_at(manifest, "metadata"), "labels"))
+    return sharing_user_in_labels(object_under_key(object_under_key(manifest, "metadata"), "labels"))
 
 
 def step_needs_missing_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
@@ -64,7 +64,7 @@ def step_needs_missing_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
     """
     if not missing or not isinstance(step.action, Create) or step.target.kind != "PodClique":
         return False
-    claim = shared_claim_entry(object_at(object_at(step.action.manifest, "spec"), "podSpec"))
+    claim = shared_claim_entry(object_under_key(object_under_key(step.action.manifest, "spec"), "podSpec"))
     if claim is None:
         return False
     name = str(claim["resourceClaimName"])

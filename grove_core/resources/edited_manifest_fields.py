@@ -33,7 +33,7 @@ class FieldDependents(Enum):
     """Other objects of the set."""
 
 
-class ManifestChange(NamedTuple):
+class ManifestFieldChange(NamedTuple):
     """One field that an edit changes.
 
     Attributes:
@@ -74,7 +74,7 @@ _DEPENDENCE_BY_PATH: Final = tuple(
 )
 
 
-def manifest_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[ManifestChange, ...]:
+def manifest_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[ManifestFieldChange, ...]:
     """Return the fields that differ between two manifests of a set, in the order of the second one (ED-001).
 
     Args:
@@ -104,17 +104,17 @@ def _names_of_cliques(manifest: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(str(one.get("name")) for one in items if isinstance(one, Mapping))
 
 
-def _change(path: str, before: object, after: object, cliques: tuple[str, ...]) -> ManifestChange:
+def _change(path: str, before: object, after: object, cliques: tuple[str, ...]) -> ManifestFieldChange:
     given = {"before": before, "after": after}
     values = FrozenMap({key: freeze(value) for key, value in given.items() if value is not ABSENT})
     for pattern, dependence in _DEPENDENCE_BY_PATH:
         match = pattern.match(path)
         if match is not None and dependence is FieldDependents.PODS:
             named = (match[1],) if pattern.groups else cliques
-            return ManifestChange(path, values, dependence, named)
+            return ManifestFieldChange(path, values, dependence, named)
         if match is not None:
-            return ManifestChange(path, values, dependence)
-    return ManifestChange(path, values, FieldDependents.OBJECTS)
+            return ManifestFieldChange(path, values, dependence)
+    return ManifestFieldChange(path, values, FieldDependents.OBJECTS)
 
 
 def _differences(before: object, after: object, path: str) -> Iterator[tuple[str, object, object]]:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from grove_core.resources.decoded_pod import decode_whole
 from grove_core.resources.object_metadata import ControllerReference, ObjectMetadata
-from grove_core.resources.pod_fields import decode_whole
 
 _Text = Annotated[str, Meta(max_length=1000)]
 """No text of metadata is longer; a version is read as a number, and Python reads none of 4301 digits."""

@@ -35,7 +35,7 @@ class FreeCapacity(Struct, frozen=True):
         """
         released: defaultdict[str, Counter[str]] = defaultdict(Counter)
         known = {node.name for node in self.nodes}
-        for pod in pods_on_nodes(pods):
+        for pod in pods_using_node_capacity(pods):
             if pod.node not in known or pod.requests is None:
                 return None
             released[pod.node].update(pod.requests)
@@ -56,7 +56,7 @@ def free_capacity(nodes: Collection[Node], pods: Iterable[Pod]) -> FreeCapacity:
     counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
     alike: dict[int, Amounts] = {}
     others = set[str]()
-    for pod in pods_on_nodes(pods) if nodes else ():
+    for pod in pods_using_node_capacity(pods) if nodes else ():
         if pod.requests is None:
             return UNKNOWN_CAPACITY
         counts[pod.node][id(pod.requests)] += 1
@@ -67,7 +67,7 @@ def free_capacity(nodes: Collection[Node], pods: Iterable[Pod]) -> FreeCapacity:
     return FreeCapacity(tuple(nodes), taken, all(node.name in others for node in nodes))
 
 
-def pods_on_nodes(pods: Iterable[Pod]) -> Iterable[Pod]:
+def pods_using_node_capacity(pods: Iterable[Pod]) -> Iterable[Pod]:
     """Return the pods that take something of a node."""
     return (pod for pod in pods if pod.node and pod.phase not in FINISHED_PHASES)
 

@@ -73,7 +73,7 @@ def mnnvl_groups_of_cliques(annotations: Mapping[str, object], template: SetTemp
     return found
 
 
-def required_group_domains(
+def mnnvl_domains_of_groups(
     annotations: Mapping[str, object], template: SetTemplate, replicas: int
 ) -> Iterator[MnnvlGroupDomain]:
     """Yield the domains that a set needs: one for each replica and each group of a clique with GPUs."""

@@ -52,7 +52,7 @@ def node_from_json(raw: Mapping[str, object]) -> Node:
     return top.result_or_problems(Node(name, texts, _taints(spec, status), amounts))
 
 
-def measured_node_in(raw: Mapping[str, object]) -> Node | None:
+def node_with_known_amounts(raw: Mapping[str, object]) -> Node | None:
     """Read a node whose amounts are known; None where they are not, as in a capture, or where it is malformed."""
     try:
         node = node_from_json(raw)

@@ -6,14 +6,14 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.time_formats import parse_time
-from grove_core.resources.pod_fields import ConditionFields, SpecFields, StatusFields, decode_value
+from grove_core.resources.decoded_pod import DecodedPodCondition, DecodedPodSpec, DecodedPodStatus, decode_value
 
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 EVICTING: Final = "NoExecute"
 _KEYS: Final = (UNREACHABLE, NOT_READY)
 _READY: Final = "Ready"
-_NO_CONDITION: Final = ConditionFields(type=_READY)
+_NO_CONDITION: Final = DecodedPodCondition(type=_READY)
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _LONGEST: Final = 10**9
 """Seconds, three decades; a longer toleration never ends."""
@@ -35,7 +35,7 @@ NodesByName: TypeAlias = Mapping[str, NodeReadiness]
 """Name of a node -> what the Node in the input shows."""
 
 
-class UnreadyPodSigns(NamedTuple):
+class NodeLossSigns(NamedTuple):
     """What a pod that is bound to a node and is not ready shows about the node.
 
     Attributes:
@@ -73,7 +73,7 @@ def node_readiness_from_json(raw: Mapping[str, Any]) -> NodeReadiness | None:
     return None
 
 
-def unready_pod_state(spec: SpecFields, status: StatusFields) -> UnreadyPodSigns | None:
+def node_loss_signs(spec: DecodedPodSpec, status: DecodedPodStatus) -> NodeLossSigns | None:
     """Return what a pod shows that is bound to a node and is not ready; None where no decision can read it."""
     ready = next((one for one in status.conditions or () if one.type == _READY), _NO_CONDITION)
     containers = status.container_statuses or ()
@@ -89,7 +89,7 @@ def unready_pod_state(spec: SpecFields, status: StatusFields) -> UnreadyPodSigns
         tolerated = tuple(_tolerated(decode_value(spec.tolerations) or ()))
     except (AttributeError, TypeError):
         return None
-    return UnreadyPodSigns(since, is_written, tolerated)
+    return NodeLossSigns(since, is_written, tolerated)
 
 
 def _tolerated(tolerations: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, int | None]]:

@@ -6,7 +6,7 @@ Not modelled here: resource versions, cascading deletion, and the creation and r
 from collections.abc import Mapping
 from typing import Any, TypeAlias, TypeVar, assert_never
 
-from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at, object_at, thaw_json
+from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at, object_under_key, thaw_json
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import TOPOLOGY_NAME
@@ -63,7 +63,7 @@ def _pod_after_write(pod: Pod, write: Write) -> Pod:
     """Return the pod after a write. Grove applies one change to a pod: the removal of its gate, or of all gates."""
     match write:
         case Apply(fields) if pod.has_grove_gate:
-            left = pod.foreign_gates if object_at(fields, "spec").get("schedulingGates") else ()
+            left = pod.foreign_gates if object_under_key(fields, "spec").get("schedulingGates") else ()
             return replace(
                 pod, has_grove_gate=False, foreign_gates=left, gated=bool(left), trouble=pod.trouble if left else ""
             )
@@ -156,13 +156,13 @@ def _group(group: ScalingGroup, fields: FrozenMap) -> ScalingGroup:
 
 def _number(stored: int, fields: FrozenMap, key: str) -> int:
     """Return a number of the spec after the fields were applied."""
-    found = object_at(fields, "spec").get(key)
+    found = object_under_key(fields, "spec").get(key)
     return found if isinstance(found, int) else stored
 
 
 def _texts(stored: tuple[str, ...], fields: FrozenMap, key: str) -> tuple[str, ...]:
     """Return a list of texts of the spec after the fields were applied."""
-    spec = object_at(fields, "spec")
+    spec = object_under_key(fields, "spec")
     return tuple(map(str, list_at(spec, key))) if key in spec else stored
 
 

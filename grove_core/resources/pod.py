@@ -13,30 +13,30 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE
-from grove_core.resources.encoded_object import EncodedObject
-from grove_core.resources.naming_rules import parse_replica_index
-from grove_core.resources.node_loss import UnreadyPodSigns, unready_pod_state
-from grove_core.resources.pod_decoding_problems import problems_of_pod
-from grove_core.resources.pod_fields import (
+from grove_core.resources.decoded_pod import (
     NO_SPEC,
     NO_STATUS,
-    LabelFields,
+    DecodedPod,
+    DecodedPodLabels,
     OwnerFields,
-    PodFields,
     UnreadableFields,
     decode_pod,
     decode_pod_manifest,
     decode_pod_text,
 )
+from grove_core.resources.encoded_object import EncodedObject
+from grove_core.resources.naming_rules import parse_replica_index
+from grove_core.resources.node_loss import NodeLossSigns, node_loss_signs
+from grove_core.resources.pod_decoding_problems import problems_of_malformed_pod
 from grove_core.resources.pod_requests import RequestsMemo, gpus_of_spec, pod_requests_of_spec
 from grove_core.resources.pod_status import (
     conditions_in_status,
-    failure_in_status,
     has_crashed_container,
+    pod_failure_in_status,
     trouble_in_status,
 )
 
-_NO_LABELS: Final = LabelFields()
+_NO_LABELS: Final = DecodedPodLabels()
 _SMALL_INDICES: Final = MappingProxyType({str(index): index for index in range(256)})
 UNSCHEDULABLE: Final = "Unschedulable"
 """The trouble of a pod that has no room."""
@@ -95,7 +95,7 @@ class Pod:
     gpus: int = 0
     created: str = ""
     crashed_earlier: bool = False
-    node_signs: UnreadyPodSigns | None = None
+    node_signs: NodeLossSigns | None = None
     foreign_gates: tuple[str, ...] = ()
     preempted: bool = False
     pod_group: str = ""
@@ -141,11 +141,11 @@ def pod_from_json(
         if _keeps_manifest(pod, shared):
             _keep_manifest(pod, raw if text is None else decode_pod_manifest(text))
     except (*UnreadableFields, KeyError) as fault:
-        raise MalformedObject(problems_of_pod(raw, fault)) from fault
+        raise MalformedObject(problems_of_malformed_pod(raw, fault)) from fault
     return pod
 
 
-def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], requests: RequestsMemo | None = None) -> Pod:
+def pod_from_fields(fields: DecodedPod, shared: MutableMapping[str, str], requests: RequestsMemo | None = None) -> Pod:
     """Make a pod of its fields, without its manifest; arguments as of :func:`pod_from_json`.
 
     Raises:
@@ -157,7 +157,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
     if not name:
         raise ValueError(name)
     scheduled, gated, ready, preempted, reason, message = conditions_in_status(status)
-    crashed, unready = (False, False) if ready else failure_in_status(status)
+    crashed, unready = (False, False) if ready else pod_failure_in_status(status)
     trouble = "" if ready else trouble_in_status(status, reason)
     gpus, amounts = (gpus_of_spec(spec), None) if requests is None else pod_requests_of_spec(spec, requests)
     namespace, owner = meta.namespace or "default", _controller_uid_in(meta.owner_references or ())
@@ -188,7 +188,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
         gpus,
         share(created, created),
         ready and has_crashed_container(status),
-        unready_pod_state(spec, status) if node and not ready else None,
+        node_loss_signs(spec, status) if node and not ready else None,
         tuple([gate.name for gate in gates if gate.name != GATE]) if gates else (),
         preempted,
         share(pod_group, pod_group) if pod_group else "",
@@ -200,7 +200,7 @@ def pod_from_fields(fields: PodFields, shared: MutableMapping[str, str], request
 
 
 def pods_from_fields(
-    stored: Iterable[PodFields],
+    stored: Iterable[DecodedPod],
     manifest_parts_at: Callable[[int], Mapping[str, Any]],
     shared: MutableMapping[str, str],
     requests: RequestsMemo,

@@ -7,19 +7,19 @@ import msgspec
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.api_names import CORE
+from grove_core.resources.decoded_pod import DecodedPod, UnreadableFields
 from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.metadata_readers import read_metadata
-from grove_core.resources.pod_fields import PodFields, UnreadableFields
 from grove_core.resources.pod_status import HOLDS
 
 
-def problems_of_pod(raw: object, fault: Exception) -> tuple[ObjectProblem, ...]:
+def problems_of_malformed_pod(raw: object, fault: Exception) -> tuple[ObjectProblem, ...]:
     """Return the problem of each field of a pod that has one, at least one; ``fault`` is what decoding it raised."""
     problems: list[ObjectProblem] = []
     top = _reader_of(raw, problems)
     read_metadata(top, CORE, "Pod", None)
-    _check_fields(top, PodFields)
+    _check_fields(top, DecodedPod)
     for condition in top.inner_object("status").inner_objects("conditions"):
         value = condition.raw.get("status")
         if condition.raw.get("type") in ("Ready", "PodScheduled") and not (isinstance(value, str) and value in HOLDS):

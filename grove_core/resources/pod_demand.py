@@ -143,7 +143,7 @@ class PodOnNode(NamedTuple):
     repelled_namespaces: tuple[str, ...] = ()
 
 
-def read_pod_on_node(raw: Mapping[str, object]) -> PodOnNode | None:
+def read_pod_using_node_capacity(raw: Mapping[str, object]) -> PodOnNode | None:
     """Read a pod that takes resources of a node; None where it takes none. Raises MalformedObject (IN-030)."""
     pod = JsonFieldReader(raw, "", [])
     node = pod.inner_object("spec").text("nodeName")

@@ -11,8 +11,8 @@ from msgspec import Raw
 
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
+from grove_core.resources.decoded_pod import DecodedPodSpec, decode_value
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.pod_fields import SpecFields, decode_value
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 from grove_core.resources.quantities import parse_quantity
 
@@ -43,7 +43,7 @@ RequestsMemo: TypeAlias = MutableMapping[bytes, PodRequests]
 """What specs were found to request, by the parts of them that count; for the many pods of one template."""
 
 
-def pod_requests_of_spec(spec: SpecFields, memo: RequestsMemo) -> PodRequests:
+def pod_requests_of_spec(spec: DecodedPodSpec, memo: RequestsMemo) -> PodRequests:
     """Return what a pod with this spec requests; each distinct request is computed once."""
     key = _request_text(spec)
     found = memo.get(key)
@@ -56,7 +56,7 @@ def pod_requests_of_spec(spec: SpecFields, memo: RequestsMemo) -> PodRequests:
     return found
 
 
-def gpus_of_spec(spec: SpecFields) -> int:
+def gpus_of_spec(spec: DecodedPodSpec) -> int:
     """Return the GPUs that a pod with this spec holds while it runs (PL-019); most amounts are read without parsing."""
     main = [_whole_gpus_in(one.resources) for one in spec.containers or ()]
     first = [_whole_gpus_in(one.resources) for one in spec.init_containers or ()]
@@ -74,7 +74,7 @@ def _whole_gpus_in(resources: Raw) -> int | None:
     return max(map(int, amounts), default=0)
 
 
-def _request_text(spec: SpecFields) -> bytes:
+def _request_text(spec: DecodedPodSpec) -> bytes:
     """Return everything of a spec that requests depend on, as one text; equal texts have equal requests."""
     containers = spec.containers or ()
     main = bytes(containers[0].resources) if len(containers) == 1 else b"\n".join([one.resources for one in containers])
@@ -84,7 +84,7 @@ def _request_text(spec: SpecFields) -> bytes:
     return b"\n".join((main, b"\n".join(first), spec.resources, spec.overhead))
 
 
-def _counted_parts(spec: SpecFields) -> dict[str, Any]:
+def _counted_parts(spec: DecodedPodSpec) -> dict[str, Any]:
     """Return the parts of a spec that requests depend on, as in its manifest."""
     main = [{"resources": decode_value(one.resources)} for one in spec.containers or ()]
     first = [

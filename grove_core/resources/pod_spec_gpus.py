@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
+from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_under_key
 from grove_core.resources.quantities import parse_quantity
 
 GPU: Final = "nvidia.com/gpu"
@@ -24,8 +24,8 @@ def gpu_count_of_pod_spec(pod_spec: FrozenMap) -> int:
 
 def gpus_requested_by_container(container: FrozenMap) -> int:
     """Return the number of GPUs in the limits or requests of one container."""
-    resources = object_at(container, "resources")
-    return max(_amount(object_at(resources, key)) for key in _AMOUNTS)
+    resources = object_under_key(container, "resources")
+    return max(_amount(object_under_key(resources, key)) for key in _AMOUNTS)
 
 
 def containers_in(pod_spec: FrozenMap, key: str) -> Iterator[FrozenMap]:
@@ -70,7 +70,7 @@ def claim_names_in(pod_spec: FrozenMap) -> Iterator[str]:
 def _using(container: FrozenMap, name: str) -> FrozenMap:
     if gpus_requested_by_container(container) == 0:
         return container
-    resources = object_at(container, "resources")
+    resources = object_under_key(container, "resources")
     claims = (*_others(resources, "claims", name), FrozenMap({"name": name}))
     return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 

@@ -3,13 +3,13 @@
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.resources.pod_fields import StatusFields
+from grove_core.resources.decoded_pod import DecodedPodStatus
 
 HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 """Whether a condition of a pod holds, by its status."""
 
 
-def conditions_in_status(status: StatusFields) -> tuple[bool, bool, bool, bool, str, str]:
+def conditions_in_status(status: DecodedPodStatus) -> tuple[bool, bool, bool, bool, str, str]:
     """Return what the conditions of a pod say. Raises KeyError or TypeError where the status of one is invalid.
 
     Returns:
@@ -32,7 +32,7 @@ def conditions_in_status(status: StatusFields) -> tuple[bool, bool, bool, bool, 
     return scheduled, gated, ready, preempted, reason, message
 
 
-def trouble_in_status(status: StatusFields, scheduling: str) -> str:
+def trouble_in_status(status: DecodedPodStatus, scheduling: str) -> str:
     """Return the reason why a container waits or ended, else why the pod is not scheduled."""
     for container in status.counted_containers:
         state = container.state
@@ -42,14 +42,14 @@ def trouble_in_status(status: StatusFields, scheduling: str) -> str:
     return status.reason or scheduling
 
 
-def failure_in_status(status: StatusFields) -> tuple[bool, bool]:
+def pod_failure_in_status(status: DecodedPodStatus) -> tuple[bool, bool]:
     """Whether a pod that is not ready crashed, or else has a main container that runs and is not ready (GF-012)."""
     if has_crashed_container(status):
         return True, False
     return False, any(one.started and not one.ready for one in status.container_statuses or ())
 
 
-def has_crashed_container(status: StatusFields) -> bool:
+def has_crashed_container(status: DecodedPodStatus) -> bool:
     """Return whether the earlier run of an init or main container ended with an error."""
     for container in status.counted_containers:
         last = container.last_state

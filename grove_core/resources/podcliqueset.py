@@ -60,7 +60,7 @@ class PodCliqueSetStatus(Struct, frozen=True, kw_only=True):
 
 
 @unique
-class PlannedManifestChange(Enum):
+class PlannedSetChange(Enum):
     """What a manifest that is planned as applied, or an upgrade that is planned as done, changes for a stored set."""
 
     NONE = "None"
@@ -115,7 +115,7 @@ class PodCliqueSet(Resource, frozen=True, kw_only=True, dict=True):
     annotations: FrozenMap = EMPTY
     generation: int | None = None
     created_at: datetime | None = None
-    edit: PlannedManifestChange = PlannedManifestChange.NONE
+    edit: PlannedSetChange = PlannedSetChange.NONE
     spec: SetSpec
     status: PodCliqueSetStatus
 

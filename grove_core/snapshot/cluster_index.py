@@ -77,7 +77,7 @@ def index_cluster(
     )
 
 
-def cluster_with_compute_domains(
+def index_with_compute_domains(
     cluster: IndexedCluster, domains: Iterable[ComputeDomain], claims: Iterable[OwnedObject] = ()
 ) -> IndexedCluster:
     """Return the cluster with its ComputeDomains and claims, foreign ones included, since they occupy names.
@@ -123,7 +123,7 @@ def set_snapshot_without_pods(
     )
     domains = (item for item in items if isinstance(item, ComputeDomain))
     claims = (item for item in items if isinstance(item, OwnedObject) and item.ref.kind == CLAIM_KIND)
-    return cluster_with_compute_domains(own, domains, claims).snapshot_of(root, now, attempts)
+    return index_with_compute_domains(own, domains, claims).snapshot_of(root, now, attempts)
 
 
 def _by_set_of_gang(

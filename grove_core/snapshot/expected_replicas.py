@@ -249,7 +249,7 @@ MOST: Final = 1_000_000
 """The largest number of PodCliques and pods of a set that is planned."""
 
 
-def largest_object_count(snapshot: Snapshot) -> int:
+def max_object_count_of_set(snapshot: Snapshot) -> int:
     """Return the largest number of PodCliques and pods that a set can have, without building them.
 
     Each scaling group counts with the replicas of the largest. Linear in the templates and the existing parts.
@@ -269,4 +269,4 @@ def largest_object_count(snapshot: Snapshot) -> int:
 
 def is_set_too_large(snapshot: Snapshot) -> bool:
     """Whether the set is withheld as a whole, because it has more parts than :data:`MOST`."""
-    return largest_object_count(snapshot) > MOST
+    return max_object_count_of_set(snapshot) > MOST

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.areas.workload.set_too_large import set_too_large_reason
 from grove_core.kernel.refs import Ref
-from grove_core.plan.termination_hints import LostNodeOfPods, Room, SchedulerMessage
+from grove_core.plan.termination_hints import LostNodeOfPods, RoomForReplacement, SchedulerMessage
 from grove_core.resources.free_capacity import FreeCapacity
 from grove_core.resources.node_loss import UNREACHABLE, NodeReadiness, NodesByName
 from grove_core.resources.pod import Pod
@@ -55,7 +55,9 @@ def scheduler_messages_about_pods(pods: Sequence[Pod]) -> tuple[SchedulerMessage
     return tuple(SchedulerMessage(text, counts[text]) for text in sorted(counts, key=lambda one: (-counts[one], one)))
 
 
-def room_for_replica(snapshot: Snapshot, subject: Ref, pods: Iterable[Pod], capacity: FreeCapacity) -> Room:
+def room_for_replica(
+    snapshot: Snapshot, subject: Ref, pods: Iterable[Pod], capacity: FreeCapacity
+) -> RoomForReplacement:
     """Return whether the gangs of a replica fit on the nodes of the input, with the counting of `topology check`.
 
     Pods that the input lacks can only take more room: without them no room is still a fact, and room is not (PL-050).
@@ -66,18 +68,18 @@ def room_for_replica(snapshot: Snapshot, subject: Ref, pods: Iterable[Pod], capa
     """
     nodes = capacity.without_pods(pods)
     if not nodes:
-        return Room.NODES_MISSING
+        return RoomForReplacement.NODES_MISSING
     from grove_core.gang_fit import check_replica_fit, contains_whole_gang  # noqa: PLC0415 - most dumps have no nodes (P11)
 
     fit = check_replica_fit(snapshot, subject, nodes)
     if fit is None:
         is_part = set_too_large_reason(snapshot) is None and not contains_whole_gang(snapshot, subject)
-        return Room.PART_OF_GANG if is_part else Room.UNDECIDED
+        return RoomForReplacement.PART_OF_GANG if is_part else RoomForReplacement.UNDECIDED
     if any(_cannot_start(gang) for gang in fit.gangs):
-        return Room.CANNOT
+        return RoomForReplacement.CANNOT
     if fit.result.verdict is not FitVerdict.FITS:
-        return Room.UNDECIDED
-    return Room.FITS if capacity.lists_other_pods else Room.PODS_MISSING
+        return RoomForReplacement.UNDECIDED
+    return RoomForReplacement.FITS if capacity.lists_other_pods else RoomForReplacement.PODS_MISSING
 
 
 def _cannot_start(gang: "GangFit") -> bool:

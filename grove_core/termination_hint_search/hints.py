@@ -47,9 +47,9 @@ from grove_core.termination_hint_search.needed_pods import (
     breached_refs,
     cliques_whose_starting_pods_count,
     fewest_cliques_to_recover_group,
-    needs_gated_pods,
-    ready_pods_needed,
-    replicas_needed,
+    readiness_requires_gated_pods,
+    ready_pods_to_end_breaches,
+    replicas_for_more_ready_pods,
 )
 
 FateAndBreaches: TypeAlias = tuple[GroupFate, tuple[MinAvailableBreach, ...]]
@@ -125,7 +125,7 @@ class _HintSearch:
         breached = breached_refs(self._fates)
         cliques = [clique for clique in snapshot.cliques if clique.ref in breached and not clique.deleting]
         self._cliques = {clique.ref: clique for clique in cliques}
-        self._needed = ready_pods_needed(snapshot, cliques, judge)
+        self._needed = ready_pods_to_end_breaches(snapshot, cliques, judge)
         self._starting = cliques_whose_starting_pods_count(snapshot, cliques, self._needed, judge)
 
     def hints(self, subjects: Iterable[Ref], nodes: NodesByName, capacity: FreeCapacity) -> Iterator[TerminationHints]:
@@ -195,8 +195,8 @@ class _HintSearch:
 
     def _pods_of(self, clique: PodClique, before: datetime | None) -> ReadyPodsToEndBreach:
         count = self._needed[clique.uid]
-        replicas = replicas_needed(self._snapshot, clique, count)
-        gated = needs_gated_pods(self._snapshot, clique, count)
+        replicas = replicas_for_more_ready_pods(self._snapshot, clique, count)
+        gated = readiness_requires_gated_pods(self._snapshot, clique, count)
         return ReadyPodsToEndBreach(clique.ref, count, before, replicas, clique.ref in self._starting, gated)
 
     def _cliques_to_recover(self, constituent: Ref) -> tuple[PodClique, ...]:

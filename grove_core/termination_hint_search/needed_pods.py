@@ -24,7 +24,7 @@ def breached_refs(fates: SetReplicaFates) -> set[Ref]:
     return found | {clique.ref for group in fates.groups for clique in group.breached}
 
 
-def ready_pods_needed(snapshot: Snapshot, cliques: Sequence[PodClique], judge: Judge) -> dict[str, int]:
+def ready_pods_to_end_breaches(snapshot: Snapshot, cliques: Sequence[PodClique], judge: Judge) -> dict[str, int]:
     """Return by uid the smallest number of pods that have to become ready to end the breach of each PodClique.
 
     A PodClique whose breach no number of ready pods ends is left out. All numbers are searched for at once, since the
@@ -113,7 +113,8 @@ def fewest_cliques_to_recover_group(
         and all(one.uid in needed for one in found)
     }
     gated = {
-        index: any(needs_gated_pods(snapshot, one, needed[one.uid]) for one in curable[index]) for index in curable
+        index: any(readiness_requires_gated_pods(snapshot, one, needed[one.uid]) for one in curable[index])
+        for index in curable
     }
     order = sorted(curable, key=lambda index: (gated[index], sum(needed[one.uid] for one in curable[index]), index))
     chosen = [tuple(one for index in order[:count] for one in curable[index]) for count in range(len(order) + 1)]
@@ -139,13 +140,13 @@ def _is_breached_with(
     return group.group.ref in breached_refs(judge(recovered))
 
 
-def needs_gated_pods(snapshot: Snapshot, clique: PodClique, count: int) -> bool:
+def readiness_requires_gated_pods(snapshot: Snapshot, clique: PodClique, count: int) -> bool:
     """Return whether so many pods of a PodClique become ready only if some with Grove's scheduling gate do (PL-057)."""
     pods = pods_that_may_become_ready(snapshot.pods_of.get(clique.uid, ()))
     return any(pod.has_grove_gate for pod in pods) and sum(not pod.has_grove_gate for pod in pods) < count
 
 
-def replicas_needed(snapshot: Snapshot, clique: PodClique, count: int) -> int | None:
+def replicas_for_more_ready_pods(snapshot: Snapshot, clique: PodClique, count: int) -> int | None:
     """Return the ``replicas`` that a PodClique needs for so many more ready pods; None where it has enough."""
     pods = snapshot.pods_of.get(clique.uid, ())
     new = count - len(pods_that_may_become_ready(pods))

@@ -24,7 +24,7 @@ def require_controller(given: object) -> None:
     raise TypeError(f"a controller is a RuleSet{hint} or a function of a snapshot; got {value_text_for_message(given)}")
 
 
-def check_sizes(given: object) -> None:
+def require_sizes(given: object) -> None:
     """Raise TypeError for what is no Sizes."""
     if not isinstance(given, RandomClusterSizes):
         raise TypeError(f"sizes is a Sizes, as Sizes(pods=2); got {value_text_for_message(given)}")
@@ -41,7 +41,7 @@ def require_event_kinds(given: object) -> None:
         raise ValueError("kinds has at least one EventKind; got none")
 
 
-def check_count(given: object, name: str) -> None:
+def require_count(given: object, name: str) -> None:
     """Raise TypeError or ValueError for what is no number from 0."""
     if isinstance(given, bool) or not isinstance(given, int):
         raise TypeError(f"{name} is a number; got {value_text_for_message(given)}")
@@ -65,7 +65,7 @@ def require_deletions(given: object) -> Iterable[object]:
     )
 
 
-def checked_invariants(given: object) -> tuple[object, ...]:
+def require_invariants(given: object) -> tuple[object, ...]:
     """Return the invariants that a program gave. Raises TypeError where they are no list."""
     if isinstance(given, str | Invariant):
         one = repr(given) if isinstance(given, str) else given.id

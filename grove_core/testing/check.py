@@ -14,11 +14,11 @@ from grove_core.rule_sets.sparing import terminates_as_go_operator
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.snapshot_argument import require_snapshot
 from grove_core.testing.argument_checks import (
-    check_count,
-    check_sizes,
-    checked_invariants,
     require_controller,
+    require_count,
     require_event_kinds,
+    require_invariants,
+    require_sizes,
     value_text_for_message,
 )
 from grove_core.testing.cluster_builder import RandomClusterSizes
@@ -26,7 +26,7 @@ from grove_core.testing.controller_under_test import Controller, decide_with_con
 from grove_core.testing.events import Event, EventKind
 from grove_core.testing.history_lines import lines_of_round, lines_of_snapshot
 from grove_core.testing.invariants.invariant import Invariant, InvariantViolated, Round
-from grove_core.testing.invariants.lists import FIELD_INVARIANTS, INVARIANTS
+from grove_core.testing.invariants.invariant_lists import FIELD_INVARIANTS, INVARIANTS
 from grove_core.testing.played_cluster import PlayedCluster
 from grove_core.testing.random_cluster import RandomCluster
 from grove_core.testing.strategies import LEFT_OUT, event_sequences, mostly_breached_clusters, snapshot_without_kind
@@ -65,10 +65,10 @@ class Effort:
     def __post_init__(self) -> None:
         """Check the values."""
         for name in ("snapshots", "histories", "events"):
-            check_count(getattr(self, name), name)
+            require_count(getattr(self, name), name)
         if not self.snapshots + self.histories:
             raise ValueError("an effort draws at least one snapshot or history; got snapshots=0, histories=0")
-        check_sizes(self.sizes)
+        require_sizes(self.sizes)
         require_event_kinds(self.kinds)
 
 
@@ -151,7 +151,7 @@ def _listed(controller: Controller, invariants: Sequence[Invariant | str] | None
     if invariants is None:
         return of_controller
     known = {one.id: one for one in of_controller}
-    given = [known.get(one, one) if isinstance(one, str) else one for one in checked_invariants(invariants)]
+    given = [known.get(one, one) if isinstance(one, str) else one for one in require_invariants(invariants)]
     found = tuple(one for one in given if isinstance(one, Invariant))
     if len(found) < len(given) or not given:
         got = ", ".join(value_text_for_message(one) for one in given if not isinstance(one, Invariant)) or "none"

@@ -31,7 +31,7 @@ from grove_core.resources.podcliqueset_spec import (
 )
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.testing.random_cluster import RandomCluster
-from grove_core.testing.tape import Tape
+from grove_core.testing.tape import ByteChoices
 
 START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 STARTS: Final = (
@@ -84,7 +84,11 @@ class RandomClusterDecoder:
     """Decodes a tape into a cluster."""
 
     def __init__(
-        self, tape: Tape, name: str = "llm", sizes: RandomClusterSizes = RandomClusterSizes(), start: datetime = START
+        self,
+        tape: ByteChoices,
+        name: str = "llm",
+        sizes: RandomClusterSizes = RandomClusterSizes(),
+        start: datetime = START,
     ) -> None:
         self.tape = tape
         self.start = start
@@ -264,4 +268,4 @@ def random_cluster_from_bytes(
     """
     if not isinstance(data, bytes):
         raise TypeError(f"cluster_of takes bytes, as cluster_of(b''); got {type(data).__name__}")
-    return RandomClusterDecoder(Tape(data), name, sizes, start).cluster()
+    return RandomClusterDecoder(ByteChoices(data), name, sizes, start).cluster()

@@ -10,7 +10,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.events import Event, EventKind
-from grove_core.testing.missing_part_creation import PartCreation
+from grove_core.testing.missing_part_creation import MissingPartCreator
 from grove_core.testing.random_cluster import RandomCluster
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ _AFTER_DELAY: Final = 128
 _NO_DELAY: Final = timedelta(minutes=5)
 
 
-class ChangingCluster(PartCreation):
+class ChangingCluster(MissingPartCreator):
     """A cluster in an API server in memory. Mutable.
 
     PodCliques, scaling groups and pods that the set wants and that are missing are created by :meth:`create_missing`,

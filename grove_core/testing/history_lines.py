@@ -15,14 +15,14 @@ from grove_core.testing.invariants.invariant import Round
 _MOST: Final = 6
 
 
-def line_of_time(moment: datetime) -> str:
+def time_on_history_line(moment: datetime) -> str:
     """Return the time of a line."""
     return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
 def lines_of_snapshot(seen: Snapshot) -> Iterator[str]:
     """Yield a set and its parts, a line each."""
-    template, at = seen.root.spec.template, line_of_time(seen.now)
+    template, at = seen.root.spec.template, time_on_history_line(seen.now)
     delay = f"termination delay {template.termination_delay}" if template.termination_delay else "no termination delay"
     yield f"{at} {seen.root.ref.short}: {seen.root.spec.replicas} replicas, {delay}{_deleting(seen.root)}"
     for kind in sorted(seen.not_collected):
@@ -50,7 +50,7 @@ def _deleting(one: Resource) -> str:
 
 def _state(one: PodClique | ScalingGroup) -> str:
     stored = breach_condition_of(one.status)
-    since = f" since {line_of_time(stored.last_transition_time)}" if stored else ""
+    since = f" since {time_on_history_line(stored.last_transition_time)}" if stored else ""
     breach = f", stored MinAvailableBreached {stored.status.value}{since}" if stored else ""
     return f"{', being updated' if one.status.updating else ''}{_deleting(one)}{breach}"
 
@@ -59,7 +59,7 @@ def lines_of_round(now: datetime, found: Round) -> Iterator[str]:
     """Yield what a plan does; one line, however many steps it has."""
     words = [_words(step) for step in found.plan.steps]
     more = f" and {len(words) - _MOST} more" if len(words) > _MOST else ""
-    yield f"{line_of_time(now)} plan: {'; '.join(words[:_MOST]) or 'no steps'}{more}"
+    yield f"{time_on_history_line(now)} plan: {'; '.join(words[:_MOST]) or 'no steps'}{more}"
 
 
 def _words(step: Step) -> str:

@@ -15,7 +15,7 @@ from grove_core.testing.random_cluster import RandomCluster
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 
-class PartCreation:
+class MissingPartCreator:
     """An API server in memory with one set, whose missing parts are created. Mutable.
 
     Attributes:

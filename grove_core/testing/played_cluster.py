@@ -10,9 +10,9 @@ from grove_core.testing.argument_checks import require_controller, require_drawn
 from grove_core.testing.cluster_changes import ChangingCluster
 from grove_core.testing.controller_under_test import Controller, decide_with_controller
 from grove_core.testing.events import Event, EventKind
-from grove_core.testing.history_lines import line_of_failures, line_of_time, lines_of_round, lines_of_snapshot
+from grove_core.testing.history_lines import line_of_failures, lines_of_round, lines_of_snapshot, time_on_history_line
 from grove_core.testing.invariants.invariant import Invariant, InvariantViolated, Round
-from grove_core.testing.invariants.lists import INVARIANTS
+from grove_core.testing.invariants.invariant_lists import INVARIANTS
 from grove_core.testing.random_cluster import RandomCluster
 
 _MOST_QUIET_ROUNDS: Final = 13
@@ -80,7 +80,7 @@ class PlayedCluster:
                 return
 
     def _line(self, text: str) -> None:
-        self.lines.append(f"{line_of_time(self.cluster.now)} {text}")
+        self.lines.append(f"{time_on_history_line(self.cluster.now)} {text}")
 
     def _reconcile(self, event: Event | None) -> bool:
         """Reconcile once; return whether the set still exists."""

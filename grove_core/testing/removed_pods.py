@@ -12,10 +12,10 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.snapshot_argument import require_snapshot
 from grove_core.testing.controller_under_test import Deletions, objects_named_by_deletions
-from grove_core.testing.invariants.reference_verdicts import required_verdicts
+from grove_core.testing.invariants.reference_verdicts import verdicts_required_by_specification
 
 
-def removed_pods(
+def pods_deleted_by_decision(
     snapshot: Snapshot, decision: Plan | Deletions, *, only_terminations: bool = False
 ) -> Iterator[tuple[PodClique, Pod]]:
     """Yield the pods that a decision deletes, each with its PodClique: those named, and those of deleted PodCliques.
@@ -84,5 +84,5 @@ def breached_since(snapshot: Snapshot) -> dict[str, datetime]:
         ...     print(name, since)
         llm-0-router 2026-11-20 08:50:00+00:00
     """
-    required = required_verdicts(require_snapshot(snapshot, "breached_since"))
+    required = verdicts_required_by_specification(require_snapshot(snapshot, "breached_since"))
     return {one.ref.name: required.since[one.ref] for one in snapshot.cliques if required.is_breached(one.ref)}

@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.argument_checks import check_count, check_sizes, require_event_kinds
+from grove_core.testing.argument_checks import require_count, require_event_kinds, require_sizes
 from grove_core.testing.cluster_builder import (
     STARTS,
     RandomClusterDecoder,
@@ -19,7 +19,7 @@ from grove_core.testing.cluster_builder import (
 )
 from grove_core.testing.events import Event, EventKind
 from grove_core.testing.random_cluster import RandomCluster, cluster_with_all_pods_lost, snapshot_with_short_repr
-from grove_core.testing.tape import Tape
+from grove_core.testing.tape import ByteChoices
 
 _SIZES: Final = RandomClusterSizes()
 _LONG, _SHORT, _NUMBER, _BUSY = 400, 150, 255, 4
@@ -40,8 +40,8 @@ def sets(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[PodCliqueSet]:
         ...     assert len(root.spec.template.cliques) == 1
         >>> test()
     """
-    check_sizes(sizes)
-    return st.binary(max_size=_LONG).map(lambda data: RandomClusterDecoder(Tape(data), sizes=sizes).root())
+    require_sizes(sizes)
+    return st.binary(max_size=_LONG).map(lambda data: RandomClusterDecoder(ByteChoices(data), sizes=sizes).root())
 
 
 def clusters(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
@@ -129,7 +129,7 @@ def _mixed(sizes: RandomClusterSizes, shares: int) -> st.SearchStrategy[RandomCl
 def _drawn_clusters(
     sizes: RandomClusterSizes, least: int, starts: Sequence[datetime]
 ) -> st.SearchStrategy[RandomCluster]:
-    check_sizes(sizes)
+    require_sizes(sizes)
     data = st.binary(min_size=least, max_size=_LONG)
     return st.builds(random_cluster_from_bytes, data, sizes=st.just(sizes), start=st.sampled_from(starts))
 
@@ -211,5 +211,5 @@ def event_sequences(
         ...     assert len(sequence) <= 3
         >>> test()
     """
-    check_count(most, "most")
+    require_count(most, "most")
     return st.lists(events(kinds), max_size=most).map(tuple)

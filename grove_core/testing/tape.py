@@ -10,7 +10,7 @@ T = TypeVar("T")
 _ONE_IN: Final = 16
 
 
-class Tape:
+class ByteChoices:
     """Choices, one byte each."""
 
     def __init__(self, data: bytes) -> None:

@@ -25,12 +25,12 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 from grove_shell.reading.manifest_admission import (
-    AdmissionOptions,
     ChooseRules,
+    ManifestAdmissionOptions,
     SetAssumedStored,
     manifest_with_namespace,
 )
-from grove_shell.reading.pod_batch_decoding import object_count
+from grove_shell.reading.pod_batch_decoding import object_count_of_input_part
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import (
     NOTHING_DECIDED,
@@ -137,7 +137,7 @@ def read_command_input(
         return choose_rule_set(rules, configured.rules, _recognised_by(source, cluster), newer)[0]
 
     earlier, faults = _earlier_sets(source, configured, choose)
-    with progress_counter("reading", "object", size=object_count) as count:
+    with progress_counter("reading", "object", size=object_count_of_input_part) as count:
         times, on_item = input_time_collector(source.now, count, is_live=source.live is not None)
         loaded = load_input_files(
             source.filenames,
@@ -147,7 +147,7 @@ def read_command_input(
             configured.configuration,
             namespace=source.namespace,
             raising=False,
-            admission=AdmissionOptions(choose_rules=choose, running=earlier),
+            admission=ManifestAdmissionOptions(choose_rules=choose, running=earlier),
         )
     if times is not None:
         for index, raw in enumerate(source.objects):
@@ -206,10 +206,10 @@ def _earlier_sets(
     """Return the sets of ``--old`` as they run, and everything that is wrong with its files (ED-008)."""
     if not source.old:
         return (), ()
-    from grove_shell.actions.earlier_manifests import read_earlier_sets  # noqa: PLC0415 - few commands have one (P11)
+    from grove_shell.actions.earlier_manifests import read_sets_as_running  # noqa: PLC0415 - few commands have one (P11)
 
     now = source.now if isinstance(source.now, datetime) else datetime.now(UTC)
-    return read_earlier_sets(source.old, source.namespace, configured.configuration, choose, now)
+    return read_sets_as_running(source.old, source.namespace, configured.configuration, choose, now)
 
 
 def read_input_and_print_problems(

@@ -14,13 +14,13 @@ from grove_shell.in_memory.update_forecasts import snapshot_of_rolled_out_set
 from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.manifest_admission import AdmissionOptions, ChooseRules, SetAssumedStored
+from grove_shell.reading.manifest_admission import ChooseRules, ManifestAdmissionOptions, SetAssumedStored
 
 _AGE: Final = timedelta(days=1)
 """How long ago a set of ``--old`` was rolled out."""
 
 
-def read_earlier_sets(
+def read_sets_as_running(
     filenames: tuple[str, ...],
     namespace: str | None,
     configuration: Configuration,
@@ -40,7 +40,7 @@ def read_earlier_sets(
         configuration=configuration,
         namespace=namespace,
         raising=False,
-        admission=AdmissionOptions(choose_rules=choose_rules),
+        admission=ManifestAdmissionOptions(choose_rules=choose_rules),
     )
     rules = choose_rules(loaded.cluster, loaded.newer)
     expected = "manifests of PodCliqueSets; what a cluster has is given with -f"

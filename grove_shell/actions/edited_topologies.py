@@ -20,7 +20,7 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import item_display_name
 from grove_shell.reading.input_topologies import TopologyEdit
-from grove_shell.reading.manifest_admission import objection_as_expectation
+from grove_shell.reading.manifest_admission import expected_text_of_objection
 
 
 def topology_edit_faults(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[InputFault]:
@@ -48,7 +48,7 @@ def _objections(
         item.value, topology_as_raw_json(usage.name, edit.before), view, cluster.configuration
     ).verdict
     for objection in verdict.objections if isinstance(verdict, Deny) else ():
-        problem = (objection.path, objection_as_expectation(objection.reason.sentence), objection.got)
+        problem = (objection.path, expected_text_of_objection(objection.reason.sentence), objection.got)
         yield item_problem_as_fault(item, name, problem, None, lost=False)
 
 

@@ -23,7 +23,7 @@ from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.findings_besides_plan import with_input_findings
 from grove_shell.actions.html_files import save_report
-from grove_shell.actions.manifest_findings import edited_objects, hidden_fields
+from grove_shell.actions.manifest_findings import edited_objects, redacted_manifest_fields
 from grove_shell.actions.planned_input import PlanOptions, forecasts_of_sets, plan_input
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set, operator_rule_set_note
 from grove_shell.actions.selected_sets import known_names_hint
@@ -90,7 +90,7 @@ def explain_input(
     )
     other = operator_rule_set_note(recognition, rule_set.name)
     shown = [one.inquiry.snapshot for one in objects]
-    edited, hidden = edited_objects(inputs.loaded, shown), hidden_fields(inputs.loaded, shown)
+    edited, hidden = edited_objects(inputs.loaded, shown), redacted_manifest_fields(inputs.loaded, shown)
     header = ExplainHeader(inputs.now, rule_set.name, rules_from, other, inputs.time.source, edited, hidden)
     return Explained(tuple(objects), header, "" if objects else plans.hint(snapshots, kind, name))
 

@@ -62,7 +62,7 @@ class RuleSetEntryPoint:
         )
 
 
-def installed_rule_sets() -> tuple[RuleSetEntryPoint, ...]:
+def rule_set_entry_points() -> tuple[RuleSetEntryPoint, ...]:
     """Return every entry point of the group, by name; a package that is found twice counts once."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - few commands name one (P11)
 
@@ -83,7 +83,7 @@ def known_rule_set_name(name: str) -> str:
     try:
         return full_rule_set_name(name)
     except ValueError as fault:
-        installed = [one.name for one in installed_rule_sets()]
+        installed = [one.name for one in rule_set_entry_points()]
         if name in installed and "@" not in name:
             return name
         near = get_close_matches(name, installed, n=1, cutoff=0.5)
@@ -100,7 +100,7 @@ def rule_set_from_entry_point(name: str) -> RuleSet:
             while a plan is made.
         ValueError: there is no rule set of this name.
     """
-    found = [one for one in installed_rule_sets() if one.name == name]
+    found = [one for one in rule_set_entry_points() if one.name == name]
     if not found:
         raise ValueError(f"there is no rule set {name!r}")
     if len(found) > 1:

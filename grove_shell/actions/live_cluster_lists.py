@@ -9,15 +9,15 @@ from typing import Any, Final, TypeVar
 
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLAIM_KIND, CLIQUE_KIND, CORE, GROUP_KIND, GROVE, POD_KIND, SET_KIND
-from grove_core.resources.crd_names import NamesInCrd, crd_names_from_definition
-from grove_core.resources.node_loss import node_readiness_from_json, unready_pod_state
+from grove_core.resources.crd_name_clashes import NamesInCrd, crd_names_from_definition
+from grove_core.resources.decoded_pod import NO_SPEC, NO_STATUS, UnreadableFields, decode_pod
+from grove_core.resources.node_loss import node_loss_signs, node_readiness_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import GROUP_KINDS
-from grove_core.resources.pod_fields import NO_SPEC, NO_STATUS, UnreadableFields, decode_pod
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.client.api_discovery import connection_error_advice, discover_optional_apis
-from grove_shell.client.api_kinds import CLAIM_KINDS, KINDS, ApiKind, kinds_with_served_claims
+from grove_shell.client.api_kinds import CLAIM_KINDS, KINDS, ApiKind, kinds_at_served_claim_version
 from grove_shell.client.api_response import NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.connection_settings import ClusterAccessError, read_connection_settings
@@ -93,7 +93,7 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
         except KindNotListed as fault:
             raise ClusterAccessError(f"{connection.server}: {connection_error_advice(fault)}") from fault
         served = await discover_optional_apis(api)
-        kinds = [kind for kind in kinds_with_served_claims(served).values() if kind.kind != SET_KIND]
+        kinds = [kind for kind in kinds_at_served_claim_version(served).values() if kind.kind != SET_KIND]
         without_claims = not served.claims and await _lacks_group_of_claims(api)
         listing = (_listed(api, kind, namespace, count, whole=kind.kind in GROUP_KINDS) for kind in kinds)
         lists = await asyncio.gather(*listing, return_exceptions=True)
@@ -115,7 +115,7 @@ async def _collect(live: LiveClusterOptions, count: Callable[[Any], None], *, wi
         items = await _with_relisted(api, items, complete, count)
         if plan_needs_nodes(sets, items):
             try:
-                items += map(node_in_capture, await _listed(api, NODES, EVERYWHERE, count))
+                items += map(reduce_node_for_capture, await _listed(api, NODES, EVERYWHERE, count))
             except KindNotListed as fault:
                 not_listed[NODES.kind, EVERYWHERE] = str(fault)
         if with_events:
@@ -178,7 +178,7 @@ def plan_needs_nodes(sets: Iterable[Json], items: Iterable[Json]) -> bool:
     return has_constraint or any(map(shows_node_loss, items))
 
 
-def node_in_capture(node: Json) -> Json:
+def reduce_node_for_capture(node: Json) -> Json:
     """Return a node with its name and labels, and with its taints and whether it is ready (GF-015)."""
     metadata = {key: node["metadata"][key] for key in ("name", "labels") if key in node["metadata"]}
     known: Json = {"apiVersion": CORE, "kind": NODES.kind, "metadata": metadata}
@@ -198,7 +198,7 @@ def shows_node_loss(item: Json) -> bool:
         pod = decode_pod(item)
     except UnreadableFields:
         return False
-    signs = unready_pod_state(pod.spec or NO_SPEC, pod.status or NO_STATUS)
+    signs = node_loss_signs(pod.spec or NO_SPEC, pod.status or NO_STATUS)
     return signs is not None and signs.written_for_node
 
 

@@ -7,7 +7,7 @@ from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, RemovedManifest
 from grove_core.plan.update_forecast import PodsAndGpus
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange
+from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
@@ -66,7 +66,9 @@ def edited_objects(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[
     return loaded.edited_objects(_names_of(snapshots))
 
 
-def hidden_fields(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> dict[str, tuple[ManifestChange, ...]]:
+def redacted_manifest_fields(
+    loaded: LoadedInput, snapshots: Iterable[Snapshot]
+) -> dict[str, tuple[ManifestFieldChange, ...]]:
     """Return the fields that are not compared (ED-015), by ``namespace/name`` of the sets of some snapshots."""
     return {name: loaded.hidden[name] for name in sorted(_names_of(snapshots) & loaded.hidden.keys())}
 

@@ -10,7 +10,7 @@ from grove_shell.exit_codes import DONE, CommandFailed
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests, grove_crd_manifests
 from grove_shell.manifests.deployments import operator_manifests, webhook_manifests
 from grove_shell.manifests.installation import InstallationOptions, daemon_rbac_roles, namespace_and_role_manifests
-from grove_shell.manifests.preview import preview_webhook_manifests
+from grove_shell.manifests.preview_program import preview_webhook_manifests
 from grove_shell.monitoring.alert_settings import AlertOptions
 from grove_shell.monitoring.monitoring_manifests import MONITORING_PARTS
 from grove_shell.reading.input_faults import InputFault

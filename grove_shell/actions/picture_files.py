@@ -11,7 +11,7 @@ from grove_shell.exit_codes import CommandFailed
 from grove_shell.views.compare.compare_page import RuleSetComparisonReport, comparison_headline
 from grove_shell.views.plan.plan_headline import plan_headline, time_and_rules_line
 from grove_shell.views.plan.plan_notes import PlanPageContext
-from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, pending_replicas
+from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, replicas_pending_termination
 
 if TYPE_CHECKING:
     from grove_shell.views.plan.termination_chart import TerminationChart
@@ -36,7 +36,7 @@ def draw_plan(path: str, document: PlanDocument, until: datetime | None, context
     from grove_shell.views.plan.termination_chart import (  # noqa: PLC0415 - few want a picture
         TerminationChart,
         TerminationChartPanel,
-        span_text,
+        forecast_span_text,
     )
 
     stories = [explanation_of_forecast(forecast) for forecast in document.forecasts]
@@ -45,8 +45,8 @@ def draw_plan(path: str, document: PlanDocument, until: datetime | None, context
     verdicts = plan_headline(document, stories, context.nothing_judged, is_incomplete=context.loaded.lacks_objects)
     chart = TerminationChart(
         title="; ".join(text for text, _ in verdicts),
-        subtitle=line + span_text(now, until),
-        panels=(TerminationChartPanel("", pending_replicas(document.forecasts, stories)),),
+        subtitle=line + forecast_span_text(now, until),
+        panels=(TerminationChartPanel("", replicas_pending_termination(document.forecasts, stories)),),
         now=now,
         until=until,
     )
@@ -58,13 +58,13 @@ def draw_comparison(path: str, report: RuleSetComparisonReport) -> None:
     from grove_shell.views.plan.termination_chart import (  # noqa: PLC0415 - few want a picture
         TerminationChart,
         TerminationChartPanel,
-        span_text,
+        forecast_span_text,
     )
 
     now = report.as_of
     chart = TerminationChart(
         title="".join(text for text, _ in comparison_headline(report)),
-        subtitle=f"as of {now.date().isoformat()} {now.strftime('%H:%M:%SZ')}{span_text(now, report.until)}",
+        subtitle=f"as of {now.date().isoformat()} {now.strftime('%H:%M:%SZ')}{forecast_span_text(now, report.until)}",
         panels=tuple(
             TerminationChartPanel(f"rules '{name}'", _pending(forecasts))
             for name, forecasts in zip(report.rules, report.forecasts, strict=True)
@@ -90,4 +90,4 @@ def _draw(chart: "TerminationChart", path: str) -> None:
 
 
 def _pending(forecasts: Sequence[Forecast]) -> tuple[ReplicaPendingTermination, ...]:
-    return pending_replicas(forecasts, map(explanation_of_forecast, forecasts))
+    return replicas_pending_termination(forecasts, map(explanation_of_forecast, forecasts))

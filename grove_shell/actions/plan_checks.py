@@ -9,7 +9,7 @@ from grove_core.plan.forecast import Forecast
 from grove_shell.policies.fail_on_classes import (
     fail_on_class_of_undecided_manifests,
     fail_on_classes_in_forecasts,
-    fail_on_classes_of_open_plans,
+    fail_on_classes_of_incomplete_plans,
     unknown_fail_on_class,
 )
 from grove_shell.policies.policy_results import PolicyResult, denied_policy_names
@@ -58,7 +58,7 @@ def plan_objections(
     classes = fail_on_classes_in_forecasts(planned, until)
     undecided = {"unknown"} if is_incomplete else fail_on_class_of_undecided_manifests(planned)
     unknown = unknown_fail_on_class(planned) | undecided
-    found = classes | fail_on_classes_of_open_plans(planned)
+    found = classes | fail_on_classes_of_incomplete_plans(planned)
     if limits.fail_on and (met := set(limits.fail_on) & found | unknown):
         yield failed_check_message(met)
     if objection := restarted_gpus_objection(planned, most_restarted, is_unknown="unknown" in classes | undecided):

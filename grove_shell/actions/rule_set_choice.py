@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.structs import replace
-from grove_core.operator_recognition import RecognisedOperator, recognised
+from grove_core.operator_recognition import RecognisedOperator, recognise_operator
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
@@ -33,7 +33,7 @@ def choose_rule_set(
             operator stands for the release that the cluster shows, else for the newest (IN-073).
         newer: marks of a newer release that are in the input and not in the cluster.
     """
-    shown = recognised(cluster, newer) if cluster is not None else None
+    shown = recognise_operator(cluster, newer) if cluster is not None else None
     named, source = (
         configured if option is None else option,
         RuleSetSource("configuration" if option is None else "option"),
@@ -78,10 +78,10 @@ def operator_rule_set_note(recognition: RecognisedOperator | None, rules: str) -
     if recognition is None or go is None:
         return ""
     from grove_core.areas.gang_termination.field.go_operator_rule_generations import (  # noqa: PLC0415 - of such clusters alone
-        newest_release_up_to,
+        release_or_newest_for_main,
     )
 
-    if newest_release_up_to(rules.partition("@")[2]) in go.fitting:
+    if release_or_newest_for_main(rules.partition("@")[2]) in go.fitting:
         return ""
     nearest = "predicts it" if go.has_known_release else "is the nearest"
     return f"{recognition.because}; --rules {recognition.rules} {nearest}"

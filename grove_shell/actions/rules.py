@@ -7,8 +7,8 @@ from typing import Any
 from grove_core.rule_sets.named import rule_sets
 from grove_shell.actions.installed_rule_sets import (
     RuleSetEntryPoint,
-    installed_rule_sets,
     known_rule_set_name,
+    rule_set_entry_points,
     rule_set_from_entry_point,
 )
 from grove_shell.catalogue.specification_rules import (
@@ -87,7 +87,7 @@ def print_rules(asked: tuple[str, ...], output: str) -> int:
 def _installed_among(names: Iterable[str]) -> dict[str, RuleSetEntryPoint]:
     """Return the rule sets of entry points among some names. Raises InstalledRuleSetFailed where one does not load."""
     others = [name for name in names if name not in rule_sets()]
-    found = {one.name: one for one in installed_rule_sets() if one.name in others} if others else {}
+    found = {one.name: one for one in rule_set_entry_points() if one.name in others} if others else {}
     for name in found:
         rule_set_from_entry_point(name)
     return found
@@ -111,7 +111,7 @@ def _report_unknown(words: Iterable[str]) -> None:
             word,
             [
                 *rule_sets(),
-                *(one.name for one in installed_rule_sets()),
+                *(one.name for one in rule_set_entry_points()),
                 *specification_rules_by_number(),
                 *reason_codes_by_rule_number().values(),
             ],
@@ -123,7 +123,7 @@ def _report_unknown(words: Iterable[str]) -> None:
 
 
 def _all_sets(output: str) -> int:
-    installed = installed_rule_sets()
+    installed = rule_set_entry_points()
     RENDERERS[output].print_result(
         page=lambda: rule_sets_page(
             {

@@ -5,8 +5,8 @@ from datetime import datetime
 from functools import partial
 
 from grove_core.admit_cluster_topology import admit_topology, admit_topology_deletion
+from grove_core.areas.topology.cluster_topology_snapshot import incomplete_topology_user_kinds
 from grove_core.areas.topology.pod_placement import NodeLabels
-from grove_core.areas.topology.topology_snapshot import incomplete_topology_user_kinds
 from grove_core.areas.topology.usage_report import count_sets_without_topology, topology_usage_report
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.gang_fit import check_gang_fit
@@ -33,8 +33,8 @@ from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem, item_problem_as_fault
 from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input_bytes
 from grove_shell.reading.input_topologies import NodeCollector, is_topology_object
-from grove_shell.reading.manifest_admission import AdmissionOptions
-from grove_shell.reading.pod_batch_decoding import object_count
+from grove_shell.reading.manifest_admission import ManifestAdmissionOptions
+from grove_shell.reading.pod_batch_decoding import object_count_of_input_part
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.formatting import (
     NOTHING_DECIDED,
@@ -140,7 +140,7 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
         from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
 
         collected = list_objects_of_all_kinds(source.live)
-    with progress_counter("reading", "object", size=object_count) as count:
+    with progress_counter("reading", "object", size=object_count_of_input_part) as count:
         capacity = NodeCollector(count)
         loaded = load_input_files(
             source.filenames,
@@ -148,7 +148,7 @@ def read_topology_command_input(source: InputSource, unused: str | None = None) 
             capacity.collect,
             collected,
             configuration,
-            admission=AdmissionOptions(by_topologies=False),
+            admission=ManifestAdmissionOptions(by_topologies=False),
             raising=False,
         )
     problems = (*configured.problems, *sorted((*loaded.faults, *capacity.faults), key=lambda fault: fault.sort_key))

@@ -16,7 +16,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.preflight import kinds_of_unknown_availability, preflight_notices, preflight_objections
 from grove_core.resources.api_names import GROVE, SET_KIND
-from grove_core.resources.crd_names import NamesInCrd
+from grove_core.resources.crd_name_clashes import NamesInCrd
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset_spec import read_podcliqueset_spec
 from grove_core.rule_sets.rule_set import RuleSet

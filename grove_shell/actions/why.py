@@ -24,7 +24,7 @@ from grove_shell.reconstruction.holes import holes_of_record, holes_outside_reco
 from grove_shell.reconstruction.record_scan import RebuiltRecord, rebuild_from_record
 from grove_shell.reconstruction.recorded_objects import SetKey
 from grove_shell.reconstruction.sets_in_question import StorySets
-from grove_shell.reconstruction.story import Story, Target, events_about, grouped_deletions, happenings_of
+from grove_shell.reconstruction.story import Story, StoryTarget, events_about, grouped_deletions, happenings_of
 from grove_shell.styled_text_page import print_error
 from grove_shell.views.formatting import (
     REST_UNKNOWN,
@@ -66,7 +66,7 @@ class WhyOptions:
     html: str | None = None
 
 
-def explain_deletions(options: WhyOptions) -> int:
+def explain_recorded_deletions(options: WhyOptions) -> int:
     """Read the record and print the story. Returns the exit code (CL-001)."""
     target = _target_of(options)
     if target is None:
@@ -107,13 +107,13 @@ def explain_deletions(options: WhyOptions) -> int:
     return ERROR if faults else DONE
 
 
-def _target_of(options: WhyOptions) -> Target | None:
+def _target_of(options: WhyOptions) -> StoryTarget | None:
     if options.target is None:
-        return Target(options.namespace)
+        return StoryTarget(options.namespace)
     kind, slash, name = options.target.partition("/")
     known = kind_named(kind)
     fits = known in {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod"}
-    return Target(options.namespace, known, name) if slash and name and "/" not in name and fits else None
+    return StoryTarget(options.namespace, known, name) if slash and name and "/" not in name and fits else None
 
 
 def _live_objects(
@@ -121,8 +121,8 @@ def _live_objects(
 ) -> tuple[CollectedObjects | None, tuple[ListedKubernetesEvent, ...], datetime | None]:
     if live is None:
         return None, (), None
+    from grove_shell.actions.event_listing import list_events  # noqa: PLC0415 - as above
     from grove_shell.actions.live_cluster_lists import list_objects_of_all_kinds  # noqa: PLC0415 - the client, which a file does not need
-    from grove_shell.actions.live_events import list_events  # noqa: PLC0415 - as above
 
     return list_objects_of_all_kinds(live), list_events(live), datetime.now(UTC)
 
@@ -147,7 +147,7 @@ def _read(
 
 def _story(
     options: WhyOptions,
-    target: Target,
+    target: StoryTarget,
     record: RebuiltRecord,
     flaws: AuditLogFaults,
     dumps: Sequence[Dump],
@@ -181,7 +181,9 @@ def _story(
     )
 
 
-def _roots_of(target: Target, record: RebuiltRecord, events: Sequence[ListedKubernetesEvent]) -> tuple[SetKey, ...]:
+def _roots_of(
+    target: StoryTarget, record: RebuiltRecord, events: Sequence[ListedKubernetesEvent]
+) -> tuple[SetKey, ...]:
     """Return the sets that Events name and the rest of the record does not show."""
     known = set(record.objects.roots)
     named = (SetKey(one.namespace, one.name) for one in events if one.kind == "PodCliqueSet")
@@ -212,7 +214,7 @@ def _shows_target(story: Story, record: RebuiltRecord) -> bool:
     )
 
 
-def _hint(target: Target, record: RebuiltRecord, events: Sequence[ListedKubernetesEvent]) -> str:
+def _hint(target: StoryTarget, record: RebuiltRecord, events: Sequence[ListedKubernetesEvent]) -> str:
     keys = [key for root in record.objects.roots for key in record.objects.keys_of(root)]
     names = {key.name for key in keys if key.kind == target.kind}
     names |= {event.name for event in events if event.kind == target.kind}

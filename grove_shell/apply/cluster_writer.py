@@ -10,7 +10,7 @@ from grove_core.resources.api_names import GROUP_KIND, GROVE, SET_KIND
 from grove_core.resources.labels import SET
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in, resource_version_number
 from grove_shell.apply.execute_concurrently import Execute
-from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
+from grove_shell.apply.fresh_reader import FreshReader, restorable_selector_label
 from grove_shell.apply.pod_relist import LastPodLists
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -97,4 +97,4 @@ class ClusterWriter:
 
 def _is_unlabelled_pod(ref: Ref, meta: ObjectMetadata) -> bool:
     """Return whether an object of a PodClique has no selector label; pods of other owners are not watched by it."""
-    return meta.controller.kind == "PodClique" and bool(missing_selector_label(ref.kind, meta))
+    return meta.controller.kind == "PodClique" and bool(restorable_selector_label(ref.kind, meta))

@@ -12,7 +12,7 @@ from grove_core.kernel.steps import AttemptOutcome
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in
 from grove_shell.apply.step_requests import (
-    UndecidableResponse,
+    UnusableApiResponse,
     merge_patch_with_version,
     outcome_and_message_of_response,
 )
@@ -77,7 +77,7 @@ class FreshReader:
             UndecidableResponse: the label was not restored, or was removed within ten seconds after it had been.
         """
         meta = metadata_in(raw)
-        label = missing_selector_label(ref.kind, meta)
+        label = restorable_selector_label(ref.kind, meta)
         found = await self._restored(ref, meta, label) if label else raw
         if found is not None:  # of a Secret there is only metadata (OP-050)
             self.cache.put(ref.kind, {**found, "apiVersion": ref.api_version, "kind": ref.kind})
@@ -96,7 +96,7 @@ class FreshReader:
         while self._restored_at and next(iter(self._restored_at.values())) <= now - _RESTORE_AGAIN_AFTER:
             del self._restored_at[next(iter(self._restored_at))]
         if uid in self._restored_at:
-            raise UndecidableResponse(f"{lost} again, right after it was restored")
+            raise UnusableApiResponse(f"{lost} again, right after it was restored")
         patch = merge_patch_with_version(ref, {"metadata": {"labels": label}}, guard_of_read_object(meta))
         response = await self.api.request(**patch._asdict())
         if response_confirms_absence(response, ref):
@@ -105,8 +105,8 @@ class FreshReader:
             raise _fault(response, ref, f"{lost}: {outcome_and_message_of_response(response, ref)[1]}")
         self._restored_at[uid] = now
         raw = response.json_body()
-        if missing_selector_label(ref.kind, metadata_in(raw)):
-            raise UndecidableResponse(f"{lost}: it was removed again at once")
+        if restorable_selector_label(ref.kind, metadata_in(raw)):
+            raise UnusableApiResponse(f"{lost}: it was removed again at once")
         return raw
 
 
@@ -115,7 +115,7 @@ def guard_of_read_object(meta: ObjectMetadata) -> Guard:
     return Guard(meta.uid, meta.resource_version)
 
 
-def missing_selector_label(kind: str, meta: ObjectMetadata) -> dict[str, str]:
+def restorable_selector_label(kind: str, meta: ObjectMetadata) -> dict[str, str]:
     """Return the selector label that an object lacks and that may be restored; empty if it lacks none."""
     label, _, text = KINDS[kind].selector.partition("=")
     if kind not in _LABELLED or meta.labels.get(label) == text:
@@ -126,4 +126,4 @@ def missing_selector_label(kind: str, meta: ObjectMetadata) -> dict[str, str]:
 def _fault(response: ApiResponse, ref: Ref, words: str) -> NoServerResponse:
     """Return the error for a response that does not show an object; of the one object, or of the whole server."""
     outcome, _ = outcome_and_message_of_response(response, ref)
-    return NoServerResponse(words) if outcome is AttemptOutcome.UNREACHABLE else UndecidableResponse(words, outcome)
+    return NoServerResponse(words) if outcome is AttemptOutcome.UNREACHABLE else UnusableApiResponse(words, outcome)

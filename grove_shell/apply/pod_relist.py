@@ -17,7 +17,7 @@ from grove_core.resources.api_names import CORE, GROVE, POD_KIND
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.single_flight import SingleFlight
-from grove_shell.apply.step_requests import UndecidableResponse
+from grove_shell.apply.step_requests import UnusableApiResponse
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.paged_lists import KindNotListed, list_kind_by_page
@@ -109,7 +109,7 @@ class LastPodLists:
         for clique, pod in unknown:
             try:
                 words = silence or await self._read(pod)
-            except UndecidableResponse as fault:
+            except UnusableApiResponse as fault:
                 words = str(fault)
             except NoServerResponse as fault:
                 words = silence = str(fault)

@@ -14,11 +14,11 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ens
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import clique_of_new_pod
 from grove_shell.apply.create_or_reuse import create_or_reuse_object
-from grove_shell.apply.fresh_reader import FreshReader, missing_selector_label
+from grove_shell.apply.fresh_reader import FreshReader, restorable_selector_label
 from grove_shell.apply.pod_relist import LastPodLists
 from grove_shell.apply.step_requests import (
     WRITER,
-    UndecidableResponse,
+    UnusableApiResponse,
     is_already_exists_response,
     outcome_and_message_of_response,
     request_of_step,
@@ -77,7 +77,7 @@ class StepExecutor:
             return Attempt(step, AttemptOutcome.CONFLICT, str(why))
         except NoServerResponse as fault:
             outcome, words = (
-                fault.outcome if isinstance(fault, UndecidableResponse) else AttemptOutcome.UNREACHABLE,
+                fault.outcome if isinstance(fault, UnusableApiResponse) else AttemptOutcome.UNREACHABLE,
                 str(fault),
             )
             is_lost = True
@@ -149,7 +149,7 @@ class StepExecutor:
         if not response_is_about_object(response, target):
             return outcome_and_message_of_response(response, target)
         meta = metadata_in(response.json_body())
-        is_labelled, owner = not missing_selector_label(target.kind, meta), meta.controller
+        is_labelled, owner = not restorable_selector_label(target.kind, meta), meta.controller
         if is_labelled:
             await self._take_in(target, response)
         if owner.uid != metadata_in(action.manifest).controller.uid:

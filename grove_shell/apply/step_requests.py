@@ -28,7 +28,7 @@ STATUS_WRITER: Final = "grove-operator-status"
 _WEBHOOK_FAILED: Final = "failed calling webhook"
 
 
-class UndecidableResponse(NoServerResponse):
+class UnusableApiResponse(NoServerResponse):
     """A response about one object by which nothing can be decided; the server may respond about others.
 
     Attributes:
@@ -74,7 +74,7 @@ def request_of_step(step: Step, cached: Resource | Pod | None) -> WriteRequest:
             return _status_patch(target, action, cached)
         case DropFinalizer() as action:
             if not isinstance(cached, Resource):
-                raise UndecidableResponse("not found", AttemptOutcome.CONFLICT)
+                raise UnusableApiResponse("not found", AttemptOutcome.CONFLICT)
             kept = [name for name in cached.finalizers if name != action.finalizer]
             return merge_patch_with_version(target, {"metadata": {"finalizers": kept}}, action.guard)
         case Delete() as action:
@@ -95,7 +95,7 @@ def _patch(target: Ref, fields: Mapping[str, Any], guard: Guard) -> WriteRequest
 
 def _status_patch(target: Ref, action: SetStatus, cached: Resource | Pod | None) -> WriteRequest:
     if not isinstance(cached, PodCliqueSet | ScalingGroup | PodClique | PodGang):
-        raise UndecidableResponse("not found", AttemptOutcome.CONFLICT)
+        raise UnusableApiResponse("not found", AttemptOutcome.CONFLICT)
     metadata = {"name": target.name, "namespace": target.namespace, **_version(action.guard)}
     status: Any = thaw_json(status_as_json(object_after_status_write(cached, action.fields)))
     body = {"apiVersion": target.api_version, "kind": target.kind, "metadata": metadata, "status": status}

@@ -6,7 +6,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TypeAlias
 
-from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE, TopologySnapshot
+from grove_core.areas.topology.cluster_topology_snapshot import KINDS_THAT_SHOW_USE, ClusterTopologySnapshot
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
@@ -23,7 +23,7 @@ from grove_shell.cache.root_keys import RootKey, is_topology_cache_key, topology
 from grove_shell.cache.topology_cache import TopologyCache
 from grove_shell.client.object_store import Key, StoresByKind
 
-Observation: TypeAlias = Snapshot | TopologySnapshot
+Observation: TypeAlias = Snapshot | ClusterTopologySnapshot
 """What a plan of one root is made of."""
 
 
@@ -163,12 +163,14 @@ class CacheView(StoresByKind):
         is_to_be = is_default and self.topologies.knows_if_topology_exists(name)
         return is_to_be or name in self.topologies.by_name
 
-    def _observe_topology(self, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologySnapshot | None:
+    def _observe_topology(
+        self, name: str, now: datetime, attempts: tuple[Attempt, ...]
+    ) -> ClusterTopologySnapshot | None:
         """Linear in all sets, and in the objects of the sets that use the topology."""
         if not self._has_topology(name):
             return None
         broken = {kind for set_cache in self._set_caches.values() for kind, _, _ in set_cache.broken}
-        return TopologySnapshot(
+        return ClusterTopologySnapshot(
             name=name,
             topology=self.topologies.by_name.get(name),
             users=tuple(

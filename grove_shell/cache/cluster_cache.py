@@ -10,7 +10,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE
+from grove_core.areas.topology.cluster_topology_snapshot import KINDS_THAT_SHOW_USE
 from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND, DOMAIN_KIND, GROUP_KIND, SET_KIND
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import compute_domain_from_json

@@ -7,7 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from grove_shell.actions.object_names import ObjectName
+    from grove_shell.actions.completion_object_names import ObjectName
 
 
 def complete_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -64,7 +64,7 @@ def _beginning_with(incomplete: str, names: Collection[str]) -> list[CompletionI
 def _names_in_input(params: dict[str, Any], kinds: Collection[str]) -> "list[ObjectName]":
     """Return the objects of the files that were given before, or of the cluster with ``--live``."""
     from grove_shell.actions.command_input import LiveClusterOptions
-    from grove_shell.actions.object_names import names_in_cluster, object_names_in_files
+    from grove_shell.actions.completion_object_names import names_in_cluster, object_names_in_files
 
     namespace = params.get("namespace")
     if params.get("live"):

@@ -102,9 +102,9 @@ class RuleSetOption(click.ParamType[str]):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click calls it by position
         """Return the names that begin with the text."""
         from grove_core.rule_sets.named import rule_sets
-        from grove_shell.actions.installed_rule_sets import installed_rule_sets
+        from grove_shell.actions.installed_rule_sets import rule_set_entry_points
 
-        installed = (one.name for one in installed_rule_sets())
+        installed = (one.name for one in rule_set_entry_points())
         names = dict.fromkeys((*(("auto",) if self.auto else ()), *rule_sets(), *installed))
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 

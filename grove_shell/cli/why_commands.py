@@ -80,7 +80,7 @@ def why_command(**options: Any) -> int:
     if where["everywhere"] and options["namespace"] is not None:
         raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")
     from grove_shell.actions.command_input import LiveClusterOptions
-    from grove_shell.actions.why import WhyOptions, explain_deletions
+    from grove_shell.actions.why import WhyOptions, explain_recorded_deletions
 
     source = LiveClusterOptions(namespace=options["namespace"], **where) if live else None
-    return explain_deletions(WhyOptions(**options, live=source))
+    return explain_recorded_deletions(WhyOptions(**options, live=source))

@@ -108,10 +108,10 @@ def kinds_in_served_versions(configuration: Configuration, served: ServedApis) -
     """Return the kinds, with ComputeDomain and ResourceClaim in the versions that are served (decisions D2, D14)."""
     domain_format = compute_domain_format_to_write(configuration, served)
     domains = replace(KINDS[DOMAIN_KIND], api_version=domain_format.api_version)
-    return MappingProxyType({**kinds_with_served_claims(served), DOMAIN_KIND: domains})
+    return MappingProxyType({**kinds_at_served_claim_version(served), DOMAIN_KIND: domains})
 
 
-def kinds_with_served_claims(served: ServedApis) -> Mapping[str, ApiKind]:
+def kinds_at_served_claim_version(served: ServedApis) -> Mapping[str, ApiKind]:
     """Return the kinds, with claims and their templates in the newest version that is served (CL-108)."""
     claims = {kind: replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version) for kind in CLAIM_KINDS}
     return MappingProxyType({**KINDS, **claims})

@@ -7,8 +7,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeGuard, TypeVar
 import msgspec
 
 from grove_core.kernel.refs import Ref
+from grove_core.resources.decoded_pod import UnreadableFields
 from grove_core.resources.encoded_object import EncodedObject
-from grove_core.resources.pod_fields import UnreadableFields
 from grove_shell.client.api_kinds import KINDS, ApiKind
 from grove_shell.client.api_response import NOT_FOUND, ApiResponse
 from grove_shell.client.api_session import NoServerResponse, WatchRefused
@@ -139,7 +139,7 @@ def encoded_list_in_response(kind: ApiKind, response: ApiResponse) -> ListBody[E
     return ListBody(found.metadata, items) if is_list_of_kind(without_items, kind) else None
 
 
-def is_body_of_object_at_address(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
+def body_is_of_object(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
     """Return whether a body is the object of this address, or its metadata where only that is requested."""
     kinds = (ref.kind, _METADATA_ALONE) if ref.kind in _KNOWN_BY_METADATA else (ref.kind,)
     return is_api_object(raw) and raw.get("kind") in kinds and raw["metadata"]["name"] == ref.name
@@ -147,7 +147,7 @@ def is_body_of_object_at_address(raw: object, ref: Ref) -> TypeGuard[dict[str, A
 
 def response_is_about_object(response: ApiResponse, ref: Ref) -> bool:
     """Return whether a response shows the object that was requested or written."""
-    return response.is_success and is_body_of_object_at_address(response.json_body(), ref)
+    return response.is_success and body_is_of_object(response.json_body(), ref)
 
 
 def response_confirms_write(response: ApiResponse, ref: Ref) -> bool:

@@ -39,7 +39,7 @@ from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import APPLY, JSON, MERGE, ApiSession, NoServerResponse
 from grove_shell.client.proxy_response_check import (
-    is_body_of_object_at_address,
+    body_is_of_object,
     is_list_of_kind,
     response_confirms_absence,
 )
@@ -186,7 +186,7 @@ def _success(request: DaemonRequest, response: ApiResponse) -> RequestResult:
         MalformedObject: the object cannot be parsed.
     """
     raw, ref = response.json_body(), _object_of(request)
-    if not (is_list_of_kind(raw, PODS) if ref is None else is_body_of_object_at_address(raw, ref)):
+    if not (is_list_of_kind(raw, PODS) if ref is None else body_is_of_object(raw, ref)):
         detail = f"the response is not what was requested: {response.error_message}"
         return RequestFailed(RequestResultKind.NO_RESPONSE, detail)
     if isinstance(request, ListPodsRequest):

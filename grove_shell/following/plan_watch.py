@@ -31,7 +31,7 @@ from grove_shell.styled_text_page import (
     write_stdout,
 )
 from grove_shell.views.formatting import clock_time, object_display_name, relative_time
-from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, pending_replicas
+from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, replicas_pending_termination
 from grove_shell.views.renderers import RENDERERS
 
 _TICK: Final = 1.0  # s
@@ -105,7 +105,7 @@ class _PlanWatch:
         found = await self._thread.run(lambda: read_input_and_plan(source, self._options))
         document = found.plan.document
         stories = tuple(map(explanation_of_forecast, document.forecasts))
-        pending = pending_replicas(document.forecasts, stories)
+        pending = replicas_pending_termination(document.forecasts, stories)
         self._next = next((one for one in pending if one.first > document.as_of), None)
         self._has_clock = begun <= document.as_of <= _now()
         self._due = next_deadline(document, stories) if self._has_clock else None

@@ -5,7 +5,7 @@ from typing import Any
 
 from grove_core.resources.api_names import POD_KIND
 from grove_core.resources.object_metadata import metadata_in
-from grove_shell.actions.live_cluster_lists import NODES, node_in_capture
+from grove_shell.actions.live_cluster_lists import NODES, reduce_node_for_capture
 from grove_shell.client.object_store import CachedObject, Key, ObjectStore, Raw, StoresByKind
 
 Json = dict[str, Any]
@@ -64,4 +64,4 @@ def _same(raw: Raw) -> Json:
 
 def _node(raw: Mapping[str, Any]) -> Json:
     """Return what a plan reads of a node, so that its heartbeats change nothing."""
-    return node_in_capture(dict(raw))
+    return reduce_node_for_capture(dict(raw))

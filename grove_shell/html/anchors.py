@@ -12,7 +12,7 @@ OWN: Final = "-"
 _BLANK: Final = re.compile(r"\s")
 
 
-class Anchors:
+class HtmlAnchorIds:
     """Gives each object of a page its id: the name, or with namespace or kind where that is taken."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_shell.catalogue.specification_rules import SpecificationRule, specification_rules_by_number
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class HtmlReason:
 class CitedRules:
     """Turns reasons into sentences with links, and remembers the rules that they cite."""
 
-    def __init__(self, anchors: Anchors) -> None:
+    def __init__(self, anchors: HtmlAnchorIds) -> None:
         self._anchors = anchors
         self._codes: dict[str, str] = {}
 

@@ -46,7 +46,7 @@ def without_own_names(difference: Difference, set_name: str) -> Iterator[tuple[s
         yield sign, _NUMBER.sub("", names.sub("-", text))
 
 
-class StoredValues:
+class ObjectValuesByRound:
     """The values of the objects of one set, from round to round: those of the input, then those that steps write."""
 
     def __init__(self, snapshot: Snapshot | None) -> None:

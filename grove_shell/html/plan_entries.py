@@ -7,7 +7,7 @@ from datetime import datetime
 
 from grove_core.forecast_explanation import EntryUrgency, ExplainedCause, ExplainedReplica, ForecastExplanation
 from grove_core.kernel.refs import Ref
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.views.formatting import (
     clock_time,
@@ -48,7 +48,7 @@ class EntryView:
 
 
 def plan_entry_views(
-    story: ForecastExplanation, anchors: Anchors, cited: CitedRules, now: datetime
+    story: ForecastExplanation, anchors: HtmlAnchorIds, cited: CitedRules, now: datetime
 ) -> tuple[EntryView, ...]:
     """Return the entries of a set, the most urgent first; a replica that is kept has one where it is not well.
 
@@ -67,7 +67,7 @@ def plan_entry_views(
     return tuple(views)
 
 
-def replica_link(anchors: Anchors, replica: Ref, root: Ref) -> str:
+def replica_link(anchors: HtmlAnchorIds, replica: Ref, root: Ref) -> str:
     """Return the link to the entry of a replica, else to the replica in the tree, else to its set."""
     places = (_entry_ref(replica), replica, root)
     return next((link for place in places if (link := anchors.link_to(place))), "")

@@ -12,12 +12,12 @@ from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 from grove_shell.html.cited_reasons import CitedRules
-from grove_shell.html.object_diffs import StoredValues
+from grove_shell.html.object_diffs import ObjectValuesByRound
 from grove_shell.html.plan_entries import EntryView, plan_entry_views
 from grove_shell.html.rendering import fill_html_template
-from grove_shell.html.report_trees import name_objects, state_counts
+from grove_shell.html.report_trees import assign_object_ids, state_counts
 from grove_shell.html.round_steps import DifferencesWithIds, RoundView, round_views
 from grove_shell.html.text_lines import HtmlLine, HtmlSpan, html_lines, style_classes
 from grove_shell.html.timeline import plan_timeline
@@ -83,11 +83,11 @@ def plan_html(
         snapshots: of the sets that were planned, for the states of their pods.
         until: the end of the forecast time; None without one.
     """
-    anchors = Anchors()
+    anchors = HtmlAnchorIds()
     cited = CitedRules(anchors)
     stories = [explanation_of_forecast(forecast) for forecast in document.forecasts]
     by_root = {snapshot.root_ref: snapshot for snapshot in snapshots}
-    name_objects(document.forecasts, by_root, anchors)
+    assign_object_ids(document.forecasts, by_root, anchors)
     builder = _SetViews(document, context, anchors, cited)
     by_urgency = sorted(zip(document.forecasts, stories, strict=True), key=lambda both: both[1].urgency_rank)
     sets = [builder.view(forecast, story, by_root.get(forecast.root)) for forecast, story in by_urgency]
@@ -111,7 +111,9 @@ def plan_html(
 class _SetViews:
     """Makes the views of the sets of one plan."""
 
-    def __init__(self, document: PlanDocument, context: PlanPageContext, anchors: Anchors, cited: CitedRules) -> None:
+    def __init__(
+        self, document: PlanDocument, context: PlanPageContext, anchors: HtmlAnchorIds, cited: CitedRules
+    ) -> None:
         self._document, self._context, self._anchors, self._cited = document, context, anchors, cited
         self.places = TreeNodeIdsAndReasons(anchors, cited, document.as_of)
         self._shown = DifferencesWithIds()
@@ -132,7 +134,7 @@ class _SetViews:
         add_set_warnings(warnings, forecast, story, full=self._context.verbose)
         add_later_termination_lines(later, forecast, now)
         add_plan_rounds(later, forecast, full=self._context.verbose)
-        rounds, left_out = round_views(forecast, StoredValues(snapshot), cited, self._shown, now)
+        rounds, left_out = round_views(forecast, ObjectValuesByRound(snapshot), cited, self._shown, now)
         needs_attention = not story.needs_no_attention or forecast.edit is not None
         return SetView(
             anchor=self._anchors.id_of(forecast.root),

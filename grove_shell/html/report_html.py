@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import Final
 
 from grove_core.kernel.structs import replace
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 from grove_shell.html.cited_reasons import CitedRules
 from grove_shell.html.rendering import fill_html_template
 from grove_shell.html.report_sections import ReportSection, report_section
@@ -35,7 +35,7 @@ def report_html(
         lanes: the PodCliques of a simulation over time; None for other commands.
         plans: what the result was made of; None where that is no plan.
     """
-    anchors = Anchors()
+    anchors = HtmlAnchorIds()
     cited = CitedRules(anchors)
     trees = None if plans is None else html_report_trees(plans, anchors, cited)
     found = html_sections(page)

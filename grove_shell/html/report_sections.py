@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 from grove_shell.html.report_trees import ReportTrees, SetTreeView
 from grove_shell.html.text_lines import HtmlLine
 
@@ -32,7 +32,7 @@ class ReportSection:
     tree: SetTreeView | None
 
 
-def report_section(lines: Sequence[HtmlLine], anchors: Anchors, trees: ReportTrees | None) -> ReportSection:
+def report_section(lines: Sequence[HtmlLine], anchors: HtmlAnchorIds, trees: ReportTrees | None) -> ReportSection:
     """Return a section; the id of one about a set is that of the set."""
     heading = lines[0] if lines[0].is_heading else None
     rest = lines[1:] if heading is not None else lines
@@ -47,7 +47,7 @@ def report_section(lines: Sequence[HtmlLine], anchors: Anchors, trees: ReportTre
     )
 
 
-def _anchor(heading: HtmlLine | None, anchors: Anchors) -> str:
+def _anchor(heading: HtmlLine | None, anchors: HtmlAnchorIds) -> str:
     """Return the id of a section: the name of the first object in its heading, else the heading."""
     if heading is None:
         return ""

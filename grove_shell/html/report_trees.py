@@ -11,9 +11,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 from grove_shell.html.cited_reasons import CitedRules
-from grove_shell.html.timeline import Timeline, plan_timeline
+from grove_shell.html.timeline import TerminationTimeline, plan_timeline
 from grove_shell.html.tree_places import TreeNodeIdsAndReasons
 from grove_shell.views.tree.object_states import ObjectState
 from grove_shell.views.tree.object_tree import set_tree
@@ -62,16 +62,16 @@ class ReportTrees:
     sets: Mapping[str, SetTreeView]
     places: TreeNodeIdsAndReasons
     states: tuple[tuple[ObjectState, int], ...]
-    timelines: tuple[tuple[str, Timeline], ...]
+    timelines: tuple[tuple[str, TerminationTimeline], ...]
     rules: str
     at: str
 
 
-def html_report_trees(plans: PlansOfResult, anchors: Anchors, cited: CitedRules) -> ReportTrees:
+def html_report_trees(plans: PlansOfResult, anchors: HtmlAnchorIds, cited: CitedRules) -> ReportTrees:
     """Return the trees of a page, and give an id to every object of them."""
     first = plans.documents[0]
     by_root = {snapshot.root_ref: snapshot for snapshot in plans.snapshots}
-    name_objects(first.forecasts, by_root, anchors)
+    assign_object_ids(first.forecasts, by_root, anchors)
     places = TreeNodeIdsAndReasons(anchors, cited, first.as_of, plans.marked)
     sets = dict[str, SetTreeView]()
     for forecast in first.forecasts:
@@ -92,11 +92,11 @@ def html_report_trees(plans: PlansOfResult, anchors: Anchors, cited: CitedRules)
     )
 
 
-def _timeline(document: PlanDocument, until: datetime | None, anchors: Anchors) -> Timeline | None:
+def _timeline(document: PlanDocument, until: datetime | None, anchors: HtmlAnchorIds) -> TerminationTimeline | None:
     return plan_timeline(document, tuple(map(explanation_of_forecast, document.forecasts)), until, anchors)
 
 
-def name_objects(forecasts: Iterable[Forecast], by_root: Mapping[Ref, Snapshot], anchors: Anchors) -> None:
+def assign_object_ids(forecasts: Iterable[Forecast], by_root: Mapping[Ref, Snapshot], anchors: HtmlAnchorIds) -> None:
     """Give ids to all objects before any of them is linked to."""
     for forecast in forecasts:
         anchors.id_of(forecast.root)

@@ -18,7 +18,7 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast, ForecastRound
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
-from grove_shell.html.object_diffs import Difference, StoredValues, without_own_names
+from grove_shell.html.object_diffs import Difference, ObjectValuesByRound, without_own_names
 from grove_shell.views.formatting import (
     clock_time,
     count_with_noun,
@@ -118,7 +118,7 @@ class RoundView:
 
 
 def round_views(
-    forecast: Forecast, stored: StoredValues, cited: CitedRules, shown: DifferencesWithIds, now: datetime
+    forecast: Forecast, stored: ObjectValuesByRound, cited: CitedRules, shown: DifferencesWithIds, now: datetime
 ) -> tuple[tuple[RoundView, ...], int]:
     """Return the rounds of a forecast that write or withhold, and how many repeated rounds are left out (GF-086).
 
@@ -143,7 +143,12 @@ def round_views(
 
 
 def _round_view(
-    round_: ForecastRound, root: Ref, stored: StoredValues, cited: CitedRules, now: datetime, assumes: tuple[str, ...]
+    round_: ForecastRound,
+    root: Ref,
+    stored: ObjectValuesByRound,
+    cited: CitedRules,
+    now: datetime,
+    assumes: tuple[str, ...],
 ) -> RoundView:
     when = clock_time(round_.at, now) + (f" ({relative_time(round_.at, now)})" if round_.at > now else "")
     return RoundView(
@@ -159,7 +164,7 @@ def _round_view(
     )
 
 
-def _groups(steps: Sequence[Step], root: Ref, stored: StoredValues, cited: CitedRules) -> Iterator[StepGroup]:
+def _groups(steps: Sequence[Step], root: Ref, stored: ObjectValuesByRound, cited: CitedRules) -> Iterator[StepGroup]:
     """Yield the steps in their order, like ones together: of one action, kind, rules, termination and difference."""
     found: dict[Hashable, list[tuple[Step, Difference]]] = {}
     for step in steps:

@@ -38,7 +38,7 @@ class LaneBreach(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class PodCliqueTimelineRow:
     """One PodClique; ``summary`` is its last state in words."""
 
     name: str
@@ -51,7 +51,7 @@ class Lane:
 class SimulationLanes:
     """All lanes; ``left_out`` is the number of those beyond the limit."""
 
-    lanes: tuple[Lane, ...]
+    lanes: tuple[PodCliqueTimelineRow, ...]
     ticks: tuple[tuple[str, str], ...]
     left_out: int
 
@@ -76,7 +76,7 @@ def _ticks(end: int) -> Iterator[tuple[str, str]]:
         yield f"{_percent(at, end):.2f}%", go_duration_text(at) if at else "start"
 
 
-def _lane(timeline: PodCliqueTimeline, end: int) -> Lane:
+def _lane(timeline: PodCliqueTimeline, end: int) -> PodCliqueTimelineRow:
     bars: list[LaneBar] = []
     samples = timeline.samples
     for number, sample in enumerate(samples):
@@ -85,7 +85,7 @@ def _lane(timeline: PodCliqueTimeline, end: int) -> Lane:
             bars += _bars(sample.counts, max(sample.replicas, sum(sample.counts)), sample.at, until, end)
     last = samples[-1]
     words = ", ".join(f"{count:,} {state}" for count, state in zip(last.counts, STATES, strict=True) if count)
-    return Lane(
+    return PodCliqueTimelineRow(
         name=timeline.name,
         summary=f"{words or 'no pods'} at the end",
         bars=tuple(bars),

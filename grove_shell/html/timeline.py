@@ -8,10 +8,14 @@ from typing import Final, NamedTuple
 from grove_core.document.plan_document import PlanDocument
 from grove_core.forecast_explanation import ForecastExplanation
 from grove_core.kernel.time_formats import short_duration_text
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 from grove_shell.html.plan_entries import replica_link
 from grove_shell.views.formatting import clock_time, deletion_impact_text, object_display_name, relative_time
-from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, TerminationAt, pending_replicas
+from grove_shell.views.plan.planned_terminations import (
+    ReplicaPendingTermination,
+    TerminationAt,
+    replicas_pending_termination,
+)
 from grove_shell.views.time_axis import axis_tick_times
 
 MOST_ROWS: Final = 60
@@ -20,7 +24,7 @@ _RIGHT: Final = 97.0
 _PAST: Final = 0.12  # share of the width for delays that began before
 
 
-class Bar(NamedTuple):
+class DelayBar(NamedTuple):
     """A delay: its begin and its width in percent; ``began`` is whether it began before the first time shown."""
 
     x: str
@@ -29,7 +33,7 @@ class Bar(NamedTuple):
     title: str
 
 
-class Mark(NamedTuple):
+class TerminationMark(NamedTuple):
     """A termination: its place in percent, what it takes, and a link to its reasons."""
 
     x: str
@@ -46,12 +50,12 @@ class ReplicaTimelineRow:
     link: str
     when: str
     is_due: bool
-    bar: Bar | None
-    marks: tuple[Mark, ...]
+    bar: DelayBar | None
+    marks: tuple[TerminationMark, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class TerminationTimeline:
     """All rows, the first termination first.
 
     Attributes:
@@ -69,8 +73,8 @@ class Timeline:
 
 
 def plan_timeline(
-    document: PlanDocument, stories: Sequence[ForecastExplanation], until: datetime | None, anchors: Anchors
-) -> Timeline | None:
+    document: PlanDocument, stories: Sequence[ForecastExplanation], until: datetime | None, anchors: HtmlAnchorIds
+) -> TerminationTimeline | None:
     """Return the timeline from the time of the plan to ``until``, or to the last event; None where nothing comes.
 
     Args:
@@ -79,13 +83,13 @@ def plan_timeline(
         anchors: has the ids that terminations link to.
     """
     now = document.as_of
-    rows = pending_replicas(document.forecasts, stories)
+    rows = replicas_pending_termination(document.forecasts, stories)
     if not rows:
         return None
     end = max(until or now, *(at for row in rows for at in row.times), now + timedelta(seconds=1))
     axis = _Axis(now, end, has_past=any(row.since is not None and row.since < now for row in rows))
     shown = tuple(_placed(row, axis, anchors) for row in rows[:MOST_ROWS])
-    return Timeline(
+    return TerminationTimeline(
         rows=shown,
         ticks=tuple(axis.ticks()),
         now=axis.place(now),
@@ -116,7 +120,7 @@ class _Axis:
             yield self.place(at), text
 
 
-def _placed(row: ReplicaPendingTermination, axis: _Axis, anchors: Anchors) -> ReplicaTimelineRow:
+def _placed(row: ReplicaPendingTermination, axis: _Axis, anchors: HtmlAnchorIds) -> ReplicaTimelineRow:
     link = replica_link(anchors, row.replica, row.root)
     first = row.first
     bar = None
@@ -126,9 +130,9 @@ def _placed(row: ReplicaPendingTermination, axis: _Axis, anchors: Anchors) -> Re
         start = axis.percent(since)
         width = max(axis.percent(end) - start, 0.4)
         title = f"the delay runs from {clock_time(since, axis.now)} to {clock_time(end, axis.now)}"
-        bar = Bar(f"{start:.2f}%", f"{width:.2f}%", since < axis.start, title)
+        bar = DelayBar(f"{start:.2f}%", f"{width:.2f}%", since < axis.start, title)
     ends = row.ends.first or (TerminationAt(first, None),)
-    marks = tuple(Mark(axis.place(end.at), _title(row, end, axis.now), link) for end in ends)
+    marks = tuple(TerminationMark(axis.place(end.at), _title(row, end, axis.now), link) for end in ends)
     more = f", then {row.ends.all - 1:,} more" if row.ends.all > 1 else ""
     is_due = first <= axis.now
     when = f"{clock_time(first, axis.now)} ({relative_time(first, axis.now)}){more}"

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from grove_core.kernel.refs import Ref
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 from grove_shell.html.cited_reasons import CitedRules, HtmlReason
 from grove_shell.views.formatting import clock_time, relative_time
 from grove_shell.views.tree.object_states import ObjectState
@@ -13,7 +13,7 @@ from grove_shell.views.tree.tree_nodes import PodRow, TreeNode, TreeNodeKind
 class TreeNodeIdsAndReasons:
     """The ids and reasons of the nodes of a page; a template asks for those of each node."""
 
-    def __init__(self, anchors: Anchors, cited: CitedRules, now: datetime, marked: Ref | None = None) -> None:
+    def __init__(self, anchors: HtmlAnchorIds, cited: CitedRules, now: datetime, marked: Ref | None = None) -> None:
         """Know no tree yet.
 
         Args:

@@ -11,7 +11,7 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.update_forecast import UncollectedObjectCounts
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLAIM_KIND, GANG_KIND
-from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
+from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.expected_replicas import expected_set_of
@@ -68,7 +68,7 @@ def _gang_names(seen: Snapshot, rules: RuleSet) -> frozenset[str]:
 
 def _with_every_object(start: Snapshot, before: PodCliqueSet, rules: RuleSet, kinds: AbstractSet[str]) -> Snapshot:
     """Return the set before the edit with every object of these kinds that it should have then."""
-    root = replace(before, edit=PlannedManifestChange.OF_MORE)
+    root = replace(before, edit=PlannedSetChange.OF_MORE)
     seen = replace(start, root=root, complete=start.complete | kinds)
     at_once, cluster = replace(rules, withholds=_nothing_withheld), InMemoryCluster((seen,))
     for step in _of_kinds(reconcile(seen, at_once).steps, kinds):

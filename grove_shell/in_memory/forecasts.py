@@ -26,7 +26,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER, TOPOLOGY_KIND
 from grove_core.resources.node_loss import NodesByName
 from grove_core.resources.pod import Pod
-from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
@@ -103,7 +103,7 @@ def forecasts_of_topologies(
     """Return the forecasts of topologies with steps or withheld steps (TP-047); sets have forecasts of their own."""
     if not cluster.topologies and not cluster.configuration.topology.enabled:
         return ()
-    from grove_core.areas.topology.topology_snapshot import topology_snapshots  # noqa: PLC0415 - few clusters have topologies (P11)
+    from grove_core.areas.topology.cluster_topology_snapshot import topology_snapshots  # noqa: PLC0415 - few clusters have topologies (P11)
     from grove_core.reconcile_topology import forecast_topology  # noqa: PLC0415 - as above
 
     found = (forecast_topology(moment) for moment in topology_snapshots(cluster, now, attempts))
@@ -118,7 +118,7 @@ def snapshot_with_set_as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
     root = snapshot.root
     if not root.uid:
         return snapshot_of_newly_created_set(snapshot, rules)
-    if root.edit is PlannedManifestChange.NONE:
+    if root.edit is PlannedSetChange.NONE:
         return snapshot
     return replace(snapshot, root=replace(root, spec=with_default_termination_delay(root.spec, rules)))
 

@@ -27,7 +27,7 @@ from grove_core.kernel.steps import (
     SetStatus,
     Step,
     StepStage,
-    UnexpectedTarget,
+    UnexpectedTargetState,
 )
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.resources.api_names import DOMAIN_KIND, GROUP_KIND, TOPOLOGY_KIND
@@ -113,7 +113,7 @@ class InMemoryCluster(GarbageCollectedStore):
             return self._ensure(step, action)
         item = self.get_pod(step.target) if step.target.kind == "Pod" else self._item(step.target)
         if item is None:
-            return _unexpected(step, AttemptOutcome.CONFLICT, UnexpectedTarget.ABSENT)
+            return _unexpected(step, AttemptOutcome.CONFLICT, UnexpectedTargetState.ABSENT)
         refusal = _refusal_of(step, item, action)
         if refusal is not None:
             return refusal
@@ -220,10 +220,10 @@ def _as_found(step: Step, there: StoredObject | Pod, wanted: StoredObject | Pod)
         return Attempt(step, AttemptOutcome.REFUSED, f"{step.target.short} already exists; it belongs to another owner")
     if there.deleting:
         return Attempt(step, AttemptOutcome.CONFLICT, "the one before is being deleted")
-    return _unexpected(step, AttemptOutcome.DONE, UnexpectedTarget.PRESENT)
+    return _unexpected(step, AttemptOutcome.DONE, UnexpectedTargetState.PRESENT)
 
 
-def _unexpected(step: Step, outcome: AttemptOutcome, target: UnexpectedTarget) -> Attempt:
+def _unexpected(step: Step, outcome: AttemptOutcome, target: UnexpectedTargetState) -> Attempt:
     return Attempt(step, outcome, target.value, unexpected=target)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.frozen import FrozenMap, object_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
@@ -64,7 +64,7 @@ class SetAfterRounds:
 
 
 def _host_name(manifest: FrozenMap) -> str:
-    return str(object_at(manifest, "spec").get("hostname", ""))
+    return str(object_under_key(manifest, "spec").get("hostname", ""))
 
 
 def may_create_object_named(snapshot: Snapshot, name: str) -> bool:

@@ -22,9 +22,9 @@ from grove_core.plan.update_forecast import (
     pod_and_gpu_counts_of_new_set,
 )
 from grove_core.resources.api_names import POD_GROUP_KIND
-from grove_core.resources.edited_manifest_fields import ManifestChange
+from grove_core.resources.edited_manifest_fields import ManifestFieldChange
 from grove_core.resources.pod import FINISHED_PHASES, Pod, active_pods
-from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
+from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot, uncollected_part_kinds
 from grove_shell.in_memory.forecasts import (
@@ -52,7 +52,7 @@ def forecast_with_edit(
     forecast: Forecast,
     snapshot: Snapshot,
     rules: RuleSet,
-    changes: Mapping[str, tuple[ManifestChange, ...]],
+    changes: Mapping[str, tuple[ManifestFieldChange, ...]],
     stored: Mapping[str, PodCliqueSet],
     work: int = MOST_WORK,
     progress: Callable[[UpdateStage], None] | None = None,
@@ -70,18 +70,18 @@ def forecast_with_edit(
     root = snapshot.root
     if not root.uid:
         return replace(forecast, creates=pod_and_gpu_counts_of_new_set(root.spec))
-    if root.edit is PlannedManifestChange.NONE:
+    if root.edit is PlannedSetChange.NONE:
         return forecast
     name = f"{root.ref.namespace}/{root.ref.name}"
     found = tuple(_changes_as_stored(changes.get(name, ()), rules))
     before = stored.get(name)
     lacks, changed = _uncollected_parts(snapshot, before), cliques_with_changed_pods(found)
-    followed = None if lacks else followed_update(snapshot, rules, changed, work, progress, first)
+    followed = None if lacks else forecast_update_of_edit(snapshot, rules, changed, work, progress, first)
     if followed is None:
         return replace(forecast, edit=EditForecast(found, None, lacks=lacks or (POD_GROUP_KIND,)))
     if before is None or not before.status.updating:
         return replace(forecast, edit=EditForecast(found, followed.forecast))
-    running = followed_update(replace(snapshot, root=before), rules, work=work, progress=progress)
+    running = forecast_update_of_edit(replace(snapshot, root=before), rules, work=work, progress=progress)
     return replace(forecast, edit=EditForecast(found, _with_anyway(followed, running or followed)))
 
 
@@ -91,7 +91,7 @@ def _uncollected_parts(snapshot: Snapshot, before: PodCliqueSet | None) -> tuple
     return tuple(sorted({kind for root in roots for kind in uncollected_part_kinds(replace(snapshot, root=root))}))
 
 
-def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Iterator[ManifestChange]:
+def _changes_as_stored(changes: Iterable[ManifestFieldChange], rules: RuleSet) -> Iterator[ManifestFieldChange]:
     """Yield the changes, with the default terminationDelay of the rules in place of an absent one (GF-001)."""
     for change in changes:
         if change.path != _DELAY or change.after is not None or rules.default_delay is None:
@@ -120,7 +120,7 @@ def _with_anyway(followed: FollowedUpdateForecast, running: FollowedUpdateForeca
     return replace(followed.forecast, anyway=anyway)
 
 
-def followed_update(
+def forecast_update_of_edit(
     given: Snapshot,
     rules: RuleSet,
     changed: frozenset[str] = frozenset(),

@@ -34,7 +34,9 @@ class RemainingFileContent(NamedTuple):
     content: BytesIO
 
 
-def sources_in(given: Iterable[Any]) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...], RemainingFileContent | None]:
+def split_sources_by_type(
+    given: Iterable[Any],
+) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...], RemainingFileContent | None]:
     """Return the paths, the objects and the open file among some sources; lists are flattened.
 
     Raises:
@@ -101,7 +103,7 @@ def _no_object(item: object) -> dict[str, Any]:
     raise TypeError(f"an item of a list is an object as a dict; got {_type_name(item)}")
 
 
-def moment(given: datetime | str | None, name: str) -> "datetime | None":
+def utc_time_argument(given: datetime | str | None, name: str) -> "datetime | None":
     """Return a time in UTC.
 
     Raises:
@@ -130,7 +132,7 @@ def require_decision_time(given: datetime | str | None) -> Now:
     words = {one.value: one for one in NowWord}
     if isinstance(given, str) and given in words:
         return words[given]
-    return moment(given, "now")
+    return utc_time_argument(given, "now")
 
 
 def time_span_from_argument(given: timedelta | datetime | str | None, now: datetime, name: str) -> timedelta:
@@ -146,7 +148,7 @@ def time_span_from_argument(given: timedelta | datetime | str | None, now: datet
             raise ValueError(f"{name} is no time span such as 6h or 1h30m; a day is 24h: got {given!r}")
         given = found
     if isinstance(given, datetime):
-        given = (moment(given, name) or given) - now
+        given = (utc_time_argument(given, name) or given) - now
     if not isinstance(given, timedelta):
         raise TypeError(f"{name} is a timedelta, a datetime or a text such as 6h; got {_type_name(given)}")
     if given <= timedelta(0):

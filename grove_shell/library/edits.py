@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from grove_core.document.edit_format import edit_as_json
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
-from grove_core.resources.edited_manifest_fields import ManifestChange
+from grove_core.resources.edited_manifest_fields import ManifestFieldChange
 from grove_shell.library.objects import qualified_name
 from grove_shell.library.tables import Table, table_of
 
@@ -49,7 +49,7 @@ class EditEffect(NamedTuple):
     """
 
     set: str
-    changes: tuple[ManifestChange, ...]
+    changes: tuple[ManifestFieldChange, ...]
     restarts: PodsAndGpus | None
     removes: PodsAndGpus | None
     terminates: PodsAndGpus | None

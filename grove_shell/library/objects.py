@@ -150,7 +150,7 @@ def _set_state(snapshot: Snapshot, rules: RuleSet) -> SetState:
                 one.subject.replica,
                 one.urgency.value,
                 one.until,
-                "; ".join(sentences_of(one)),
+                "; ".join(cause_sentences_of_entry(one)),
             )
             for one in story.entries
         ),
@@ -211,7 +211,7 @@ def subject_display_name(subject: Ref) -> str:
     return subject.name if subject.replica is None else f"{subject.name} replica {subject.replica}"
 
 
-def sentences_of(entry: ExplainedReplica) -> Iterator[str]:
+def cause_sentences_of_entry(entry: ExplainedReplica) -> Iterator[str]:
     """Yield why an entry is as it is: the sentences of its causes, and of the causes behind them."""
     todo = [*entry.causes]
     while todo:

@@ -18,7 +18,7 @@ from grove_shell.library.arguments import Sets, time_span_from_argument
 from grove_shell.library.cluster import Cluster, require_cluster
 from grove_shell.library.edits import EditEffect, NewSet, ServingDuringEdit, edits_of, new_sets_of
 from grove_shell.library.html_tables import html_page_of_tables, html_table
-from grove_shell.library.objects import qualified_name, sentences_of
+from grove_shell.library.objects import cause_sentences_of_entry, qualified_name
 from grove_shell.library.scheduling_gates import GatedPod, gated_pods_in
 from grove_shell.library.steps import PlannedStep, WithheldStep, planned_steps_in, withheld_steps_in
 from grove_shell.library.tables import Table, table_of
@@ -115,7 +115,7 @@ class Plan:
         for story in self._stories:
             name = qualified_name(story.root)
             entries = (one for one in story.entries if one.urgency is EntryUrgency.UNKNOWN)
-            found += [f"{name}: {sentence}" for one in entries for sentence in sentences_of(one)]
+            found += [f"{name}: {sentence}" for one in entries for sentence in cause_sentences_of_entry(one)]
             found += [f"{name}: {sentence}" for sentence in story.unpredicted]
         for one in self._forecasts:
             found += [f"{qualified_name(one.root)}: {sentence}" for sentence in open_plan_sentences(one)]

@@ -35,7 +35,7 @@ from grove_shell.library.arguments import (
     require_bool,
     require_decision_time,
     require_text_or_none,
-    sources_in,
+    split_sources_by_type,
 )
 from grove_shell.library.cluster import Cluster, ReadInput
 from grove_shell.reading.input_faults import BadInput, InputFault
@@ -92,10 +92,10 @@ def read(
         <Cluster with 3 PodCliqueSets, rules 'field@v0.1.0-alpha.12-rc1'>
     """
     one_of(faults, _FAULTS, "faults")
-    paths, objects, stream = sources_in(sources)
+    paths, objects, stream = split_sources_by_type(sources)
     if not sources or not (paths or objects or stream or any(isinstance(one, Mapping) for one in sources)):
         raise TypeError("nothing to read: give a path, an open file or an object; read_live() reads a cluster")
-    earlier, *unusable = sources_in([old])
+    earlier, *unusable = split_sources_by_type([old])
     if any(unusable):
         raise TypeError("old takes paths of manifests")
     source = InputSource(
@@ -143,7 +143,7 @@ def read_live(
           cluster: missing: No such file or directory; give another kubeconfig=
     """
     one_of(faults, _FAULTS, "faults")
-    paths, *unusable = sources_in([manifests])
+    paths, *unusable = split_sources_by_type([manifests])
     if any(unusable):
         raise TypeError("manifests takes paths")
     where = require_text_or_none(namespace, "namespace")

@@ -2,7 +2,7 @@
 
 from grove_core.rule_sets.named import rule_sets
 from grove_core.rule_sets.rule_set_names import full_rule_set_name
-from grove_shell.actions.installed_rule_sets import installed_rule_sets
+from grove_shell.actions.installed_rule_sets import rule_set_entry_points
 
 
 def rule_set_names() -> tuple[str, ...]:
@@ -16,7 +16,7 @@ def rule_set_names() -> tuple[str, ...]:
         ['design', 'field']
     """
     built_in = tuple(rule_sets())
-    installed = dict.fromkeys(one.name for one in installed_rule_sets())
+    installed = dict.fromkeys(one.name for one in rule_set_entry_points())
     return (*built_in, *(name for name in installed if "@" not in name and not _is_built_in(name)))
 
 

@@ -11,9 +11,9 @@ from grove_core.areas.gang_termination.termination_deletions import (
 from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.steps import total_deletion_impact
 from grove_core.plan.forecast import Forecast
-from grove_core.plan.termination_hints import Room
+from grove_core.plan.termination_hints import RoomForReplacement
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.library.objects import qualified_name, sentences_of, subject_display_name
+from grove_shell.library.objects import cause_sentences_of_entry, qualified_name, subject_display_name
 
 
 class Termination(NamedTuple):
@@ -102,28 +102,28 @@ def replicas_with_running_delay(story: ForecastExplanation) -> Iterator[Waiting]
     for entry in story.entries:
         if entry.urgency is EntryUrgency.WAITS:
             needed = {one.clique.name: one.pods for one in entry.hints.ready_pods} if entry.hints is not None else {}
-            because = "; ".join(sentences_of(entry))
+            because = "; ".join(cause_sentences_of_entry(entry))
             room = entry.hints.room if entry.hints is not None else None
             reason, subject = _room_unknown(room), subject_display_name(entry.subject)
             yield Waiting(entry.until, name, subject, because, needed, _finds_room(room), reason)
 
 
-def _finds_room(room: Room | None) -> bool | None:
-    return True if room is Room.FITS else False if room is Room.CANNOT else None
+def _finds_room(room: RoomForReplacement | None) -> bool | None:
+    return True if room is RoomForReplacement.FITS else False if room is RoomForReplacement.CANNOT else None
 
 
-def _room_unknown(room: Room | None) -> str:
+def _room_unknown(room: RoomForReplacement | None) -> str:
     """Return why it is not known whether the gangs of a replica fit again; an empty text where it is known."""
     match room:
-        case Room.FITS | Room.CANNOT:
+        case RoomForReplacement.FITS | RoomForReplacement.CANNOT:
             return ""
-        case Room.NODES_MISSING:
+        case RoomForReplacement.NODES_MISSING:
             return "the input lacks Nodes, or requests of a pod on them cannot be read"
-        case Room.PODS_MISSING:
+        case RoomForReplacement.PODS_MISSING:
             return "the input lacks pods: a node of it has none outside of gangs"
-        case Room.PART_OF_GANG:
+        case RoomForReplacement.PART_OF_GANG:
             return "its pods are a part of a gang whose other pods stay; places for a part are not searched"
-        case Room.UNDECIDED:
+        case RoomForReplacement.UNDECIDED:
             return "no placement of every pod was found, and no proof that the gangs cannot start"
         case None:
             return "it is known only for the first termination of what is due now or waits now"

@@ -12,7 +12,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.rule_set_choice import AUTO
 from grove_shell.actions.validate import Validation, judge_manifests
-from grove_shell.library.arguments import given_rules, optional_path, sources_in
+from grove_shell.library.arguments import given_rules, optional_path, split_sources_by_type
 from grove_shell.library.html_tables import html_page_of_tables, html_table
 from grove_shell.library.tables import Table, table_of
 from grove_shell.reading.field_positions import FieldPositions
@@ -173,7 +173,7 @@ def validate(
         >>> grove.validate("examples/edits")
         <ValidationResult by 'design': 0 of 3 manifests refused>
     """
-    (paths, *rest), (earlier, *more) = sources_in(sources), sources_in([old])
+    (paths, *rest), (earlier, *more) = split_sources_by_type(sources), split_sources_by_type([old])
     if any(rest) or any(more):
         raise TypeError("validate takes paths of files and folders, since it says in which line a problem is")
     if not paths:

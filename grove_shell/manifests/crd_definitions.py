@@ -14,7 +14,7 @@ from typing import Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel, WithJsonSchema
 
-from grove_core.resources.crd_names import NamesInCrd, crd_names_from_definition
+from grove_core.resources.crd_name_clashes import NamesInCrd, crd_names_from_definition
 from grove_core.resources.podcliqueset_spec import CliqueSpec, SetSpec
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from grove_core.resources.crd_names import CrdNameClash, NamesInCrd, crd_name_clashes, crd_names_from_discovery
+from grove_core.resources.crd_name_clashes import CrdNameClash, NamesInCrd, crd_name_clashes, crd_names_from_discovery
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.manifests.crd_definitions import grove_crd_names

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination.run_time_scaling import BELOW_MIN_AVAILABLE
-from grove_core.areas.gang_termination.termination_findings import constituents_behind
+from grove_core.areas.gang_termination.termination_findings import constituents_behind_termination
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import BREACH, SCALED, TERMINATION
@@ -115,7 +115,9 @@ def kubernetes_events_of_plan(plan: Plan, unlisted: Mapping[str, str] = _ALL_LIS
 def _of_termination(plan: Plan, finding: Finding, breaches: Mapping[Ref, Finding]) -> EventToWrite:
     """Return the Event about a termination: its delay, then the breach of each PodClique behind it."""
     ends = finding.verdict == TERMINATES
-    behind = [ref for ref in constituents_behind(finding, breaches) if ref.kind == "PodClique" and ref in breaches]
+    behind = [
+        ref for ref in constituents_behind_termination(finding, breaches) if ref.kind == "PodClique" and ref in breaches
+    ]
     reasons = (*finding.because, *(reason for ref in dict.fromkeys(behind) for reason in breaches[ref].because))
     note = f"{_replica_name(finding.subject)}: " + "; ".join(
         f"{reason.subject.short}: {reason.sentence}" for reason in reasons

@@ -9,12 +9,12 @@ from typing import Final, TypeAlias
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
 from grove_core.kernel.structs import replace
-from grove_core.plan.failed_writes import (
+from grove_core.plan.plan import Plan
+from grove_core.plan.remembered_failed_writes import (
     failed_writes_after_round,
     failed_writes_still_wanted,
     with_expired_deletion_refusals,
 )
-from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import writes_breach_end

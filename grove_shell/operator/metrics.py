@@ -30,7 +30,7 @@ _DELAY_EXPIRED: Final = (
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class ProcessMetrics:
+class ApiRequestMetrics:
     """The metrics of one process: its requests to the API server; subclasses add theirs."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class ProcessMetrics:
         return generate_latest(self.registry)
 
 
-class OperatorMetrics(ProcessMetrics, ReconcileRoundListener):
+class OperatorMetrics(ApiRequestMetrics, ReconcileRoundListener):
     """The metrics of one operator process."""
 
     def __init__(self) -> None:

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias, assert_never
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.time_formats import parse_time
 from grove_shell.policies.expressions import Bindings, CompiledExpression, NotEvaluated
-from grove_shell.policies.policy import NamedExpression, Policy, PolicyRule, PolicySubject
-from grove_shell.policies.policy_results import PolicyResult, RuleResult
+from grove_shell.policies.policy import NamedExpression, Policy, PolicyRule, PolicySubjectKind
+from grove_shell.policies.policy_results import PolicyResult, PolicyRuleResult
 
 _UNBOUND: Final = re.compile(r'No value with name "variables\.(\w+)"')
 _UNKNOWN: Final = "it is not decided what the plan does"
@@ -47,13 +47,13 @@ def evaluate_policies(policies: Iterable[Policy], plan: Mapping[str, Any]) -> tu
 
 
 def _evaluated(policy: Policy, plan: Mapping[str, Any], now: datetime) -> PolicyResult:
-    subjects: Sequence[Mapping[str, Any]] = plan["sets"] if policy.subject is PolicySubject.SET else [plan]
+    subjects: Sequence[Mapping[str, Any]] = plan["sets"] if policy.subject is PolicySubjectKind.SET else [plan]
     per_subject = [_rules_on_subject(policy, one, now) for one in subjects]
     results = tuple(result for found in per_subject for result in found)
     return PolicyResult(policy.name, policy.file, sum(bool(found) for found in per_subject), results)
 
 
-def _rules_on_subject(policy: Policy, subject: Mapping[str, Any], now: datetime) -> list[RuleResult]:
+def _rules_on_subject(policy: Policy, subject: Mapping[str, Any], now: datetime) -> list[PolicyRuleResult]:
     """Return the result of each rule; nothing where a match condition is false."""
     evaluation = _Evaluation(policy, subject, now)
     undecided_match: _NotDecided | None = None
@@ -75,7 +75,7 @@ class _Evaluation:
     """The evaluation of one policy on one subject."""
 
     def __init__(self, policy: Policy, subject: Mapping[str, Any], now: datetime) -> None:
-        is_set = policy.subject is PolicySubject.SET
+        is_set = policy.subject is PolicySubjectKind.SET
         self.name = f"{subject.get('namespace')}/{subject.get('name')}" if is_set else ""
         self._is_undecided = bool(subject.get("unknown"))
         self._bindings = Bindings(policy.environment, {policy.subject.value: _reduced(policy, subject)}, now)
@@ -108,7 +108,7 @@ class _Evaluation:
             return _NotDecided(f"it gives {type(value).__name__}, not true or false")
         return _Holds() if value else _Fails()
 
-    def result_of(self, rule: PolicyRule, undecided_match: _NotDecided | None) -> RuleResult:
+    def result_of(self, rule: PolicyRule, undecided_match: _NotDecided | None) -> PolicyRuleResult:
         """Return the result of one rule; it does not hold where it cannot be evaluated (PO-003).
 
         Args:
@@ -117,13 +117,15 @@ class _Evaluation:
         verdict = undecided_match or self.verdict_of(rule.expression)
         match verdict:
             case _Holds():
-                return RuleResult(rule=rule.name, action=rule.action, subject=self.name, holds=True)
+                return PolicyRuleResult(rule=rule.name, action=rule.action, subject=self.name, holds=True)
             case _Fails():
                 message = self._message(rule)
-                return RuleResult(rule=rule.name, action=rule.action, subject=self.name, holds=False, message=message)
+                return PolicyRuleResult(
+                    rule=rule.name, action=rule.action, subject=self.name, holds=False, message=message
+                )
             case _NotDecided():
                 words = f"cannot be evaluated: {verdict.because}" + (f" ({_UNKNOWN})" if self._is_undecided else "")
-                return RuleResult(
+                return PolicyRuleResult(
                     rule=rule.name, action=rule.action, subject=self.name, holds=False, is_decided=False, message=words
                 )
             case _:

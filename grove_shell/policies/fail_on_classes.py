@@ -21,7 +21,7 @@ def unknown_fail_on_class(planned: Sequence[Forecast]) -> set[str]:
     return {"unknown"} if is_open else set()
 
 
-def fail_on_classes_of_open_plans(planned: Iterable[Forecast]) -> set[str]:
+def fail_on_classes_of_incomplete_plans(planned: Iterable[Forecast]) -> set[str]:
     """Return the classes met by what a plan leaves out (CL-130, ED-011, ED-012, ED-015, IN-086, SC-027, WL-235).
 
     By these classes alone the number of pods that an edit restarts stays known.

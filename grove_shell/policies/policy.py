@@ -10,7 +10,7 @@ from grove_shell.policies.policy_results import PolicyAction
 
 
 @unique
-class PolicySubject(Enum):
+class PolicySubjectKind(Enum):
     """What a policy is evaluated for: each PodCliqueSet, or the plan as a whole."""
 
     SET = "set"
@@ -71,7 +71,7 @@ class Policy:
     name: str
     file: str
     environment: Environment
-    subject: PolicySubject
+    subject: PolicySubjectKind
     variables: tuple[NamedExpression, ...] = ()
     match_conditions: tuple[NamedExpression, ...] = ()
     rules: tuple[PolicyRule, ...]

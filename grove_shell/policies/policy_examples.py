@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grove_shell.policies.evaluation import evaluate_policies
-from grove_shell.policies.policy import Policy, PolicyExample, PolicySubject
-from grove_shell.policies.policy_results import RuleResult
+from grove_shell.policies.policy import Policy, PolicyExample, PolicySubjectKind
+from grove_shell.policies.policy_results import PolicyRuleResult
 
 DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
 PlanFiles = Callable[[Policy, PolicyExample], Mapping[str, Any]]
@@ -21,7 +21,7 @@ class ExampleOutcome:
     """
 
     example: PolicyExample
-    results: tuple[RuleResult, ...]
+    results: tuple[PolicyRuleResult, ...]
 
     @property
     def violated(self) -> frozenset[str]:
@@ -80,7 +80,7 @@ def _outcome(policy: Policy, example: PolicyExample, plan_files: PlanFiles) -> E
     given, as_of = example.given, {"asOf": example.given.get("now", DEFAULT_NOW)}
     if given.get("files"):
         plan = plan_files(policy, example)
-    elif policy.subject is PolicySubject.SET:
+    elif policy.subject is PolicySubjectKind.SET:
         plan = {**as_of, "sets": [given["set"]]}
     else:
         plan = {**as_of, **given["plan"]}
@@ -88,5 +88,5 @@ def _outcome(policy: Policy, example: PolicyExample, plan_files: PlanFiles) -> E
     return ExampleOutcome(example, result.results)
 
 
-def _is_violated(one: RuleResult) -> bool:
+def _is_violated(one: PolicyRuleResult) -> bool:
     return not one.holds and one.is_decided

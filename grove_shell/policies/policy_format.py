@@ -49,7 +49,7 @@ class PolicyMetadata(StrictSettingsModel):
     name: RuleName
 
 
-class VariableInFile(StrictSettingsModel):
+class PolicyVariableFormat(StrictSettingsModel):
     """One of ``variables``."""
 
     name: Annotated[str, AfterValidator(_identifier)]
@@ -77,7 +77,7 @@ class PolicySpec(StrictSettingsModel):
     """``spec``."""
 
     for_each: Literal["set", "plan"] = "set"
-    variables: Annotated[tuple[VariableInFile, ...], Field(strict=False, max_length=_MOST)] = ()
+    variables: Annotated[tuple[PolicyVariableFormat, ...], Field(strict=False, max_length=_MOST)] = ()
     match_conditions: Annotated[tuple[MatchConditionInFile, ...], Field(strict=False, max_length=_MOST)] = ()
     rules: Annotated[tuple[RuleInFile, ...], Field(strict=False, min_length=1, max_length=_MOST)]
 
@@ -109,7 +109,7 @@ class PolicyExampleInput(StrictSettingsModel):
         return self
 
 
-class ExampleInFile(StrictSettingsModel):
+class PolicyTestFormat(StrictSettingsModel):
     """One of ``tests``."""
 
     name: Text
@@ -125,4 +125,4 @@ class PolicyInFile(StrictSettingsModel):
     kind: Literal["PlanPolicy"]
     metadata: PolicyMetadata
     spec: PolicySpec
-    tests: Annotated[tuple[ExampleInFile, ...], Field(strict=False)] = ()
+    tests: Annotated[tuple[PolicyTestFormat, ...], Field(strict=False)] = ()

@@ -18,7 +18,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.policies.fail_on_classes import (
     fail_on_class_of_undecided_manifests,
     fail_on_classes_in_forecasts,
-    fail_on_classes_of_open_plans,
+    fail_on_classes_of_incomplete_plans,
     unknown_fail_on_class,
 )
 
@@ -88,7 +88,7 @@ def _set_for_policies(
         found["edit"] = {"changes": raw["edit"]["changes"]} if is_unknown else raw["edit"]
     if is_unknown:
         return found
-    open_classes = fail_on_classes_of_open_plans([forecast]) - {"unknown"}  # which leave the set decided
+    open_classes = fail_on_classes_of_incomplete_plans([forecast]) - {"unknown"}  # which leave the set decided
     planned = {name: raw[name] for name in _PLANNED if name in raw}
     counts = {count: getattr(update, count)._asdict() if update is not None else _sum(()) for count in COUNTS}
     if forecast.creates is not None:  # PO-007

@@ -17,7 +17,7 @@ from grove_shell.policies.policy import (
     Policy,
     PolicyExample,
     PolicyRule,
-    PolicySubject,
+    PolicySubjectKind,
 )
 from grove_shell.policies.policy_format import POLICY_KIND, PolicyInFile
 from grove_shell.policies.policy_input import PLAN_FIELDS, SET_FIELDS
@@ -28,13 +28,13 @@ from grove_shell.reading.input_items import InputItem, item_problem_as_fault, ob
 from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 from grove_shell.settings.shared_settings import field_names_at
 
-_FIELDS: Final[Mapping[PolicySubject, tuple[str, ...]]] = {
-    PolicySubject.SET: SET_FIELDS,
-    PolicySubject.PLAN: PLAN_FIELDS,
+_FIELDS: Final[Mapping[PolicySubjectKind, tuple[str, ...]]] = {
+    PolicySubjectKind.SET: SET_FIELDS,
+    PolicySubjectKind.PLAN: PLAN_FIELDS,
 }
-_HINTS: Final[Mapping[PolicySubject, Mapping[str, str]]] = {
-    PolicySubject.SET: {"plan": "known only with forEach: plan"},
-    PolicySubject.PLAN: {"set": "known only with forEach: set; the sets are plan.sets"},
+_HINTS: Final[Mapping[PolicySubjectKind, Mapping[str, str]]] = {
+    PolicySubjectKind.SET: {"plan": "known only with forEach: plan"},
+    PolicySubjectKind.PLAN: {"set": "known only with forEach: set; the sets are plan.sets"},
 }
 _EXPECTED: Final[Mapping[str, str]] = {
     "string_too_short": "a text",
@@ -126,7 +126,7 @@ class _PolicyReader:
                 if error["type"] != "too_short" or not error["input"]:  # else it counts the items without problems
                     self._note_field(error)
             return None
-        subject = PolicySubject(raw.spec.for_each)
+        subject = PolicySubjectKind(raw.spec.for_each)
         compiler = ExpressionCompiler({subject.value: _FIELDS[subject]}, _HINTS[subject])
         self._note_repeated_names(raw)
         variables = []
@@ -215,7 +215,7 @@ class _PolicyReader:
             action=PolicyAction(one.action),
         )
 
-    def _examples(self, raw: PolicyInFile, subject: PolicySubject) -> Iterator[PolicyExample]:
+    def _examples(self, raw: PolicyInFile, subject: PolicySubjectKind) -> Iterator[PolicyExample]:
         known = [one.name for one in raw.spec.rules]
         for place, one in enumerate(raw.tests):
             path = f"tests[{place}]"
@@ -230,8 +230,8 @@ class _PolicyReader:
                 name=one.name, given=given, violates=frozenset(one.violates), undecided=frozenset(one.undecided)
             )
 
-    def _check_given(self, given: Mapping[str, Any], subject: PolicySubject, path: str) -> None:
-        other = next(kind for kind in PolicySubject if kind is not subject).value
+    def _check_given(self, given: Mapping[str, Any], subject: PolicySubjectKind, path: str) -> None:
+        other = next(kind for kind in PolicySubjectKind if kind is not subject).value
         if other in given:
             self._note(f"{path}.{other}", f"{subject.value} or files, as forEach is {subject.value}", other)
         for name in given.get(subject.value) or ():

@@ -15,7 +15,7 @@ class PolicyAction(Enum):
     WARN = "Warn"
 
 
-class RuleResult(Struct, frozen=True, kw_only=True):
+class PolicyRuleResult(Struct, frozen=True, kw_only=True):
     """The result of one rule for one PodCliqueSet, or for the plan.
 
     Attributes:
@@ -44,10 +44,10 @@ class PolicyResult(Struct, frozen=True):
     policy: str
     file: str
     checked: int
-    results: tuple[RuleResult, ...]
+    results: tuple[PolicyRuleResult, ...]
 
     @property
-    def violations(self) -> tuple[RuleResult, ...]:
+    def violations(self) -> tuple[PolicyRuleResult, ...]:
         """The rules that do not hold."""
         return tuple(one for one in self.results if not one.holds)
 

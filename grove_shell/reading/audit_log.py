@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from grove_shell.client.nesting_limit import read_json_with_nesting_limit
-from grove_shell.reading.audited_write import AuditedWrite, audited_write_in, time_in_event
+from grove_shell.reading.audited_write import AuditedWrite, audited_write_in, time_in_audit_event
 from grove_shell.reading.gzip_stream import unpacked
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault
 from grove_shell.reading.input_items import MAX_CHARACTERS
@@ -182,7 +182,7 @@ def _writes_of_line(line: bytes, flaws: AuditLogFaults) -> Iterator[AuditedWrite
         if not isinstance(event, dict):
             raise ValueError("a list of something else")  # noqa: TRY004 - one kind of error for a bad line
         if event.get("stage") == _COMPLETE:
-            answered = time_in_event(event, "stageTimestamp")
+            answered = time_in_audit_event(event, "stageTimestamp")
             flaws.first = min(filter(None, (flaws.first, answered)))
             flaws.last = max(filter(None, (flaws.last, answered)))
             if str(event.get("verb")) not in _READING and (write := audited_write_in(event, answered)) is not None:

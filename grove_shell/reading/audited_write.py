@@ -52,7 +52,7 @@ class AuditedWrite(NamedTuple):
     node: str
 
 
-def time_in_event(event: Mapping[str, Any], field: str) -> datetime:
+def time_in_audit_event(event: Mapping[str, Any], field: str) -> datetime:
     """Return a time of an event. Raises ValueError where it has none."""
     text = event.get(field)
     found = parse_time(text) if isinstance(text, str) else None
@@ -82,7 +82,7 @@ def audited_write_in(event: Mapping[str, Any], answered: datetime) -> AuditedWri
     meta = metadata_in(content or {})
     return AuditedWrite(
         answered=answered,
-        received=time_in_event(event, "requestReceivedTimestamp"),
+        received=time_in_audit_event(event, "requestReceivedTimestamp"),
         audit_id=str(event.get("auditID") or ""),
         writer=Writer(str(mapping_or_empty(event, "user").get("username") or ""), str(event.get("userAgent") or "")),
         verb=str(event.get("verb")),

@@ -15,22 +15,22 @@ from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import POD_GROUP_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.snapshot.cluster import EVERYWHERE, IndexedCluster
-from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
+from grove_core.snapshot.cluster_index import index_cluster, index_with_compute_domains
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.input_completeness import CollectedObjects, LoadedInput
 from grove_shell.reading.input_faults import BadInput, InputFault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_bytes
 from grove_shell.reading.input_topologies import InputTopologies
-from grove_shell.reading.lost_objects import (
+from grove_shell.reading.manifest_admission import (
+    ManifestAdmissionOptions,
+    manifest_with_namespace,
+)
+from grove_shell.reading.missing_objects import (
     cliques_with_uncollected_pods,
     completely_listed_kinds,
     missing_referenced_kinds,
     pods_with_missing_clique,
     sets_with_missing_cliques,
-)
-from grove_shell.reading.manifest_admission import (
-    AdmissionOptions,
-    manifest_with_namespace,
 )
 from grove_shell.reading.object_collector import JUDGED, ObjectCollector
 from grove_shell.reading.owner_reference_check import OwnerReferenceCheck
@@ -44,7 +44,7 @@ def load_input_files(
     live: CollectedObjects | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     *,
-    admission: AdmissionOptions = AdmissionOptions(),  # noqa: B008 - it is immutable
+    admission: ManifestAdmissionOptions = ManifestAdmissionOptions(),  # noqa: B008 - it is immutable
     namespace: str | None = None,
     raising: bool = True,
 ) -> LoadedInput:
@@ -175,7 +175,7 @@ def _cluster(collector: ObjectCollector, owners: OwnerReferenceCheck) -> Indexed
         complete=completely_listed_kinds(found.present_kinds | collector.live.complete, gaps),
     )
     return replace(
-        cluster_with_compute_domains(cluster, found.domains.values(), found.claims.values()),
+        index_with_compute_domains(cluster, found.domains.values(), found.claims.values()),
         claim_templates=FrozenDict(found.templates),
         configuration=collector.configuration,
         served=collector.live.served or collector.snapshot_headers.served_apis or found.served_apis,

@@ -14,15 +14,15 @@ from grove_shell.reading.manifest_admission import (
     ChooseRules,
     admit_manifest,
     lacks_claim_templates,
+    manifests_by_name,
     names_used_by_sets,
     set_with_manifest_applied,
     sets_of_same_name,
-    unique_manifests,
 )
 
 if TYPE_CHECKING:
     from grove_core.plan.forecast import SetsOfSameName
-    from grove_core.resources.edited_manifest_fields import ManifestChange
+    from grove_core.resources.edited_manifest_fields import ManifestFieldChange
     from grove_core.resources.podcliqueset import PodCliqueSet
     from grove_core.rule_sets.rule_set import RuleSet
 
@@ -48,9 +48,9 @@ class InputManifests:
         self._configuration = configuration
         self._choose_rules = choose_rules
         self._items: list[InputItem] = []
-        self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
+        self.changes: dict[tuple[str, str], tuple[ManifestFieldChange, ...]] = {}
         self.before: dict[str, PodCliqueSet] = {}
-        self.hidden: dict[str, tuple[ManifestChange, ...]] = {}
+        self.hidden: dict[str, tuple[ManifestFieldChange, ...]] = {}
         self.kept: list[str] = []
         self.new_sets: dict[str, NewSetManifest] = {}
         self.same_names: dict[str, SetsOfSameName] = {}
@@ -78,7 +78,7 @@ class InputManifests:
         """
         if not self._items:
             return
-        chosen = unique_manifests(self._items, found)
+        chosen = manifests_by_name(self._items, found)
         used_names = names_used_by_sets([item.value for item in chosen.values()], found.running)
         judging = admission_topology_view(topologies.topologies_for_admission, found.cliques.values() or None)
         rules = self._admitting_operator(found, newer)
@@ -137,7 +137,7 @@ class InputManifests:
         return self._choose_rules(cluster, newer)
 
 
-def _changes_of_edit(before: Mapping[str, Any], after: Mapping[str, Any]) -> "tuple[ManifestChange, ...]":
+def _changes_of_edit(before: Mapping[str, Any], after: Mapping[str, Any]) -> "tuple[ManifestFieldChange, ...]":
     from grove_core.resources.edited_manifest_fields import manifest_changes  # noqa: PLC0415 - dumps have no manifests (P11)
 
     return manifest_changes(before, after)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity, free_capacity
-from grove_core.resources.node import Node, measured_node_in
+from grove_core.resources.node import Node, node_with_known_amounts
 from grove_core.resources.node_loss import NodeReadiness, NodesByName, node_readiness_from_json
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod
@@ -42,7 +42,7 @@ class CollectedNodes:
         self._labels[node.name] = {key: text for key, text in node.labels.items() if isinstance(text, str)}
         if (readiness := node_readiness_from_json(raw)) is not None:
             self._readiness[node.name] = readiness
-        if (measured := measured_node_in(raw)) is not None:
+        if (measured := node_with_known_amounts(raw)) is not None:
             self._measured[node.name] = measured
 
     def nodes_with(self, pods: Iterable[Pod]) -> InputNodes:

@@ -14,7 +14,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CLAIM_KIND, CLAIM_TEMPLATE_KIND, COMPOSITE_KIND, DOMAIN_KIND, GROUP_KIND
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
-from grove_core.resources.crd_names import NamesInCrd
+from grove_core.resources.crd_name_clashes import NamesInCrd
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod, pod_from_json

@@ -17,7 +17,7 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.node import Node, node_from_json
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.pod_demand import PodOnNode, read_pod_on_node
+from grove_core.resources.pod_demand import PodOnNode, read_pod_using_node_capacity
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_usage import bound_pod_counts_by_set
 from grove_shell.reading.input_faults import InputFault
@@ -176,7 +176,7 @@ class NodeCollector:
                 self.faults.append(_fault(item, "metadata.name", "one node of this name", "another one that differs"))
         elif (kind, version) == ("Pod", CORE):
             self.with_pods = True
-            pod = self._parsed(item, read_pod_on_node)
+            pod = self._parsed(item, read_pod_using_node_capacity)
             self.pods_on_nodes += [] if pod is None else [pod]
         elif is_topology_object(item.value):
             self.faults += [_fault(item, *problem) for problem in _level_faults(item.value)]

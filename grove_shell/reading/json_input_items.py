@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from grove_core.resources.pod_fields import UnreadableFields
+from grove_core.resources.decoded_pod import UnreadableFields
 from grove_shell.reading.input_faults import InputFault, UnreadableText
 from grove_shell.reading.input_items import (
     MAX_CHARACTERS,

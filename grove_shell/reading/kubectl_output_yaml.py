@@ -14,7 +14,7 @@ from grove_shell.reading.kubectl_yaml_lines import (
     ENDED,
     LITERAL_ENDS,
     KubectlYamlLine,
-    OtherYaml,
+    NotKubectlYaml,
     as_json_text,
     parse_kubectl_yaml_line,
     scalar_in_line,
@@ -44,14 +44,14 @@ class KubectlYamlConverter:
             OtherYaml: it is not in the form of kubectl, or has a problem.
         """
         if not _BEGINS_ITEM.match(text) or not text.replace("\n", "").isprintable():
-            raise OtherYaml
+            raise NotKubectlYaml
         if len(self._lines) >= _MOST_LINES:
             self._lines.clear()
         if len(self._fields) >= _MOST_FIELDS:
             self._fields.clear()
         fields = [self._outer_field(one) for one in _FIELDS.split(f" {text[1:]}")]
         if any(key == "items" for key, _ in fields):
-            raise OtherYaml  # a list in a list is left to the parser
+            raise NotKubectlYaml  # a list in a list is left to the parser
         return _object(fields)
 
     def _outer_field(self, text: str) -> _Field:
@@ -68,7 +68,7 @@ class KubectlYamlConverter:
         texts = text.split("\n")
         lines = [self._line(one) for one in texts]
         if not lines[0].key or lines[0].dashes:
-            raise OtherYaml
+            raise NotKubectlYaml
         if len(lines) == 1 and lines[0].value:
             return lines[0].key, f"{lines[0].begin}{lines[0].value}"
         return lines[0].key, _Conversion(texts, lines).json_text()[1:-1]
@@ -79,7 +79,7 @@ class KubectlYamlConverter:
 
 def _object(fields: list[_Field]) -> str:
     if len(dict(fields)) < len(fields):
-        raise OtherYaml
+        raise NotKubectlYaml
     return f"{{{','.join([written for _, written in fields])}}}"
 
 
@@ -110,7 +110,7 @@ class _Conversion:
                     continue
             self._add(line)
         if self._awaits:
-            raise OtherYaml
+            raise NotKubectlYaml
         self._close_before(-1, is_item=False)
         return "".join(parts)
 
@@ -127,7 +127,7 @@ class _Conversion:
         if line.key:
             self._begin_key(line)
         elif not line.dashes:
-            raise OtherYaml
+            raise NotKubectlYaml
         self._at += 1
         if line.text:
             self._parts.append(line.value or self._scalar_of_lines(line))
@@ -139,7 +139,7 @@ class _Conversion:
         elif self._open[-1] == (column, None):
             self._parts.append(",")
         else:
-            raise OtherYaml
+            raise NotKubectlYaml
         self._awaits = True
 
     def _begin_key(self, line: KubectlYamlLine) -> None:
@@ -148,7 +148,7 @@ class _Conversion:
         else:
             column, keys = self._open[-1]
             if column != line.column or keys is None or line.key in keys:
-                raise OtherYaml
+                raise NotKubectlYaml
             keys.add(line.key)
             self._parts.append(",")
         self._parts.append(line.begin)
@@ -158,7 +158,7 @@ class _Conversion:
         above, keys_above = self._open[-1] if self._open else (-1, None)
         is_list_of_key = column == above and keys is None and keys_above is not None
         if (column <= above and not is_list_of_key) or len(self._open) > MAX_DEPTH:
-            raise OtherYaml
+            raise NotKubectlYaml
         self._open.append((column, keys))
         self._parts.append("[" if keys is None else "{")
 
@@ -171,25 +171,25 @@ class _Conversion:
             self._open.pop()
             self._parts.append("]" if keys is None else "}")
         if column >= 0:
-            raise OtherYaml
+            raise NotKubectlYaml
 
     def _scalar_of_lines(self, line: KubectlYamlLine) -> str:
         """Return a scalar that does not end in its line."""
         if line.text not in LITERAL_ENDS:
             if not line.text.startswith("'"):
-                raise OtherYaml
+                raise NotKubectlYaml
             return self._folded(line)
         found = self._further_lines(line)
         width = len(found[0]) - len(found[0].lstrip(" ")) if found else 0
         if not found or any(one[:width].strip(" ") for one in found):
-            raise OtherYaml
+            raise NotKubectlYaml
         return as_json_text("\n".join(one[width:] for one in found) + LITERAL_ENDS[line.text])
 
     def _folded(self, line: KubectlYamlLine) -> str:
         """Return a scalar of several lines: a line break and the blanks around it are one blank."""
         found = scalar_in_line(" ".join([line.text, *(one.lstrip(" ") for one in self._further_lines(line))]))
         if not found:
-            raise OtherYaml
+            raise NotKubectlYaml
         return found
 
     def _further_lines(self, line: KubectlYamlLine) -> list[str]:

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.resources.pod_fields import decode_whole
+from grove_core.resources.decoded_pod import decode_whole
 from grove_shell.reading.input_faults import UnreadableText
 from grove_shell.reading.input_items import MAX_CHARACTERS, InputItem
 from grove_shell.reading.kubectl_output_yaml import KubectlYamlConverter
-from grove_shell.reading.kubectl_yaml_lines import OtherYaml
+from grove_shell.reading.kubectl_yaml_lines import NotKubectlYaml
 from grove_shell.reading.pod_batch_decoding import MOST_CHARACTERS, TakePods, decode_pod_batch
 from grove_shell.reading.utf8_stream import Utf8Stream
 
@@ -24,7 +24,7 @@ _MOST_LINES: Final = MAX_CHARACTERS  # the parser takes twice as many empty line
 _BLANKS: Final = "\n" * 64 * 1024
 
 
-class KubectlYamlItems:
+class KubectlYamlItemReader:
     """Reads the first items of a text.
 
     Attributes:
@@ -54,16 +54,16 @@ class KubectlYamlItems:
         while self._blank_lines < _MOST_LINES and (item := self._next_item()) is not None:
             try:
                 found = converter.json_of_item(item)
-            except OtherYaml:
+            except NotKubectlYaml:
                 break
             self._at += len(item) + 1
             self._blank_lines += item.count("\n") + 1
             yield from self._with_item(found)
         yield from self._taken_pods()
 
-    def rest(self) -> "RestOfText":
+    def rest(self) -> "UnreadText":
         """Return the text in which the items that were read are empty lines."""
-        return RestOfText(self._rest_in_chunks())
+        return UnreadText(self._rest_in_chunks())
 
     def _rest_in_chunks(self) -> Iterator[str]:
         yield self._header
@@ -126,7 +126,7 @@ class KubectlYamlItems:
         return InputItem(self._file, 1, self.count - 1, decode_whole(text))
 
 
-class RestOfText:
+class UnreadText:
     """Characters that are still to be read, as those of a `Utf8Stream`.
 
     Attributes:

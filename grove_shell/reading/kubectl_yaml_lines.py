@@ -18,7 +18,7 @@ LITERAL_ENDS: Final = MappingProxyType({"|": "\n", "|-": ""})
 _LONGEST_WORD: Final = len("false")
 
 
-class OtherYaml(Exception):
+class NotKubectlYaml(Exception):
     """A text has another form than that of kubectl."""
 
 
@@ -54,7 +54,7 @@ def parse_kubectl_yaml_line(line: str) -> KubectlYamlLine:
     """Return the parts of a line. Raises OtherYaml."""
     found = _LINE.fullmatch(line)
     if found is None:
-        raise OtherYaml
+        raise NotKubectlYaml
     indent, dashes, key, value, item = found.groups()
     text = item if key is None else value or ""
     begin = f'"{_key(key)}":' if key else ""
@@ -71,9 +71,9 @@ def _key(key: str) -> str:
     try:
         written = plain_scalar_as_key(key)
     except InvalidYamlScalar as no_key:
-        raise OtherYaml from no_key
+        raise NotKubectlYaml from no_key
     if written != key:  # two keys of different texts may be one
-        raise OtherYaml
+        raise NotKubectlYaml
     return key
 
 
@@ -89,9 +89,9 @@ def scalar_in_line(text: str) -> str:
     try:
         value = plain_scalar_to_json(text)
     except InvalidYamlScalar as no_value:
-        raise OtherYaml from no_value
+        raise NotKubectlYaml from no_value
     if isinstance(value, float):
-        raise OtherYaml
+        raise NotKubectlYaml
     return as_json_text(value) if isinstance(value, str) else json.dumps(value)
 
 

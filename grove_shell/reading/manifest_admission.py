@@ -13,7 +13,7 @@ from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.object_metadata import metadata_in
-from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
@@ -45,7 +45,7 @@ class SetAssumedStored(NamedTuple):
     snapshot: Snapshot
 
 
-class AdmissionOptions(NamedTuple):
+class ManifestAdmissionOptions(NamedTuple):
     """How manifests are admitted.
 
     Attributes:
@@ -70,7 +70,7 @@ def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem
     return item._replace(value={**item.value, "metadata": {**meta, "namespace": namespace}})
 
 
-def unique_manifests(manifests: Iterable[InputItem], found: InputObjects) -> dict[tuple[str, str], InputItem]:
+def manifests_by_name(manifests: Iterable[InputItem], found: InputObjects) -> dict[tuple[str, str], InputItem]:
     """Return manifests by namespace and name; manifests of one name that differ are faults and left out (IN-032).
 
     A manifest without a namespace belongs to the only set of its name in the cluster, if there is one (IN-041).
@@ -158,7 +158,7 @@ def admit_manifest(
     if not isinstance(verdict, Deny):
         return applied
     for objection in verdict.objections:
-        note(item, objection.path, objection_as_expectation(objection.reason.sentence), objection.got)
+        note(item, objection.path, expected_text_of_objection(objection.reason.sentence), objection.got)
     return None
 
 
@@ -202,7 +202,7 @@ def set_with_manifest_applied(running: PodCliqueSet, manifest: Mapping[str, Any]
     """
     new = podcliqueset_from_json(manifest)
     if (new.spec, new.labels, new.annotations) == (running.spec, running.labels, running.annotations):
-        return replace(running, edit=PlannedManifestChange.OF_NUMBERS)
+        return replace(running, edit=PlannedSetChange.OF_NUMBERS)
     return replace(
         running,
         spec=new.spec,
@@ -214,7 +214,7 @@ def set_with_manifest_applied(running: PodCliqueSet, manifest: Mapping[str, Any]
     )
 
 
-def classify_manifest_edit(before: SetSpec, after: SetSpec) -> PlannedManifestChange:
+def classify_manifest_edit(before: SetSpec, after: SetSpec) -> PlannedSetChange:
     """Return whether an edit changes more than numbers of replicas and the delay."""
     from grove_core.areas.workload.template_revision import normalized_pod_spec  # noqa: PLC0415 - see above
 
@@ -222,7 +222,7 @@ def classify_manifest_edit(before: SetSpec, after: SetSpec) -> PlannedManifestCh
         normalized_pod_spec(one.spec.pod_spec) == normalized_pod_spec(other.spec.pod_spec)
         for one, other in zip(after.template.cliques, before.template.cliques, strict=True)
     )
-    return PlannedManifestChange.OF_NUMBERS if is_same else PlannedManifestChange.OF_MORE
+    return PlannedSetChange.OF_NUMBERS if is_same else PlannedSetChange.OF_MORE
 
 
 def _besides_numbers(spec: SetSpec) -> SetSpec:
@@ -235,7 +235,7 @@ def _besides_numbers(spec: SetSpec) -> SetSpec:
     return spec.model_copy(update={"replicas": 0, "template": template})
 
 
-def objection_as_expectation(sentence: str) -> str:
+def expected_text_of_objection(sentence: str) -> str:
     """Return the expectation of a fault for the sentence of an objection."""
     if sentence.startswith("must be "):
         return sentence.removeprefix("must be ")

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from grove_core.kernel.time_formats import format_time, parse_time
-from grove_core.resources.pod_fields import ContainerStateFields, PodFields
+from grove_core.resources.decoded_pod import DecodedContainerState, DecodedPod
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.input_sources import STDIN_NAME
 from grove_shell.reading.pod_batch_decoding import ConsecutivePods
@@ -104,7 +104,7 @@ def _past_times(raw: Mapping[str, Any]) -> Iterator[object]:
     yield from _times_of_status(raw.get("status"))
 
 
-def _past_times_of_pod(pod: PodFields) -> Iterator[object]:
+def _past_times_of_pod(pod: DecodedPod) -> Iterator[object]:
     """Yield the same of a pod, given its fields."""
     meta, status = pod.metadata, pod.status
     yield meta.creation_timestamp
@@ -123,7 +123,7 @@ def _past_times_of_pod(pod: PodFields) -> Iterator[object]:
                     yield from _times_of_state(state)
 
 
-def _times_of_state(state: ContainerStateFields) -> Iterator[object]:
+def _times_of_state(state: DecodedContainerState) -> Iterator[object]:
     for phase in (state.running, state.terminated):
         if phase is not None:
             yield phase.started_at

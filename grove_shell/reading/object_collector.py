@@ -20,14 +20,14 @@ from grove_core.resources.api_names import (
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import compute_domain_from_json, served_compute_domain_format
 from grove_core.resources.configuration import ComputeDomainFormatName, Configuration
-from grove_core.resources.crd_names import crd_names_from_definition
+from grove_core.resources.crd_name_clashes import crd_names_from_definition
+from grove_core.resources.decoded_pod import UnreadableFields
 from grove_core.resources.failed_write import FailedWrite, failed_write_in_event, failed_writes_in_status
 from grove_core.resources.json_field_reader import JsonFieldReader, short_json
 from grove_core.resources.newer_release_fields import is_unknown_grove_kind, newer_release_fields_in
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import GROUP_KINDS, OWNED_KINDS, owned_object_from_json
 from grove_core.resources.pod import pod_from_json, pods_from_fields
-from grove_core.resources.pod_fields import UnreadableFields
 from grove_core.resources.pod_requests import PodRequests
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.cluster import EVERYWHERE

@@ -27,7 +27,7 @@ class UnreadableObject(NamedTuple):
     fault: MalformedObject
 
 
-class OwnedObjects(NamedTuple):
+class ObjectsWithOwners(NamedTuple):
     """The objects that have an owner in the input, or may have one."""
 
     groups: Mapping[Key, ScalingGroup]
@@ -69,14 +69,16 @@ class OwnerReferenceCheck:
             self._found.add_faults(item, fault.problems)
             self._found.mark_kind_incomplete(kind, item.value)
 
-    def owned_objects(self) -> OwnedObjects:
+    def owned_objects(self) -> ObjectsWithOwners:
         """Return the objects whose owner is in the input or may not have been collected."""
         found = self._found
         missed = frozenset(found.gaps)  # before the check of each kind, which adds to them
         groups = {key: group for key, group in found.groups.items() if self._has_owner(group, missed)}
         missed = frozenset(found.gaps)
         cliques = {key: clique for key, clique in found.cliques.items() if self._has_owner(clique, missed)}
-        return OwnedObjects(groups, cliques, {key: gang for key, gang in found.gangs.items() if self._belongs(gang)})
+        return ObjectsWithOwners(
+            groups, cliques, {key: gang for key, gang in found.gangs.items() if self._belongs(gang)}
+        )
 
     def _has_owner(self, resource: Resource, missed: frozenset[Gap]) -> bool:
         """Return whether the owner of an object is known; a missing owner is a fault (IN-033).

@@ -6,9 +6,9 @@ A dump may have a hundred thousand pods, and a quarter as many PodCliques.
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.resources.pod_fields import (
-    ManifestParts,
-    StoredPodFields,
+from grove_core.resources.decoded_pod import (
+    DecodedStoredPod,
+    PodManifestParts,
     UnreadableFields,
     decode_pod_manifest,
     decode_stored_pods,
@@ -37,7 +37,7 @@ class ConsecutivePods(NamedTuple):
     file: str
     document: int
     first: int
-    pods: list[StoredPodFields]
+    pods: list[DecodedStoredPod]
     text: str
     between: str
     prefix: str
@@ -50,7 +50,7 @@ class ConsecutivePods(NamedTuple):
             for place, text in enumerate(self._texts())
         ]
 
-    def manifest_parts_at(self, place: int) -> ManifestParts:
+    def manifest_parts_at(self, place: int) -> PodManifestParts:
         """Return what the manifest of a pod consists of. Raises one of ``UnreadableFields``."""
         start = 0
         for _ in range(place):
@@ -115,6 +115,6 @@ def _is_stored(value: object) -> bool:
     return type(metadata) is dict and bool(metadata.get("uid")) and bool(metadata.get("resourceVersion"))
 
 
-def object_count(part: InputItem | ConsecutivePods) -> int:
+def object_count_of_input_part(part: InputItem | ConsecutivePods) -> int:
     """Return how many objects a part of an input has."""
     return 1 if isinstance(part, InputItem) else len(part.pods)

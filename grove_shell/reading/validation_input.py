@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from grove_core.areas.workload.admission.autoscaler_minimum import is_autoscaler
+from grove_core.areas.workload.admission.autoscaler_minimum import is_autoscaler_kind
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import BINDING_KIND, GROUP_KIND, GROVE, SET_KIND, TOPOLOGY_KIND
 from grove_core.resources.object_metadata import metadata_in
@@ -56,7 +56,7 @@ class ValidationInput:
         if (kind, version) == (TOPOLOGY_KIND, GROVE):
             self.topologies.append(item)
             return
-        if is_autoscaler(kind, version):
+        if is_autoscaler_kind(kind, version):
             self.autoscalers.append(item)
         else:
             self.others[kind] += 1

@@ -124,7 +124,7 @@ def yaml_event_reader(stream: PositionedTextReader, *, pure: bool) -> Callable[[
     return next_event
 
 
-def position_of_event(event: Event) -> Place:
+def yaml_event_position(event: Event) -> Place:
     """Return line and column at which the text of an event begins."""
     mark: Any = event.start_mark
     return mark.line + 1, mark.column + 1
@@ -148,7 +148,7 @@ def skip_yaml_events(get: Callable[[], Event], depth: int) -> None:
             depth += 1
             if depth > _ABANDONED_DEPTH:
                 got = "far deeper nesting (the file is not read beyond this place)"
-                raise UnreadableText("an object of a depth that can be read", got, *position_of_event(event))
+                raise UnreadableText("an object of a depth that can be read", got, *yaml_event_position(event))
         elif isinstance(event, CollectionEndEvent):
             depth -= 1
 

@@ -31,12 +31,12 @@ from grove_shell.reading.input_items import (
     object_name_in_faults,
     with_type_from_list,
 )
-from grove_shell.reading.kubectl_yaml_items import KubectlYamlItems
+from grove_shell.reading.kubectl_yaml_items import KubectlYamlItemReader
 from grove_shell.reading.pod_batch_decoding import TakePods
 from grove_shell.reading.utf8_stream import Utf8Stream
-from grove_shell.reading.yaml_events import position_of_event
+from grove_shell.reading.yaml_events import yaml_event_position
 from grove_shell.reading.yaml_scalars import MERGE
-from grove_shell.reading.yaml_value_builder import UnnamedObjectFault, YamlNodeBuilder
+from grove_shell.reading.yaml_value_builder import UnnamedObjectFault, YamlValueBuilder
 
 
 def input_items_from_yaml(
@@ -58,12 +58,12 @@ def input_items_from_yaml(
     Raises:
         Nothing for any content.
     """
-    printed = KubectlYamlItems(stream, file, take_pods)
+    printed = KubectlYamlItemReader(stream, file, take_pods)
     reader = _Reader(file, faults)
     try:
         yield from printed.items()
         reader.read_before = printed.count
-        yield from reader.documents(YamlNodeBuilder(printed.rest(), pure=pure))
+        yield from reader.documents(YamlValueBuilder(printed.rest(), pure=pure))
         if not reader.content:
             faults.append(empty_file_fault(file))
     except (yaml.YAMLError, UnreadableText) as error:
@@ -89,7 +89,7 @@ class _Reader:
         self.content = False
         self.read_before = 0
 
-    def documents(self, nodes: YamlNodeBuilder) -> Iterator[InputItem]:
+    def documents(self, nodes: YamlValueBuilder) -> Iterator[InputItem]:
         """Yield every object of every document; documents without content are skipped (IN-020)."""
         self._nodes = nodes
         while type(event := nodes.get()) is not StreamEndEvent:
@@ -133,7 +133,7 @@ class _Reader:
                 root[key] = nodes.build_node(event, key)
         if streamed and (problem := list_kind_problem(root)):
             frame = InputItem(self._file, self.number, -1, root)
-            place, lost = position_of_event(start), is_list_possibly_truncated(root)
+            place, lost = yaml_event_position(start), is_list_possibly_truncated(root)
             self._faults.append(item_problem_as_fault(frame, object_name_in_faults(root), problem, place, lost=lost))
         nodes.flaws[:0] = own
         if nodes.flaws or not streamed:
@@ -158,7 +158,7 @@ class _Reader:
         flaws = self._nodes.take_flaws()
         if not flaws:
             yield from flatten_lists(
-                InputItem(self._file, self.number, index, value), self._faults, position_of_event(start)
+                InputItem(self._file, self.number, index, value), self._faults, yaml_event_position(start)
             )
         item = InputItem(self._file, self.number, index, value)
         for flaw in flaws:

@@ -1,7 +1,7 @@
 """Builds one JSON value from the events of one YAML node (IN-001, IN-006, IN-012).
 
 Rules for this file: no recursion. A flaw is recorded and building continues, so that one pass finds every flaw of an
-object. `YamlNodeBuilder._collection` is the hot loop of every YAML load; rare cases are separate methods.
+object. `YamlValueBuilder._collection` is the hot loop of every YAML load; rare cases are separate methods.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -24,9 +24,9 @@ from grove_shell.reading.yaml_events import (
     INCOMPLETE,
     PositionedTextReader,
     YamlAnchors,
-    position_of_event,
     skip_yaml_events,
     yaml_event_offset,
+    yaml_event_position,
     yaml_event_reader,
 )
 from grove_shell.reading.yaml_scalars import (
@@ -55,7 +55,7 @@ class UnnamedObjectFault(NamedTuple):
     column: int
 
 
-class YamlNodeBuilder:
+class YamlValueBuilder:
     """Builds the nodes of one YAML text.
 
     Attributes:
@@ -89,7 +89,7 @@ class YamlNodeBuilder:
             path: of the value, in its object.
             expected, got: what a value has to be there, and the value, in words.
         """
-        self.flaws.append(UnnamedObjectFault(path, expected, got, *position_of_event(event)))
+        self.flaws.append(UnnamedObjectFault(path, expected, got, *yaml_event_position(event)))
 
     def enter_collection(self, event: CollectionStartEvent) -> None:
         """Enter a collection that the caller iterates; aliases to it become flaws from here on (IN-012)."""

@@ -20,7 +20,7 @@ from grove_shell.reconstruction.deletion_causes import (
     note_missing_requests,
 )
 from grove_shell.reconstruction.dumps import Dump
-from grove_shell.reconstruction.happenings import Happening, Happenings
+from grove_shell.reconstruction.happenings import Happening, HappeningFinder
 from grove_shell.reconstruction.object_after_request import EVICTION
 from grove_shell.reconstruction.recorded_objects import ObjectKey, RecordedChange, RecordedObjects, SetKey
 from grove_shell.reconstruction.set_rebuilder import ChooseRules, SetRebuilder
@@ -88,7 +88,7 @@ class _RecordReading:
         self._record = RebuiltRecord(objects, SetRebuilder(objects, configuration, choose))
         self._objects = objects
         self._search = CauseSearch(objects, self._record.sets)
-        self._happenings = Happenings()
+        self._happenings = HappeningFinder()
         self._by_key: dict[ObjectKey, RecordedDeletion] = {}
         self._by_uid: dict[str, RecordedDeletion] = {}
         self._open: dict[ObjectKey, RecordedDeletion] = {}

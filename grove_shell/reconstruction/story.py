@@ -17,7 +17,7 @@ _ROUND: Final = timedelta(seconds=10)
 UNEXPLAINED: Final = frozenset({DeletionCauseClass.NOT_EXPLAINED, DeletionCauseClass.NOT_KNOWN})
 
 
-class Target(NamedTuple):
+class StoryTarget(NamedTuple):
     """What a story is about; all empty for every set of the record."""
 
     namespace: str | None = None
@@ -37,7 +37,7 @@ class Target(NamedTuple):
 
 
 @dataclass(slots=True)
-class DeletionGroup:
+class DeletionsOfOneCause:
     """Deletions of one cause, and of what went with their objects.
 
     Attributes:
@@ -79,10 +79,10 @@ class Story:
         shows_deletions: whether the record has a request of an audit log, or two dumps that list the same kinds.
     """
 
-    target: Target
+    target: StoryTarget
     first: datetime | None
     last: datetime | None
-    groups: tuple[DeletionGroup, ...]
+    groups: tuple[DeletionsOfOneCause, ...]
     happenings: tuple[Happening, ...]
     events: tuple[ListedKubernetesEvent, ...]
     holes: tuple[RecordGap, ...]
@@ -98,18 +98,18 @@ class Story:
         return not self.shows_deletions or any(group.first.cause.kind in UNEXPLAINED for group in self.groups)
 
 
-def grouped_deletions(deletions: Iterable[RecordedDeletion], target: Target) -> tuple[DeletionGroup, ...]:
+def grouped_deletions(deletions: Iterable[RecordedDeletion], target: StoryTarget) -> tuple[DeletionsOfOneCause, ...]:
     """Return the deletions of a target by their causes; those of an owner's parts go to the group of the owner."""
-    groups: list[DeletionGroup] = []
-    latest: dict[tuple[object, ...], DeletionGroup] = {}
-    of: dict[int, DeletionGroup] = {}
+    groups: list[DeletionsOfOneCause] = []
+    latest: dict[tuple[object, ...], DeletionsOfOneCause] = {}
+    of: dict[int, DeletionsOfOneCause] = {}
     chosen = [one for one in deletions if target.concerns(one.key, one.root)]
     origins = {id(one.origin): one.origin for one in chosen}
     for one in sorted(origins.values(), key=lambda found: (found.at, found.key)):
         signature = _signature(one)
         group = latest.get(signature)
         if group is None or one.at - group.deletions[-1].at > _ROUND:
-            group = latest[signature] = DeletionGroup([], [])
+            group = latest[signature] = DeletionsOfOneCause([], [])
             groups.append(group)
         group.deletions.append(one)
         of[id(one)] = group
@@ -140,13 +140,13 @@ def _signature(deletion: RecordedDeletion) -> tuple[object, ...]:
             assert_never(cause.kind)
 
 
-def happenings_of(happenings: Iterable[Happening], target: Target) -> tuple[Happening, ...]:
+def happenings_of(happenings: Iterable[Happening], target: StoryTarget) -> tuple[Happening, ...]:
     """Return what happened to a target, and to its set as a whole."""
     return tuple(one for one in happenings if _is_near(one.key, one.root, target))
 
 
 def events_about(
-    events: Iterable[ListedKubernetesEvent], target: Target, roots: Sequence[SetKey]
+    events: Iterable[ListedKubernetesEvent], target: StoryTarget, roots: Sequence[SetKey]
 ) -> tuple[ListedKubernetesEvent, ...]:
     """Return the Events about a target, its parts, and its set; without a target those about parts of any set."""
     found = []
@@ -158,7 +158,7 @@ def events_about(
     return tuple(sorted(found))
 
 
-def _is_near(key: ObjectKey, root: SetKey, target: Target) -> bool:
+def _is_near(key: ObjectKey, root: SetKey, target: StoryTarget) -> bool:
     own = not target.name or target.name == root.name or target.name.startswith(f"{root.name}-")
     is_above = key.kind == SET_KIND or (key.kind != "Pod" and target.name.startswith(key.name))
     return target.concerns(key, root) or (own and is_above and target.namespace in {None, root.namespace})

@@ -49,16 +49,22 @@ _MANAGER: Final = "kube-controller-manager"
 
 def role_of_writer(writer: Writer) -> WriterRole | None:
     """Return the component of Kubernetes that a request came from; None for any other client, of which one operates."""
-    names = (writer.user.rpartition(":")[2], writer.agent.rpartition("/")[2].rpartition(":")[2], program_of(writer))
+    names = (
+        writer.user.rpartition(":")[2],
+        writer.agent.rpartition("/")[2].rpartition(":")[2],
+        program_of_user_agent(writer),
+    )
     for name in names:
         if name in _CONTROLLERS:
             return _CONTROLLERS[name]
     if writer.user.startswith(_NODES):
         return WriterRole.KUBELET
-    return WriterRole.CONTROLLER if _MANAGER in {writer.user.rpartition(":")[2], program_of(writer)} else None
+    return (
+        WriterRole.CONTROLLER if _MANAGER in {writer.user.rpartition(":")[2], program_of_user_agent(writer)} else None
+    )
 
 
-def program_of(writer: Writer) -> str:
+def program_of_user_agent(writer: Writer) -> str:
     """Return the name of the program that a user agent begins with."""
     return writer.agent.partition("/")[0]
 
@@ -72,11 +78,11 @@ class OperatorWriters:
     def add(self, writer: Writer) -> None:
         """Record that a writer wrote the status of a PodClique."""
         if role_of_writer(writer) is None:
-            self._seen[writer.user, program_of(writer)] = None
+            self._seen[writer.user, program_of_user_agent(writer)] = None
 
     def __contains__(self, writer: Writer) -> bool:
-        named = _OPERATOR in {program_of(writer), writer.user.rpartition(":")[2]}
-        return role_of_writer(writer) is None and (named or (writer.user, program_of(writer)) in self._seen)
+        named = _OPERATOR in {program_of_user_agent(writer), writer.user.rpartition(":")[2]}
+        return role_of_writer(writer) is None and (named or (writer.user, program_of_user_agent(writer)) in self._seen)
 
     @property
     def users(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ class WebhookRegistrationSettings(StrictSettingsModel):
     validating: ObjectName = "grove-validation"
 
 
-class CallerSettings(StrictSettingsModel):
+class WebhookCallerSettings(StrictSettingsModel):
     """Which programs may call the webhooks (WH-049).
 
     Attributes:
@@ -75,7 +75,7 @@ class CallerSettings(StrictSettingsModel):
     names: Annotated[tuple[str, ...], Field(strict=False)] = ()
 
     @validator(mode="after")
-    def _names_have_an_authority(self) -> "CallerSettings":
+    def _names_have_an_authority(self) -> "WebhookCallerSettings":
         if self.names and not self.authority_file:
             raise ValueError("authorityFile beside names")
         return self
@@ -86,7 +86,7 @@ class AdmissionListenerSettings(StrictSettingsModel):
 
     host: str = ""
     port: Port = 9443
-    callers: CallerSettings = CallerSettings()
+    callers: WebhookCallerSettings = WebhookCallerSettings()
 
 
 AUTO: Final = "auto"

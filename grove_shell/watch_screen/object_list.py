@@ -17,7 +17,7 @@ from grove_shell.watch_screen.row_text import Columns, columns_for, row_text
 from grove_shell.watch_screen.screen_rows import ScreenRow, VisibleRow, visible_rows
 
 
-class ObjectList(ScrollView, can_focus=True):
+class ExpandableObjectRows(ScrollView, can_focus=True):
     """Rows of sets, and below each open row those inside it.
 
     Attributes:

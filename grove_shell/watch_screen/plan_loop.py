@@ -14,7 +14,7 @@ from grove_shell.exit_codes import CommandFailed
 from grove_shell.following.background_thread import SerialBackgroundThread
 from grove_shell.following.followed_input import FollowedInput
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.watch_screen.status_lines import failure_page
+from grove_shell.watch_screen.status_lines import planning_failure_page
 from grove_shell.watch_screen.watched_plan import WatchedPlan, edit_page, watched_plan
 
 _DEBOUNCE: Final = 0.15  # s: changes that come together make one plan
@@ -50,7 +50,7 @@ class PlanScreen(Protocol):
         """Show what is wrong with the connection, and why the last plan could not be made."""
 
 
-class PlanLoop:
+class PlanRefreshLoop:
     """Follows an input and gives each plan of it to a screen."""
 
     def __init__(
@@ -86,7 +86,7 @@ class PlanLoop:
                 await self._make_one()
                 self._failure = None
             except CommandFailed as fault:
-                self._failure = failure_page(fault)
+                self._failure = planning_failure_page(fault)
             self._screen.show_trouble(self._followed.trouble or self._followed.unwatched, self._failure)
             await asyncio.sleep(min(max(monotonic() - begun, _LEAST_REST), _LONGEST_REST))
 
@@ -114,4 +114,4 @@ class PlanLoop:
         try:
             return edit_page(source, self._options.edits, self._options.plan)
         except CommandFailed as fault:
-            return failure_page(fault)
+            return planning_failure_page(fault)

@@ -59,7 +59,7 @@ def row_text(
     row, depth = visible
     head = (_CURSOR if is_selected else _NO_CURSOR) + " " * (_INDENT * depth)
     head += (_OPEN if is_open else _CLOSED) if row.children else _LEAF
-    name = shortened(row.name, max(columns.name - len(head), 1))
+    name = shorten_middle(row.name, max(columns.name - len(head), 1))
     style = STATE_STYLES[row.state]
     text = Text(no_wrap=True)
     text.append(f"{head}{name}".ljust(columns.name), "bold" if depth == 0 else "")
@@ -107,7 +107,7 @@ def hours_minutes_seconds_text(span: timedelta) -> str:
     return f"{seconds // 3600:,}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def shortened(name: str, width: int) -> str:
+def shorten_middle(name: str, width: int) -> str:
     """Return a name with its middle left out where it is longer than a width: its end tells pods apart."""
     if len(name) <= width:
         return name

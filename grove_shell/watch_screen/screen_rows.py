@@ -144,7 +144,9 @@ def initially_open_rows(rows: Iterable[ScreenRow], most: int) -> Iterator[Ref]:
                 yield row.subject
 
 
-def next_row(rows: Iterable[ScreenRow], after: Ref | None, matches: Callable[[ScreenRow], bool]) -> ScreenRow | None:
+def next_matching_row(
+    rows: Iterable[ScreenRow], after: Ref | None, matches: Callable[[ScreenRow], bool]
+) -> ScreenRow | None:
     """Return the next row that matches below a row, from the top again after the last; None where none matches."""
     first, is_after = None, after is None
     for top in rows:

@@ -28,7 +28,7 @@ def clock_line(plan: WatchedPlan, now: datetime) -> str:
     return f"{clock}; {plan.time_and_rules}"
 
 
-def failure_page(fault: CommandFailed) -> StyledTextPage:
+def planning_failure_page(fault: CommandFailed) -> StyledTextPage:
     """Return why nothing could be planned, as a page."""
     first = fault.args[0] if fault.args else ""
     if isinstance(first, StyledTextPage):
@@ -36,7 +36,7 @@ def failure_page(fault: CommandFailed) -> StyledTextPage:
     return page_from_text(str(fault))
 
 
-def trouble_text(connection: str, failure: StyledTextPage | None, shown: datetime | None) -> Text:
+def outdated_screen_text(connection: str, failure: StyledTextPage | None, shown: datetime | None) -> Text:
     """Return why the screen may be out of date; empty where it is not.
 
     Args:

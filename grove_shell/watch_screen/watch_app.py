@@ -18,11 +18,11 @@ from grove_shell.exit_codes import DONE
 from grove_shell.following.background_thread import SerialBackgroundThread
 from grove_shell.following.followed_input import FollowedInput
 from grove_shell.styled_text_page import StyledTextPage, escape_unprintable
-from grove_shell.watch_screen.object_list import ObjectList
-from grove_shell.watch_screen.plan_loop import PlanLoop, WatchOptions
+from grove_shell.watch_screen.object_list import ExpandableObjectRows
+from grove_shell.watch_screen.plan_loop import PlanRefreshLoop, WatchOptions
 from grove_shell.watch_screen.screen_layout import BREAKPOINTS, STYLE
-from grove_shell.watch_screen.screen_rows import ScreenRow, initially_open_rows, next_row
-from grove_shell.watch_screen.status_lines import clock_line, page_from_text, trouble_text
+from grove_shell.watch_screen.screen_rows import ScreenRow, initially_open_rows, next_matching_row
+from grove_shell.watch_screen.status_lines import clock_line, outdated_screen_text, page_from_text
 from grove_shell.watch_screen.text_views import KeyHelp, PagePane
 from grove_shell.watch_screen.watched_plan import WatchedPlan, row_reasons
 
@@ -52,7 +52,7 @@ class WatchApp(App[int]):
         super().__init__()
         self._options = options
         self._thread = SerialBackgroundThread()
-        self._plans = PlanLoop(followed, options, self._thread, self)
+        self._plans = PlanRefreshLoop(followed, options, self._thread, self)
         self._plan: WatchedPlan | None = None
         self._needs_attention_only = False
         self._shows_notes = False
@@ -60,7 +60,7 @@ class WatchApp(App[int]):
         self._headline = Static(Text("reading ..."), id="headline")
         self._clock = Static(Text(), id="clock")
         self._trouble = Static(Text(), id="trouble")
-        self._objects = ObjectList(datetime.now(UTC), "objects")
+        self._objects = ExpandableObjectRows(datetime.now(UTC), "objects")
         self._reasons = PagePane("reasons")
         self._edit = PagePane("edit", "planning the edit ...")
         self._search = Input(id="search", placeholder="search names, states, nodes", select_on_focus=False)
@@ -123,7 +123,7 @@ class WatchApp(App[int]):
         select = None
         if is_first:
             self._objects.opened.update(initially_open_rows(plan.rows, _OPENED_AT_FIRST))
-            first = next_row(plan.rows, None, lambda row: row.is_termination)
+            first = next_matching_row(plan.rows, None, lambda row: row.is_termination)
             select = first.subject if first is not None else None
         self._show_time()
         self._objects.show_rows(self._shown_rows(), select)
@@ -134,7 +134,7 @@ class WatchApp(App[int]):
 
     def show_trouble(self, connection: str, failure: StyledTextPage | None) -> None:
         """Show why the screen may be out of date, and since when; nothing where it is not."""
-        text = trouble_text(connection, failure, None if self._plan is None else self._plan.as_of)
+        text = outdated_screen_text(connection, failure, None if self._plan is None else self._plan.as_of)
         self._trouble.update(text)
         self._trouble.set_class(bool(text.plain), "-shown")
         if self._plan is None and failure is not None:
@@ -144,7 +144,7 @@ class WatchApp(App[int]):
         rows = self._plan.rows if self._plan is not None else ()
         return tuple(row for row in rows if row.state.needs_attention) if self._needs_attention_only else rows
 
-    def on_object_list_selected(self, message: ObjectList.Selected) -> None:
+    def on_object_list_selected(self, message: ExpandableObjectRows.Selected) -> None:
         """Show the reasons of the selected row, and the keys in place of what was not found."""
         self._keys.update(self._known_keys)
         if not self._shows_notes:
@@ -216,7 +216,7 @@ class WatchApp(App[int]):
         plan, selected = self._plan, self._objects.selected
         if plan is None:
             return False
-        found = next_row(plan.rows, selected.subject if selected is not None else None, matches)
+        found = next_matching_row(plan.rows, selected.subject if selected is not None else None, matches)
         if found is None:
             return False
         self._open_around(plan, found.subject)

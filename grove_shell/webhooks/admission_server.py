@@ -13,7 +13,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession
 from grove_shell.log_lines import error_on_one_line
 from grove_shell.operator.health_server import HttpServer
-from grove_shell.operator.metrics import ProcessMetrics
+from grove_shell.operator.metrics import ApiRequestMetrics
 from grove_shell.settings.webhook_settings import (
     DEFAULTING,
     JOINING,
@@ -58,7 +58,7 @@ _KINDS: Final = {
 _LOGGED_AS: Final = {_SETS[1]: "set", TOPOLOGY_KIND: "topology"}
 
 
-class WebhookMetrics(ProcessMetrics):
+class WebhookMetrics(ApiRequestMetrics):
     """The metrics of one process; it counts reviews and requests."""
 
     def __init__(self, expires: Callable[[], float]) -> None:

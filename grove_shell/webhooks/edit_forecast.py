@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from grove_core.kernel.structs import replace
-from grove_core.operator_recognition import recognised, set_not_predicted_finding
+from grove_core.operator_recognition import recognise_operator, set_not_predicted_finding
 from grove_core.plan.forecast import Forecast, one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
@@ -76,7 +76,7 @@ def forecast_of_edit(
 
 def _predicting_rules(name: str, loaded: LoadedInput, root: PodCliqueSet) -> RuleSet:
     """Return the rules of the operator that acts on a set. Raises NotPredicted where no rules predict it (GF-134)."""
-    shown = recognised(loaded.cluster, loaded.newer)
+    shown = recognise_operator(loaded.cluster, loaded.newer)
     if name != AUTO:
         shown = replace(shown, doubtful=frozenset())  # the user named the operator
     unpredicted = set_not_predicted_finding(shown, root.ref)

@@ -13,7 +13,7 @@ from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.client.paged_lists import KindNotListed
 from grove_shell.log_lines import error_on_one_line
-from grove_shell.policies.policy_results import PolicyAction, PolicyResult, RuleResult
+from grove_shell.policies.policy_results import PolicyAction, PolicyResult, PolicyRuleResult
 from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.input_completeness import CollectedObjects
 from grove_shell.settings.webhook_settings import PreviewSettings
@@ -194,9 +194,9 @@ def _policy_findings(
     )
 
 
-def _denies(violated: RuleResult) -> bool:
+def _denies(violated: PolicyRuleResult) -> bool:
     return violated.is_decided and violated.action is PolicyAction.DENY
 
 
-def _violation_sentence(result: PolicyResult, violated: RuleResult) -> str:
+def _violation_sentence(result: PolicyResult, violated: PolicyRuleResult) -> str:
     return f"policy {result.policy}/{violated.rule}: {violated.message}"

@@ -25,7 +25,7 @@ from grove_shell.webhooks.webhook_registration import (
     RegisteredConfiguration,
     WebhookRegistration,
     admission_configurations,
-    preview_configurations,
+    preview_webhook_configurations,
 )
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class WebhookProcess:
             policies=policies,
         )
         name = f"{settings.registration.validating}{suffix}"
-        return _Part({PREVIEW: preview.respond}, (), preview_configurations(name))
+        return _Part({PREVIEW: preview.respond}, (), preview_webhook_configurations(name))
 
     async def run(self) -> int:
         """Run until a signal or ``stop``; return the exit code.

@@ -59,7 +59,7 @@ def admission_configurations(
     )
 
 
-def preview_configurations(name: str) -> tuple[RegisteredConfiguration, ...]:
+def preview_webhook_configurations(name: str) -> tuple[RegisteredConfiguration, ...]:
     """Return the configuration of the preview of updates."""
     return (RegisteredConfiguration(VALIDATING, name, PREVIEW, part="preview"),)
 

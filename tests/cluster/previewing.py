@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_shell.manifests.installation import InstallationOptions
-from grove_shell.manifests.preview import preview_webhook_manifests
+from grove_shell.manifests.preview_program import preview_webhook_manifests
 from grove_shell.settings.webhook_settings import PREVIEW_LABELS
 from tests.cluster.api import Json
 from tests.cluster.installing import RBAC, Program

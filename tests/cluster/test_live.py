@@ -5,7 +5,7 @@ from pathlib import Path
 
 from grove_core.resources.api_names import MANAGED_BY
 from grove_shell.actions.command_input import LiveClusterOptions
-from grove_shell.actions.object_names import ObjectName, names_in_cluster
+from grove_shell.actions.completion_object_names import ObjectName, names_in_cluster
 from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane

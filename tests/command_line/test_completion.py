@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from click.shell_completion import BashComplete
 
-from grove_shell.actions.object_names import LONGEST_S, object_names_in_files
+from grove_shell.actions.completion_object_names import LONGEST_S, object_names_in_files
 from grove_shell.cli.kubectl_completion import complete_for_kubectl
 from grove_shell.cli.main import grove
 

@@ -14,7 +14,7 @@ from grove_core.plan.termination_hints import (
     LongerDelay,
     LostNodeOfPods,
     ReadyPodsToEndBreach,
-    Room,
+    RoomForReplacement,
     SchedulerMessage,
     TerminationHints,
 )
@@ -88,8 +88,8 @@ def needed(name: str, pods: int = 1, **more: Any) -> ReadyPodsToEndBreach:
             replace(HINTS, messages=(SchedulerMessage("0/2 nodes are available: x. preemption: y.", 2),)),
             ["scheduler: 0/2 nodes are available: x (2 pods)"],
         ),
-        (replace(HINTS, room=Room.CANNOT), ["no room: its gangs do not fit on the nodes again"]),
-        (replace(HINTS, room=Room.FITS), []),
+        (replace(HINTS, room=RoomForReplacement.CANNOT), ["no room: its gangs do not fit on the nodes again"]),
+        (replace(HINTS, room=RoomForReplacement.FITS), []),
     ],
 )
 def test_cl070_the_lines_of_a_termination(hints: TerminationHints, lines: list[str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.topology.topology_snapshot import topology_snapshots
+from grove_core.areas.topology.cluster_topology_snapshot import topology_snapshots
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument, RuleSetSource, step_action_name
 from grove_core.kernel.time_formats import parse_time

@@ -10,8 +10,8 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus, Step, StepStage
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import GROVE
-from grove_shell.html.anchors import Anchors, link_to_id
-from grove_shell.html.object_diffs import DiffLine, StoredValues, without_own_names
+from grove_shell.html.anchors import HtmlAnchorIds, link_to_id
+from grove_shell.html.object_diffs import DiffLine, ObjectValuesByRound, without_own_names
 
 NAMES = st.text(st.sampled_from(["a", "b", "-", "/", " ", "<", '"', "\u202e", "\ud800", "é", "#", "%"]), max_size=6)
 CLIQUE = Ref(GROVE, "PodClique", "ml", "llama-0-worker")
@@ -24,7 +24,7 @@ def ref(kind: str, namespace: str, name: str, replica: int | None = None) -> Ref
 
 def written(*actions: Apply | Create | Delete | DropFinalizer | SetStatus) -> list[tuple[DiffLine, ...]]:
     """Return the differences of steps on one object that the input does not have."""
-    stored = StoredValues(None)
+    stored = ObjectValuesByRound(None)
     return [stored.difference_of(Step(StepStage.WORKLOAD, CLIQUE, action, ())) for action in actions]
 
 
@@ -35,7 +35,7 @@ def frozen(**fields: object) -> FrozenMap:
 @given(st.lists(st.tuples(st.sampled_from(["Pod", "PodClique"]), NAMES, NAMES), max_size=8))
 def test_hp006_ids_are_unique_and_links_lead_to_them(objects: list[tuple[str, str, str]]) -> None:
     refs = {ref(*one) for one in objects}
-    anchors = Anchors()
+    anchors = HtmlAnchorIds()
     ids = {one: anchors.id_of(one) for one in sorted(refs, key=lambda one: one.sort_key)}
     assert len(set(ids.values())) == len(refs)
     for one, found in ids.items():
@@ -48,7 +48,7 @@ def test_hp006_ids_are_unique_and_links_lead_to_them(objects: list[tuple[str, st
 
 
 def test_hp006_the_name_then_the_namespace_then_the_kind() -> None:
-    anchors = Anchors()
+    anchors = HtmlAnchorIds()
     given_refs = [("Pod", "ml", "x"), ("Pod", "other", "x"), ("PodClique", "other", "x"), ("Pod", "ml", "-main")]
     assert [anchors.id_of(ref(*one)) for one in given_refs] == ["x", "other/x", "PodClique/other/x", "ml/-main"]
     assert anchors.id_of(ref("PodCliqueSet", "ml", "llama", 0)) == "llama-0"

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.html.anchors import Anchors
+from grove_shell.html.anchors import HtmlAnchorIds
 from grove_shell.html.report_html import report_html
 from grove_shell.html.report_sections import report_section
 from grove_shell.html.text_lines import html_sections
@@ -152,7 +152,7 @@ class TestHP021:
         page.add_line()
         for line in ("  breach: True", "    1 ready", "  termination: Wait"):
             page.add_line(line)
-        sections = [report_section(one, Anchors(), None) for one in html_sections(page)]
+        sections = [report_section(one, HtmlAnchorIds(), None) for one in html_sections(page)]
         assert [[len(block) for block in one.blocks] for one in sections] == [[2, 1, 1], [2, 1]]
         assert [one.has_columns for one in sections] == [True, False]
 

@@ -12,7 +12,7 @@ from click.shell_completion import ShellComplete
 import grove_core
 import grove_shell as grove
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.installed_rule_sets import InstalledRuleSetFailed, installed_rule_sets
+from grove_shell.actions.installed_rule_sets import InstalledRuleSetFailed, rule_set_entry_points
 from grove_shell.cli.main import grove as command_group
 from grove_shell.cli.main import run_command_line
 from grove_shell.settings.operator_settings import parse_operator_settings
@@ -263,6 +263,6 @@ class TestLB012:
 @pytest.mark.usefixtures("example")
 def test_one_package_is_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_example(tmp_path / "again", monkeypatch)
-    assert [(one.name, one.package) for one in installed_rule_sets() if one.name == "careful"] == [
+    assert [(one.name, one.package) for one in rule_set_entry_points() if one.name == "careful"] == [
         ("careful", "my-rules 0.1.0")
     ]

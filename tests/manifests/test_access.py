@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.topology.topology_snapshot import topology_snapshots
+from grove_core.areas.topology.cluster_topology_snapshot import topology_snapshots
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Create, Step
 from grove_core.kernel.time_formats import parse_time

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.resources.crd_names import (
+from grove_core.resources.crd_name_clashes import (
     CrdNameClash,
     CrdNameField,
     NameInCrd,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.kernel.refs import Ref
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import BINDING_KIND, GROVE, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
@@ -241,7 +241,7 @@ def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     moves = [("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 0)), ("pod", ("llm", "node-0"))]
     cache = cache_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
     seen = cache.snapshot_of_root(topology_cache_key("aws"), NOW)
-    assert isinstance(seen, TopologySnapshot)
+    assert isinstance(seen, ClusterTopologySnapshot)
     assert [user.scheduled for user in seen.users_with_bound_pods] == [1]
 
 
@@ -257,7 +257,7 @@ def test_tp046_a_clique_that_goes_with_its_pods_requeues_the_topology() -> None:
 def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
     seen = cache_of(lived(moves)).snapshot_of_root(topology_cache_key("aws"), NOW)
-    assert isinstance(seen, TopologySnapshot)
+    assert isinstance(seen, ClusterTopologySnapshot)
     assert seen.shadowed is not None
     assert (seen.root_ref.kind, seen.shadowed.ref.kind) == (TOPOLOGY_KIND, BINDING_KIND)
 
@@ -303,12 +303,12 @@ def test_tp042_what_is_not_shown_is_not_known() -> None:
     cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
     cache = cache_of(cluster)
     topology = cache.snapshot_of_root(topology_cache_key("aws"), NOW)
-    assert isinstance(topology, TopologySnapshot)
+    assert isinstance(topology, ClusterTopologySnapshot)
     assert (topology.users[0].namespace_and_name, topology.not_collected) == ("ml/llm", ())
     assert "TopologyNotCollected" not in held_for(cache)
     cache.mark_kind_unlisted("PodClique", "forbidden")
     topology = cache.snapshot_of_root(topology_cache_key("aws"), NOW)
-    assert isinstance(topology, TopologySnapshot)
+    assert isinstance(topology, ClusterTopologySnapshot)
     assert topology.not_collected == ("PodClique",)
 
     cache.replace_all_of_kind("PodClique", (), "9")

@@ -12,7 +12,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.actors.gang_of_groups import GroupedGang, GroupTrees
+from grove_shell.simulator.actors.workload_groups_as_gangs import GroupedGang, GroupTrees
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import is_live_pod

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Make
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -19,7 +19,9 @@ from tests.oracles.topology_facts import (
 class TopologyLifecycleCheck(SimulationCheck):
     """TP6, TP7: only the default topology gets levels, and only used topologies have Grove's finalizer."""
 
-    def on_operator_topology_write(self, actor: SimulationActor, snapshot: TopologySnapshot, attempt: Attempt) -> None:
+    def on_operator_topology_write(
+        self, actor: SimulationActor, snapshot: ClusterTopologySnapshot, attempt: Attempt
+    ) -> None:
         """Check one write to a topology."""
         step = attempt.step
         if attempt.outcome is not AttemptOutcome.DONE:

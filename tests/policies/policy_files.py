@@ -10,7 +10,7 @@ import yaml
 from grove_shell.policies.evaluation import evaluate_policies
 from grove_shell.policies.policy import Policy
 from grove_shell.policies.policy_reading import read_policies
-from grove_shell.policies.policy_results import RuleResult
+from grove_shell.policies.policy_results import PolicyRuleResult
 
 NOW: Final = "2026-11-20T09:00:00Z"
 ROOT: Final = Path(__file__).parent.parent.parent
@@ -52,7 +52,7 @@ def problems(folder: Path, *objects: Mapping[str, Any]) -> list[str]:
     return [str(fault).removeprefix(f"{path}: ") for fault in faults]
 
 
-def results_on(policy: Policy, *sets: Mapping[str, Any], **plan: Any) -> tuple[RuleResult, ...]:
+def results_on(policy: Policy, *sets: Mapping[str, Any], **plan: Any) -> tuple[PolicyRuleResult, ...]:
     (result,) = evaluate_policies((policy,), {"asOf": NOW, "sets": list(sets), **plan})
     return result.results
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_shell.policies.policy_results import PolicyAction, PolicyResult, RuleResult, denied_policy_names
+from grove_shell.policies.policy_results import PolicyAction, PolicyResult, PolicyRuleResult, denied_policy_names
 from tests.policies.policy_files import one_rule, policy_object, problems, results_on, sound
 
 PROD = {"namespace": "prod", "name": "llama"}
@@ -88,7 +88,7 @@ def test_po004_a_rule_denies_unless_it_warns(tmp_path: Path) -> None:
     found = results_on(sound(tmp_path, *rules), PROD)
     assert [one.action for one in found] == [PolicyAction.DENY, PolicyAction.WARN]
     denies, warns = (PolicyResult(one.rule, "file", 1, (one,)) for one in found)
-    held = RuleResult(rule="three", action=PolicyAction.DENY, subject="", holds=True)
+    held = PolicyRuleResult(rule="three", action=PolicyAction.DENY, subject="", holds=True)
     assert denied_policy_names((warns, denies, PolicyResult("three", "file", 1, (held,)))) == ("one",)
 
 

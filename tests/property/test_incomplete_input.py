@@ -20,7 +20,7 @@ from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAIN_KIND, GROUP_KIND, TOPOLOGY_IN_SYNC, TOPOLOGY_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
+from grove_core.snapshot.cluster_index import index_cluster, index_with_compute_domains
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
@@ -83,7 +83,7 @@ class Gap:
         pods = {uid: list(self._left(list(pods), "Pod")) for uid, pods in full.pods_of.items()}
         known = self._left(list(full.topologies.values()), TOPOLOGY_KIND)
         return replace(
-            cluster_with_compute_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
+            index_with_compute_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
             pods_of=frozen_dict_of_tuples({uid: found for uid, found in pods.items() if found}),
             complete=full.complete - self.kinds,
             not_collected=self.kinds if self.speaks else self.kinds & INFERRED,

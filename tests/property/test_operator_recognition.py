@@ -7,7 +7,7 @@ import pytest
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
-from grove_core.operator_recognition import RecognisedGoOperator, recognised, set_not_predicted_finding
+from grove_core.operator_recognition import RecognisedGoOperator, recognise_operator, set_not_predicted_finding
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
@@ -50,7 +50,7 @@ def cluster(cliques: list[PodClique], set_hash: str = "") -> Any:
     ],
 )
 def test_gf111_the_strongest_mark_reports(cliques: list[PodClique], set_hash: str, rules: str, mark: str) -> None:
-    found = recognised(cluster(cliques, set_hash))
+    found = recognise_operator(cluster(cliques, set_hash))
     assert found.rules.partition("@")[0] == rules
     assert mark in found.because
     assert (found.go_operator is not None) is (rules == "field")
@@ -79,7 +79,7 @@ def test_gf111_the_newest_release_of_the_generation_is_taken(
     reason: str, status: ConditionStatus, release: str, words: str
 ) -> None:
     condition = Condition(MIN_AVAILABLE_BREACHED, status, reason, "", START)
-    found = recognised(cluster([clique(replace(WRITTEN, scheduled=0, conditions=(condition,)), GO_LABELS)]))
+    found = recognise_operator(cluster([clique(replace(WRITTEN, scheduled=0, conditions=(condition,)), GO_LABELS)]))
     assert found.rules == f"field@{release}"
     assert words in found.because
     assert found.go_operator is not None
@@ -90,7 +90,7 @@ def test_gf111_an_older_generation_is_taken_by_its_own_message() -> None:
     condition = Condition(
         MIN_AVAILABLE_BREACHED, ConditionStatus.FALSE, "InsufficientScheduledPods", "breach suppressed", START
     )
-    found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
+    found = recognise_operator(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
     assert found.rules == "field@v0.1.0-alpha.11"
     assert "a release from v0.1.0-alpha.9 to v0.1.0-alpha.11" in found.because
     assert set_not_predicted_finding(found, WORLD.root.ref) is None
@@ -98,7 +98,7 @@ def test_gf111_an_older_generation_is_taken_by_its_own_message() -> None:
 
 def test_gf136_an_older_release_is_not_predicted() -> None:
     condition = Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.FALSE, "InsufficientScheduledPods", "", START)
-    found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
+    found = recognise_operator(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
     assert (found.rules, found.go_operator) == ("field@v0.1.0-alpha.9", RecognisedGoOperator(()))
     assert "of a release older than v0.1.0-alpha.9, the oldest known here" in found.because
     finding = set_not_predicted_finding(found, WORLD.root.ref)
@@ -108,7 +108,7 @@ def test_gf136_an_older_release_is_not_predicted() -> None:
 
 @pytest.mark.parametrize("left", ["PodGangMap", ""])
 def test_gf134_our_own_record_outranks_what_a_newer_release_left(left: str) -> None:
-    found = recognised(cluster([clique(OURS, OUR_LABELS)]), [left] if left else [])
+    found = recognise_operator(cluster([clique(OURS, OUR_LABELS)]), [left] if left else [])
     assert (found.rules, found.go_operator) == ("design", None)
     assert (left in found.because) or not left
 
@@ -122,7 +122,7 @@ def test_gf135_a_set_that_shows_the_other_operator_is_doubtful() -> None:
         replace(clique(WRITTEN, GO_LABELS), owner_uid="other", uid="3"),
         replace(clique(NEVER, OUR_LABELS), owner_uid="third", uid="4"),
     ]
-    found = recognised(index_cluster(sets=(WORLD.root, other, third), cliques=cliques))
+    found = recognise_operator(index_cluster(sets=(WORLD.root, other, third), cliques=cliques))
     assert found.rules == "design"
     assert found.doubtful == {other.ref}
     reported = {root.ref.name: set_not_predicted_finding(found, root.ref) for root in (WORLD.root, other, third)}

@@ -26,7 +26,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.own_writes import standing_refusals_after_round, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.tape import Tape
+from grove_core.testing.tape import ByteChoices
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.workload.life import Life, Violated
@@ -63,7 +63,7 @@ RAW = set_raw(
 @given(st.binary(max_size=40))
 def test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing(data: bytes) -> None:
     """Each kind shows what it showed some rounds ago; the operator acts on that, and on what it knows it did."""
-    tape, life = Tape(data), Life(RAW)
+    tape, life = ByteChoices(data), Life(RAW)
     start = life.look()
     assert start is not None
     shown, remembered = start, tuple[Attempt, ...]()

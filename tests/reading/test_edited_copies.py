@@ -9,7 +9,7 @@ import pytest
 import grove_shell as grove
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
-from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_shell.cli.main import run_command_line
 from grove_shell.policies.policy_input import policy_input
 from grove_shell.reading.cluster_reading import load_input_files
@@ -92,7 +92,7 @@ def test_in041_a_quantity_in_another_form_is_no_edit(tmp_path: Path, quantity: o
             container["resources"] = {kind: {"nvidia.com/gpu": "2"} for kind in ("limits", "requests")}
     paths = [written(tmp_path / "before.json", before), written(tmp_path / "edit.json", manifest)]
     (root,) = load_input_files(paths).cluster.sets
-    assert (root.edit is PlannedManifestChange.OF_MORE) is is_edit
+    assert (root.edit is PlannedSetChange.OF_MORE) is is_edit
 
 
 @pytest.mark.req("IN-087", "IN-039")

@@ -15,8 +15,8 @@ from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.reading.input_faults import InputFault
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.kubectl_output_yaml import KubectlYamlConverter
-from grove_shell.reading.kubectl_yaml_items import KubectlYamlItems
-from grove_shell.reading.kubectl_yaml_lines import OtherYaml
+from grove_shell.reading.kubectl_yaml_items import KubectlYamlItemReader
+from grove_shell.reading.kubectl_yaml_lines import NotKubectlYaml
 from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_input_items import input_items_from_yaml
 from tests.property.few_examples import RARELY
@@ -189,7 +189,7 @@ def test_a_dump_is_read_without_the_parser(style: str | None) -> None:
     text = as_yaml(pods, style=style)
     if style is None:
         text = re.sub(r"network-status: .*?\n(?=    creationTimestamp)", _literal(note), text, flags=re.DOTALL)
-    printed = KubectlYamlItems(Utf8Stream(io.BytesIO(text.encode()), 4096), "f", None)
+    printed = KubectlYamlItemReader(Utf8Stream(io.BytesIO(text.encode()), 4096), "f", None)
     found = [item.value for item in printed.items()]
     assert style is not None or found == pods
     assert [item.value for item in as_printed(text)[0]] == pods
@@ -231,7 +231,7 @@ def _literal(text: str) -> str:
     ],
 )
 def test_in001_what_kubectl_does_not_print_is_left_to_the_parser(item: str) -> None:
-    with pytest.raises(OtherYaml):
+    with pytest.raises(NotKubectlYaml):
         KubectlYamlConverter().json_of_item(f"- {item}")
 
 

@@ -25,7 +25,7 @@ from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.update_forecasts import MOST_WORK, followed_update
+from grove_shell.in_memory.update_forecasts import MOST_WORK, forecast_update_of_edit
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.scenario.scenario import Scenario
@@ -180,7 +180,7 @@ def update_of_edit(start: Snapshot, before: Json, after: Json, rules: RuleSet, w
     old, new = manifest_with_defaults_of(before, rules), manifest_with_defaults_of(after, rules)
     root = set_with_manifest_applied(start.root, {**new, "metadata": {**new["metadata"], "uid": start.root.uid}})
     changed = cliques_with_changed_pods(manifest_changes(old, new))
-    found = followed_update(replace(start, root=root), rules, changed, work)
+    found = forecast_update_of_edit(replace(start, root=root), rules, changed, work)
     assert found is not None
     return found.forecast
 

@@ -17,7 +17,7 @@ from grove_shell.simulator.recording.simulation_history import (
     PodChange,
     RefusedApplyHistoryEntry,
     UnplacedGangHistoryEntry,
-    WriteKind,
+    WriteEffect,
 )
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_events import ScenarioEvent
@@ -291,7 +291,7 @@ def test_sm011_a_failed_write_is_tried_again() -> None:
     eyes, found = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "PodClique", "writes": 9}})
     refused = [answer for answer in eyes.answers if answer.outcome is AttemptOutcome.REFUSED]
     assert len(refused) == 9
-    moments = sorted({at for at, _ in entries_of(found, WriteKind.FAILED)})
+    moments = sorted({at for at, _ in entries_of(found, WriteEffect.FAILED)})
     waits = [later - sooner for sooner, later in pairwise(moments)]
     assert all(wait <= 2**place * SECOND for place, wait in enumerate(waits, start=1))
     endless, _ = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 99}}, until="4m")
@@ -308,7 +308,7 @@ def test_sm040_faults_end() -> None:
     assert found.rested
     assert found.clique_states[0].ready == 2
     assert any(answer.outcome is AttemptOutcome.DONE for answer in eyes.answers)
-    assert min(at for at, _ in entries_of(found, WriteKind.CREATED)) >= 30 * SECOND + FAULTS_STOP_AFTER
+    assert min(at for at, _ in entries_of(found, WriteEffect.CREATED)) >= 30 * SECOND + FAULTS_STOP_AFTER
 
 
 def test_sm051_an_expectation_is_judged_at_the_end_of_its_moment() -> None:

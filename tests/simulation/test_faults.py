@@ -10,7 +10,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_shell.simulator.recording.simulation_history import NoteKind, PodChange, SimulationActor, WriteKind
+from grove_shell.simulator.recording.simulation_history import NoteKind, PodChange, SimulationActor, WriteEffect
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
@@ -42,7 +42,7 @@ def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
 
 def test_sm040_f1_a_crash_at_once() -> None:
     found = run({"at": "0s", "crashOperator": {"down": "1m"}})
-    assert entries_of(found, WriteKind.CREATED)[0][0] == 60 * SECOND
+    assert entries_of(found, WriteEffect.CREATED)[0][0] == 60 * SECOND
 
 
 def test_sm040_f1_a_process_that_crashes_at_its_start_does_nothing() -> None:
@@ -285,7 +285,7 @@ def test_sm040_f10_labels_that_are_edited() -> None:
     found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
     cliques = [change.latest_object for change in found.changes if isinstance(change.latest_object, PodClique)]
     assert [one.labels.get(SET_REPLICA.primary) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
-    ended = [entry.content.subject for entry in found.history.entries if entry.kind is WriteKind.TERMINATED]
+    ended = [entry.content.subject for entry in found.history.entries if entry.kind is WriteEffect.TERMINATED]
     assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}
     for name, kept in (("llm-7-a", {}), ("llm-0-a", {SET_REPLICA.primary: "0"})):
         edit = {"kind": "PodClique", "name": name, "labels": kept}

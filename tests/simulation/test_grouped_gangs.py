@@ -13,8 +13,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import COMPOSITE_KIND, COMPOSITES, POD_GANG, POD_GROUP_KIND, WORKLOADS
 from grove_shell.cli.main import run_command_line
 from grove_shell.settings.shared_settings import SchedulingSettings
-from grove_shell.simulator.actors.gang_of_groups import GroupTrees
 from grove_shell.simulator.actors.gang_preemption import PodsPreemptedTogether
+from grove_shell.simulator.actors.workload_groups_as_gangs import GroupTrees
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 from grove_shell.simulator.recording.simulation_history import UnplacedGangHistoryEntry
 from grove_shell.simulator.scenario.scenario import Scenario, ScenarioSchedulerSpec

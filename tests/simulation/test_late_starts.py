@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.rule_sets.named import rule_set
-from grove_shell.simulator.recording.simulation_history import WriteKind
+from grove_shell.simulator.recording.simulation_history import WriteEffect
 from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions, SimulationResult
@@ -32,7 +32,7 @@ def played(*events: Json, rules: str = "field", **more: Any) -> SimulationResult
 def test_sm038_the_whole_replica_is_terminated_when_its_first_pods_start(events: tuple[Json, ...]) -> None:
     run = played(*events)
     both = [603_200, 603_200]
-    assert [at for at, _ in entries_of(run, WriteKind.TERMINATED)] == both
+    assert [at for at, _ in entries_of(run, WriteEffect.TERMINATED)] == both
     assert run.history.terminations == 1
     assert [one.ready for one in run.clique_states] == [4, 1]
 

@@ -22,8 +22,8 @@ from grove_shell.simulator.recording.simulation_history import (
     SimulationActor,
     SimulationHistoryEntry,
     UnplacedGangHistoryEntry,
+    WriteEffect,
     WriteHistoryEntry,
-    WriteKind,
 )
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.views.simulation.history_lines import timeline_lines_of_entries
@@ -63,16 +63,16 @@ def pod(what: PodChange, subject: Ref = POD, **more: str) -> PodHistoryEntry:
 @pytest.mark.parametrize(
     ("content", "one", "many"),
     [
-        (WriteHistoryEntry(WriteKind.CREATED, POD, "llm-0-a"), "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
+        (WriteHistoryEntry(WriteEffect.CREATED, POD, "llm-0-a"), "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
         (pod(PodChange.PLACED, node="n"), "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
         (pod(PodChange.READY), "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
         (pod(PodChange.GONE), "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
         (pod(PodChange.UNREADY, why="why"), "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
-        (WriteHistoryEntry(WriteKind.OPENED, POD, "llm-0-a", BECAUSE), "opens the gate of pod llm-0-a-x: b",
+        (WriteHistoryEntry(WriteEffect.OPENED, POD, "llm-0-a", BECAUSE), "opens the gate of pod llm-0-a-x: b",
          "opens the gates of 2 pods of llm-0-a: b"),
-        (WriteHistoryEntry(WriteKind.DELETED, POD, "llm-0-a", BECAUSE), "deletes pod llm-0-a-x: b",
+        (WriteHistoryEntry(WriteEffect.DELETED, POD, "llm-0-a", BECAUSE), "deletes pod llm-0-a-x: b",
          "deletes 2 pods of llm-0-a: b"),
-        (WriteHistoryEntry(WriteKind.FAILED, POD, "llm-0-a", error="conflict"),
+        (WriteHistoryEntry(WriteEffect.FAILED, POD, "llm-0-a", error="conflict"),
          "1 write not done (Pod llm-0-a-x): conflict", "2 writes not done (Pod llm-0-a-x, llm-0-a-x): conflict"),
     ],
 )  # fmt: skip
@@ -103,7 +103,7 @@ def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
         (UnplacedGangHistoryEntry(CLIQUE, 2, "why"), "2 pods of PodClique llm-0-a not placed: why"),
         (NoteHistoryEntry(NoteKind.NO_EFFECT, "it had no effect"), "it had no effect"),
         (NoteHistoryEntry(NoteKind.SCALED, "replicas 1 to 2", CLIQUE), "scales PodClique llm-0-a: replicas 1 to 2"),
-        (WriteHistoryEntry(WriteKind.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
+        (WriteHistoryEntry(WriteEffect.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
         (NoteHistoryEntry(NoteKind.FAULT, "so"), "so"),
     ],
 )
@@ -119,11 +119,11 @@ def test_sm070_pods_of_two_removed_nodes_are_not_equal() -> None:
 def test_sm070_details_are_shown_on_request() -> None:
     scheduled = Condition("PodCliqueScheduled", ConditionStatus.TRUE, "R", "m", datetime(2026, 1, 1, tzinfo=UTC))
     quiet: list[EntryContent] = [
-        WriteHistoryEntry(WriteKind.STATUS, CLIQUE, because=BECAUSE),
+        WriteHistoryEntry(WriteEffect.STATUS, CLIQUE, because=BECAUSE),
         pod(PodChange.STARTED),
-        WriteHistoryEntry(WriteKind.WITHHELD, CLIQUE, because=BECAUSE),
-        WriteHistoryEntry(WriteKind.RELEASED, CLIQUE, because=BECAUSE),
-        WriteHistoryEntry(WriteKind.CREATED, CLIQUE, because=BECAUSE),
+        WriteHistoryEntry(WriteEffect.WITHHELD, CLIQUE, because=BECAUSE),
+        WriteHistoryEntry(WriteEffect.RELEASED, CLIQUE, because=BECAUSE),
+        WriteHistoryEntry(WriteEffect.CREATED, CLIQUE, because=BECAUSE),
         ConditionHistoryEntry(CLIQUE, scheduled, ConditionStatus.FALSE),
     ]
     assert line(*quiet) == ["creates PodClique llm-0-a"]
@@ -152,7 +152,7 @@ def test_sm070_every_changed_condition_of_an_object_has_a_line() -> None:
 def test_sm070_many_names_are_counted() -> None:
     many = [
         WriteHistoryEntry(
-            WriteKind.TERMINATED,
+            WriteEffect.TERMINATED,
             Ref("x", "PodClique", "ml", f"c{n}"),
             because=(Sample.NUMBER.because(POD, number=n), Sample.LATE.because(POD)),
         )
@@ -162,7 +162,9 @@ def test_sm070_many_names_are_counted() -> None:
     (found,) = timeline_lines_of_entries(entries, verbose=False)
     assert found.text == "TERMINATES c0, c1, c2, c3, c4, c5 and 3 more"
     assert found.below == ("0", "late")
-    objects = [WriteHistoryEntry(WriteKind.CREATED, Ref("x", kind, "ml", "n")) for kind in ("Role", "Secret", "Secret")]
+    objects = [
+        WriteHistoryEntry(WriteEffect.CREATED, Ref("x", kind, "ml", "n")) for kind in ("Role", "Secret", "Secret")
+    ]
     assert line(*objects) == ["creates 1 Role, 2 Secrets"]
 
 
@@ -221,7 +223,7 @@ def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
     crash = {"at": "30s", "crashPod": {"clique": "a/llm-0-a", "recovers": "10m"}}
     found = run(crash, sets=sets, nodes=4)
     assert [standing.ready for standing in found.clique_states] == [1, 1]
-    assert entries_of(found, WriteKind.FAILED) == [], "neither takes what is the other's"
+    assert entries_of(found, WriteEffect.FAILED) == [], "neither takes what is the other's"
     draw_simulation_chart(found, str(tmp_path / "two.svg"))
 
 

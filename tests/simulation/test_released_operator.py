@@ -13,7 +13,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_shell.cli.main import run_command_line as grove
 from grove_shell.reading.newest_time import newest_timestamp_in_object
-from grove_shell.simulator.recording.simulation_history import WriteKind
+from grove_shell.simulator.recording.simulation_history import WriteEffect
 from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec, ScenarioPodTimings
 from grove_shell.simulator.scenario.scenario_reader import read_scenario
 from grove_shell.simulator.simulation import Simulation
@@ -50,7 +50,7 @@ def test_sm030_a_crash_loop_ends_its_gang_as_a_plan_says() -> None:
     found = played(CRASHES, expect=[{"at": "10m", "terminations": 1}])
     assert not found.unmet
     assert found.history.terminations == 1
-    assert entries_of(found, WriteKind.TERMINATED) == [(180_000, "")]
+    assert entries_of(found, WriteEffect.TERMINATED) == [(180_000, "")]
 
 
 @pytest.mark.parametrize("rules", ["design", "field"])
@@ -60,7 +60,7 @@ def test_terminations_count_by_every_rule_set(rules: str) -> None:
     lost = {"at": "90s", "deletePod": {"clique": "llm-0-a", "index": 0}}
     found = played(*closed, lost, *open_again, rules=rules, manifest=set_raw(clique_raw("a", 3, 3)))
     assert found.history.terminations == 1
-    assert len(entries_of(found, WriteKind.TERMINATED)) == 1
+    assert len(entries_of(found, WriteEffect.TERMINATED)) == 1
 
 
 PROBE: Final = {"tcpSocket": {"port": 80}}
@@ -99,7 +99,7 @@ def test_sm030_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
         written(tmp_path / "s.yaml", cluster=dump, start="2026-11-21T09:39:04Z", nodes=nodes, kubelet=RECOVERS)
     )
     assert found.history.terminations == 0
-    assert not entries_of(found, WriteKind.TERMINATED)
+    assert not entries_of(found, WriteEffect.TERMINATED)
     assert [one.ready for one in found.clique_states if one.name == "qwen-0-worker"] == [4]
 
 

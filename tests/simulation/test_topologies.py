@@ -20,7 +20,7 @@ from grove_shell.simulator.recording.simulation_history import (
     NoteKind,
     RefusedApplyHistoryEntry,
     UnplacedGangHistoryEntry,
-    WriteKind,
+    WriteEffect,
 )
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.scenario_field_types import WRITTEN
@@ -246,7 +246,7 @@ class TestTopologyReconciliation:
         found = kept(simulation, "shelves")
         assert found is not None
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
-        assert any("ClusterTopology" in line for line in entries_of(run, WriteKind.FAILED))
+        assert any("ClusterTopology" in line for line in entries_of(run, WriteEffect.FAILED))
 
     def test_sm011_a_cache_that_stands_still_is_waited_for(self) -> None:
         lag = {"at": "0s", "lagCache": {"kinds": ["ClusterTopology"], "span": "20s"}}

@@ -6,7 +6,7 @@ from typing import Any, Final
 from grove_core.admit import admit
 from grove_core.admit_cluster_topology import admit_topology
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.kernel.admission import AdmissionVerdict, Admit
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Step, StepStage
@@ -136,22 +136,22 @@ def _with_status(snapshot: Snapshot, stays: Callable[[Mapping[str, Any]], bool])
 # ------------------------------------------------------------------------------------------- about topologies
 
 
-def holds_nothing(moment: TopologySnapshot) -> Plan:
+def holds_nothing(moment: ClusterTopologySnapshot) -> Plan:
     """Adds no finalizer."""
     return reconcile_topology(replace(moment, users=()))
 
 
-def counts_names_alone(moment: TopologySnapshot) -> Plan:
+def counts_names_alone(moment: ClusterTopologySnapshot) -> Plan:
     """Counts only sets that name a topology as users."""
     return reconcile_topology(replace(moment, users=()) if moment.is_default else moment)
 
 
-def holds_for_ever(moment: TopologySnapshot) -> Plan:
+def holds_for_ever(moment: ClusterTopologySnapshot) -> Plan:
     """Never removes the finalizer of a topology."""
     return changed(reconcile_topology(moment), lambda step: None if _lets_go(step, moment) else step)
 
 
-def removes_all_finalizers(moment: TopologySnapshot) -> Plan:
+def removes_all_finalizers(moment: ClusterTopologySnapshot) -> Plan:
     """Removes foreign finalizers with its own."""
 
     def bare(step: Step) -> Step:
@@ -163,7 +163,7 @@ def removes_all_finalizers(moment: TopologySnapshot) -> Plan:
     return changed(reconcile_topology(moment), bare)
 
 
-def keeps_all_topologies(moment: TopologySnapshot) -> Plan:
+def keeps_all_topologies(moment: ClusterTopologySnapshot) -> Plan:
     """Writes the configured levels to every topology."""
     plan, found = reconcile_topology(moment), moment.topology
     if found is None or moment.is_default or found.levels == moment.settings.levels or not moment.settings.enabled:
@@ -173,19 +173,19 @@ def keeps_all_topologies(moment: TopologySnapshot) -> Plan:
     return with_steps(plan, step_of(StepStage.WORKLOAD, found.ref, wanted, plan))
 
 
-def leaves_the_default(moment: TopologySnapshot) -> Plan:
+def leaves_the_default(moment: ClusterTopologySnapshot) -> Plan:
     """Creates the default topology and never updates it."""
     plan = reconcile_topology(moment)
     return changed(plan, lambda step: None if isinstance(step.action, Apply) and "spec" in step.action.fields else step)
 
 
-def writes_under_pods(moment: TopologySnapshot) -> Plan:
+def writes_under_pods(moment: ClusterTopologySnapshot) -> Plan:
     """Writes the levels of the default topology while pods are placed by the old ones."""
     free = tuple(user._replace(scheduled=0) for user in moment.users)
     return reconcile_topology(replace(moment, users=free))
 
 
-def _lets_go(step: Step, moment: TopologySnapshot) -> bool:
+def _lets_go(step: Step, moment: ClusterTopologySnapshot) -> bool:
     fields: Any = step.action.fields.get("metadata") if isinstance(step.action, Apply) else None
     reported = fields.get("finalizers") if fields is not None else None
     held = moment.topology is not None and TOPOLOGY_FINALIZER in moment.topology.finalizers

@@ -37,7 +37,7 @@ class PodCounts(NamedTuple):
         }
 
 
-def count_pods(pods: Iterable[Pod], target_hash: str) -> PodCounts:
+def count_clique_pods(pods: Iterable[Pod], target_hash: str) -> PodCounts:
     """Count the pods of one clique (GT-002). Linear; the order of the pods does not matter."""
     replicas = ready = scheduled = gated = updated = 0
     for pod in pods:

@@ -62,9 +62,13 @@ def averted_termination_findings(first: Sequence[Finding], rest: Sequence[Findin
         now = _finding_after_steps(one, there)
         if now is not None:
             found.append(now)
-            behind |= dict.fromkeys((*constituents_behind(one, breaches), *constituents_behind(now, later)))
+            behind |= dict.fromkeys(
+                (*constituents_behind_termination(one, breaches), *constituents_behind_termination(now, later))
+            )
     ends = (one for one in first if one.question == TERMINATION and one.verdict == TERMINATES)
-    causes = {subject for one in ends for subject in constituents_behind(one, breaches)} if found else set[Ref]()
+    causes = (
+        {subject for one in ends for subject in constituents_behind_termination(one, breaches)} if found else set[Ref]()
+    )
     changed = (later[ref] for ref in behind if ref in later and later[ref] != breaches.get(ref) and ref not in causes)
     return (*found, *changed)
 
@@ -102,7 +106,7 @@ def findings_with_averted_replaced(first: Sequence[Finding], averted: Sequence[F
     return tuple({(one.subject, one.question): one for one in (*first, *after)}.values())
 
 
-def constituents_behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
+def constituents_behind_termination(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
     """Yield the constituents whose breaches lead to a termination; of a scaling group also its breached PodCliques.
 
     Args:

@@ -6,7 +6,7 @@ from typing import Final
 from grove_core.areas.mnnvl.design.judge import cliques_with_gpus, opts_out_of_mnnvl, wants_compute_domains
 from grove_core.areas.mnnvl.rules import MnnvlDenial, MnnvlWarning, PreflightFailureReason
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
-from grove_core.kernel.frozen import FrozenMap, list_at, object_at
+from grove_core.kernel.frozen import FrozenMap, list_at, object_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN_KIND, DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED, NVIDIA
@@ -109,8 +109,8 @@ def _without_gpus(manifest: PodCliqueSetManifest, configuration: Configuration) 
 
 
 def _other_gpus(container: FrozenMap) -> str:
-    resources = object_at(container, "resources")
-    names = {str(name) for key in ("limits", "requests") for name in object_at(resources, key)}
+    resources = object_under_key(container, "resources")
+    names = {str(name) for key in ("limits", "requests") for name in object_under_key(resources, key)}
     slices = sorted(name for name in names if name.startswith(_MIG))
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
@@ -136,7 +136,7 @@ def _pods_of_a_replica(manifest: PodCliqueSetManifest) -> int:
 
 
 def _keeps_apart(clique: CliqueTemplate) -> bool:
-    found = object_at(object_at(clique.spec.pod_spec, "affinity"), "podAntiAffinity")
+    found = object_under_key(object_under_key(clique.spec.pod_spec, "affinity"), "podAntiAffinity")
     terms = list_at(found, "requiredDuringSchedulingIgnoredDuringExecution")
     return any(isinstance(term, FrozenMap) and term.get("topologyKey") == HOSTNAME for term in terms)
 

@@ -33,7 +33,7 @@ class ReplicaComputeDomainState(Enum):
 
 
 @unique
-class ComputeDomainUseBySiblings(Enum):
+class ReplicaUseOfComputeDomain(Enum):
     """Whether the existing PodCliques and scaling groups of a replica use a domain (decision D36)."""
 
     NONE = "none live"
@@ -50,7 +50,7 @@ class _OfReplica(Struct, frozen=True):
     """
 
     index: int
-    siblings: ComputeDomainUseBySiblings
+    siblings: ReplicaUseOfComputeDomain
     because: tuple[Reason, ...]
 
 

@@ -29,8 +29,8 @@ from grove_core.resources.domain_and_claim_formats import compute_domain_format_
 from grove_core.resources.domain_sharing import (
     SCOPES,
     CliquePositionInSet,
+    CliqueSharingFacts,
     DomainMembership,
-    LabelledClique,
     clique_indices_from_labels,
     domain_membership_of_position,
     sharing_scope_in_annotations,
@@ -162,7 +162,7 @@ CliqueAdmission: TypeAlias = (
 
 
 def judge_clique_admission(
-    clique: LabelledClique, view: CliqueAdmissionView, ensured: AbstractSet[Ref] = frozenset()
+    clique: CliqueSharingFacts, view: CliqueAdmissionView, ensured: AbstractSet[Ref] = frozenset()
 ) -> CliqueAdmission:
     """Return what the admission of a new PodClique decides. Idempotent: its own result is left unchanged (MS-032).
 
@@ -197,14 +197,14 @@ def judge_clique_admission(
     )
 
 
-def domain_sharing_reason(clique: LabelledClique, membership: DomainMembership) -> Reason:
+def domain_sharing_reason(clique: CliqueSharingFacts, membership: DomainMembership) -> Reason:
     """Return why a PodClique shares a domain."""
     facts = {"scope": membership.scope.value, "domain": membership.domain_name, "user": str(membership.user)}
     return SharedDomainReason.OPTED_IN.because(clique.ref, **facts)
 
 
 def domain_membership_of(
-    clique: LabelledClique, position: CliquePositionInSet | None = None
+    clique: CliqueSharingFacts, position: CliquePositionInSet | None = None
 ) -> DomainMembership | CliqueAdmittedUnchanged:
     """Return the domain that a PodClique shares by its annotations, or why it shares none (MS-002, MS-003, MS-007).
 
@@ -269,7 +269,7 @@ def _obstacle(
     return None
 
 
-def _invalid(clique: LabelledClique, annotation: str, trouble: str) -> CliqueAdmittedUnchanged:
+def _invalid(clique: CliqueSharingFacts, annotation: str, trouble: str) -> CliqueAdmittedUnchanged:
     got = short_json(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
     because = SharedDomainReason.ANNOTATION_INVALID.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
     return CliqueAdmittedUnchanged(because, (annotation, trouble))

@@ -52,7 +52,7 @@ def judge_shared_domains(snapshot: Snapshot) -> SharedDomainsJudgement:
     """Return the state of the domains and claims that PodCliques of a set share."""
     root = snapshot.root
     if root.deleting or not root.uid:
-        return SharedDomainsJudgement(annotations=mnnvl_annotations_of(snapshot))
+        return SharedDomainsJudgement(annotations=mnnvl_annotations_of_new_cliques(snapshot))
     claims = ((clique, shared_claim_entry(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
     sharing = [(clique, claim) for clique, claim in claims if claim is not None]
     planned = {one.name: one for one in _planned_cliques(snapshot)} if sharing else {}
@@ -60,10 +60,12 @@ def judge_shared_domains(snapshot: Snapshot) -> SharedDomainsJudgement:
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
     verdicts = [_verdict_on(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
     positions = FrozenDict((name, one.position_in(root.ref.name)) for name, one in planned.items())
-    return SharedDomainsJudgement((*verdicts, *_surplus(snapshot)), mnnvl_annotations_of(snapshot), positions)
+    return SharedDomainsJudgement(
+        (*verdicts, *_surplus(snapshot)), mnnvl_annotations_of_new_cliques(snapshot), positions
+    )
 
 
-def mnnvl_annotations_of(snapshot: Snapshot) -> FrozenDict[str, FrozenMap]:
+def mnnvl_annotations_of_new_cliques(snapshot: Snapshot) -> FrozenDict[str, FrozenMap]:
     """Return name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010)."""
     if not snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return FrozenDict()
@@ -222,7 +224,7 @@ def shared_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
     )
     if found is not None or not snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):
         return found
-    annotations = mnnvl_annotations_of(snapshot)
+    annotations = mnnvl_annotations_of_new_cliques(snapshot)
     for one in _planned_cliques(snapshot):
         position = one.position_in(snapshot.root.ref.name)
         membership = domain_membership_of_position(position, annotations[position.clique])

@@ -25,7 +25,7 @@ from grove_core.areas.mnnvl_scopes.verdicts import (
     WithheldSharedObject,
 )
 from grove_core.kernel.decisions import AreaResult, Finding
-from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.frozen import FrozenMap, object_under_key
 from grove_core.kernel.questions import COMPUTE_DOMAIN
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure
@@ -43,7 +43,7 @@ from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND, MNNVL_ADOPTE
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import (
     CliquePositionInSet,
-    LabelledClique,
+    CliqueSharingFacts,
     shared_claim_entry,
     sharing_scope_in_annotations,
 )
@@ -133,21 +133,27 @@ class _NewClique(NamedTuple):
 
 
 def _new_clique(want: ObjectToCreate) -> _NewClique:
-    metadata = object_at(want.manifest, "metadata")
-    labels = object_at(metadata, "labels")
+    metadata = object_under_key(want.manifest, "metadata")
+    labels = object_under_key(metadata, "labels")
     index = parse_replica_index(label_value_in(labels, SET_REPLICA))
-    pod_spec = object_at(object_at(want.manifest, "spec"), "podSpec")
-    return _NewClique(want.target, -1 if index is None else index, labels, object_at(metadata, "annotations"), pod_spec)
+    pod_spec = object_under_key(object_under_key(want.manifest, "spec"), "podSpec")
+    return _NewClique(
+        want.target,
+        -1 if index is None else index,
+        labels,
+        object_under_key(metadata, "annotations"),
+        pod_spec,
+    )
 
 
 def _with_pod_spec(manifest: FrozenMap, pod_spec: FrozenMap) -> FrozenMap:
-    return FrozenMap({**manifest, "spec": FrozenMap({**object_at(manifest, "spec"), "podSpec": pod_spec})})
+    return FrozenMap({**manifest, "spec": FrozenMap({**object_under_key(manifest, "spec"), "podSpec": pod_spec})})
 
 
 def with_adoption_annotation(manifest: FrozenMap) -> FrozenMap:
     """Return the manifest of a PodGang with the annotation that it adopts shared domains and claims (MS-044)."""
-    metadata = object_at(manifest, "metadata")
-    annotations = FrozenMap({**object_at(metadata, "annotations"), MNNVL_ADOPTED: "true"})
+    metadata = object_under_key(manifest, "metadata")
+    annotations = FrozenMap({**object_under_key(metadata, "annotations"), MNNVL_ADOPTED: "true"})
     return FrozenMap({**manifest, "metadata": FrozenMap({**metadata, "annotations": annotations})})
 
 
@@ -189,7 +195,7 @@ def shared_domain_findings(
 
 
 def _finding_on(
-    clique: LabelledClique,
+    clique: CliqueSharingFacts,
     builder: SharedObjectBuilder,
     domain_of: dict[Ref, Ref],
     position: CliquePositionInSet | None = None,

@@ -7,7 +7,7 @@ All fields but ``minCount`` of a PodGroup are immutable. A server fills in prior
 from typing import Final
 
 from grove_core.areas.scheduling.rules import SchedulingReason
-from grove_core.kernel.frozen import FrozenMap, Json, is_same_json, list_at, object_at
+from grove_core.kernel.frozen import FrozenMap, Json, is_same_json, list_at, object_under_key
 from grove_core.kernel.wants import FieldsToApply, ObjectToCreate
 from grove_core.resources.api_names import POD_GROUP_KIND
 from grove_core.resources.owned_object import OwnedObject
@@ -25,7 +25,7 @@ def immutable_fields_that_differ(found: OwnedObject, want: ObjectToCreate, *, wi
     Args:
         with_topology: whether topology constraints count.
     """
-    wanted = object_at(want.manifest, "spec")
+    wanted = object_under_key(want.manifest, "spec")
     is_kept = _has_gang_policy(found) if found.ref.kind == POD_GROUP_KIND else not _differs(wanted, found.spec, _POLICY)
     kept = (key for key in _KEPT if key != CONSTRAINTS or with_topology)
     return (*(() if is_kept else (_POLICY,)), *(key for key in kept if _differs(wanted, found.spec, key)))
@@ -35,16 +35,18 @@ def podgroup_min_count_change(found: OwnedObject, want: ObjectToCreate) -> Field
     """Return the change of a PodGroup whose ``minCount`` is not as wanted; None where there is none (SC-022)."""
     if found.ref.kind != POD_GROUP_KIND or not _has_gang_policy(found):
         return None
-    wanted = object_at(object_at(want.manifest, "spec"), _POLICY)
-    if not _differs(wanted, object_at(found.spec, _POLICY), "gang"):
+    wanted = object_under_key(object_under_key(want.manifest, "spec"), _POLICY)
+    if not _differs(wanted, object_under_key(found.spec, _POLICY), "gang"):
         return None
-    because = SchedulingReason.MINIMUM_CHANGED.because(found.ref, needed=str(object_at(wanted, "gang")["minCount"]))
+    because = SchedulingReason.MINIMUM_CHANGED.because(
+        found.ref, needed=str(object_under_key(wanted, "gang")["minCount"])
+    )
     return FieldsToApply(found.ref, found.guard, FrozenMap({"spec": FrozenMap({_POLICY: wanted})}), (because,))
 
 
 def has_workload_templates(found: OwnedObject, want: ObjectToCreate) -> bool:
     """Return whether a stored Workload has the wanted templates."""
-    return _has_same_templates(object_at(want.manifest, "spec"), found.spec)
+    return _has_same_templates(object_under_key(want.manifest, "spec"), found.spec)
 
 
 def _has_same_templates(wanted: FrozenMap, stored: FrozenMap) -> bool:
@@ -63,7 +65,7 @@ def _is_same_template(wanted: Json, stored: Json) -> bool:
 
 
 def _has_gang_policy(found: OwnedObject) -> bool:
-    return bool(object_at(object_at(found.spec, _POLICY), "gang"))
+    return bool(object_under_key(object_under_key(found.spec, _POLICY), "gang"))
 
 
 def _differs(wanted: FrozenMap, stored: FrozenMap, key: str) -> bool:

@@ -63,7 +63,7 @@ def backend_of_configuration(configured: GangBackend | None, level: WorkloadApiL
     return GangBackend.KUBERNETES if uses_groups else GangBackend.PODGANG
 
 
-def gang_backend_notice(configuration: Configuration, served: ServedApis) -> Reason | None:
+def auto_backend_notice(configuration: Configuration, served: ServedApis) -> Reason | None:
     """Return what follows from ``auto`` on a server; None for another setting, or an unknown server (SC-008)."""
     level = served.workload_api
     if configuration.gang_backend is not None or level is None:

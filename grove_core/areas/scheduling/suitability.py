@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from grove_core.areas.scheduling.rules import SchedulingReason
-from grove_core.areas.scheduling.workload_api_limits import reasons_against_one_workload
+from grove_core.areas.scheduling.workload_api_limits import workload_limit_reasons
 from grove_core.kernel.frozen import FrozenMap, text_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -34,7 +34,7 @@ def reasons_against_workload_api(
     shared = dict.fromkeys(name for gang in _smallest_gangs(subject.name, spec) for name in _shared_in(gang, claims))
     if shared:
         yield SchedulingReason.SHARES_CLAIMS.because(subject, claims=name_list_text(shared))
-    yield from reasons_against_one_workload(subject, spec)
+    yield from workload_limit_reasons(subject, spec)
 
 
 def _smallest_gangs(set_name: str, spec: SetSpec) -> Iterator[ExpectedGang]:

@@ -33,7 +33,7 @@ def gangs_of_template(set_name: str, spec: SetSpec) -> tuple[ExpectedGang, ...]:
     return tuple(ExpectedSetReplicas(set_name, spec, counts).replica(0).gangs)
 
 
-def reasons_against_one_workload(subject: Ref, spec: SetSpec) -> Iterator[Reason]:
+def workload_limit_reasons(subject: Ref, spec: SetSpec) -> Iterator[Reason]:
     """Yield a reason for each level of a set that has more parts than a Workload admits. Linear in the template."""
     template = spec.template
     groups = first_templates_by_name(template.pod_clique_scaling_groups).values()

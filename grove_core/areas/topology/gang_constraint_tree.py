@@ -58,7 +58,7 @@ class ConstrainedPart(NamedTuple):
     pack: GangPackConstraint
 
 
-class PodBatch(NamedTuple):
+class InterchangeablePods(NamedTuple):
     """Equal pods of one PodClique that need not share a domain.
 
     Attributes:
@@ -88,7 +88,7 @@ class GangConstraintTree(Struct, frozen=True):
 
     level: int
     name: str
-    batches: tuple[PodBatch, ...]
+    batches: tuple[InterchangeablePods, ...]
     subtrees: tuple["GangConstraintTree", ...]
     totals: FrozenDict[int, int]
     shape: TreeShape
@@ -103,7 +103,7 @@ class GangConstraintTree(Struct, frozen=True):
         """Whether all pods have one demand and none has a narrower constraint."""
         return len(self.totals) == 1 and not self.subtrees
 
-    def all_pod_batches(self) -> Iterator[PodBatch]:
+    def all_pod_batches(self) -> Iterator[InterchangeablePods]:
         """Yield the batches of the tree and of its subtrees."""
         yield from self.batches
         for subtree in self.subtrees:
@@ -111,7 +111,11 @@ class GangConstraintTree(Struct, frozen=True):
 
 
 def tree_of_pod_batches(
-    level: int, name: str, batches: Iterable[PodBatch], subtrees: Iterable[GangConstraintTree], capacity: FitCheckIndex
+    level: int,
+    name: str,
+    batches: Iterable[InterchangeablePods],
+    subtrees: Iterable[GangConstraintTree],
+    capacity: FitCheckIndex,
 ) -> GangConstraintTree:
     """Return a tree of batches and subtrees; a subtree of no narrower level is merged into it.
 
@@ -179,7 +183,7 @@ def gang_constraint_tree(
         levels[one.owner[0], one.name] = max(capacity.level_index_of_label_key(one.pack.required), preferred)
     single: dict[str, GangConstraintTree] = {}
     for clique in gang.cliques:
-        batch = PodBatch(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
+        batch = InterchangeablePods(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
         level = levels.get(("clique", clique.name), CLUSTER_LEVEL)
         single[clique.name] = tree_of_pod_batches(level, clique.name, [batch], (), capacity)
     packed = [

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.capacity_bounds import PlacementBoundsByCapacity
-from grove_core.areas.topology.gang_constraint_tree import GangConstraintTree, PodBatch, TreeShape
+from grove_core.areas.topology.gang_constraint_tree import GangConstraintTree, InterchangeablePods, TreeShape
 from grove_core.areas.topology.node_capacity import TopologyDomainNodes
 
 _DEMAND: Final = attrgetter("demand")
@@ -37,7 +37,7 @@ class PlacementSearch:
         self._bounds = bounds
         self._capacity = bounds.capacity
         self._free = [list(row) for row in self._capacity.free]
-        self._placed: list[tuple[int, PodBatch, int]] = []  # node, batch, pods
+        self._placed: list[tuple[int, InterchangeablePods, int]] = []  # node, batch, pods
         self._queues: dict[TreeShape, list[TopologyDomainNodes]] = {}
 
     def place_tree(self, tree: GangConstraintTree) -> TopologyDomainNodes | None:
@@ -83,7 +83,7 @@ class PlacementSearch:
         del self._placed[before:]
         return False
 
-    def _spread(self, demand: int, batches: list[PodBatch], domain: TopologyDomainNodes) -> bool:
+    def _spread(self, demand: int, batches: list[InterchangeablePods], domain: TopologyDomainNodes) -> bool:
         """Assign pods of one demand to nodes of a domain; return whether all of them found a node."""
         candidates = sorted(self._nodes_with_room(demand, domain.nodes), reverse=not self._largest_first)
         for batch in batches:
@@ -112,7 +112,7 @@ class PlacementSearch:
                 if room:
                     yield sum([row[resource] > 0 for resource in spare]), room, node
 
-    def _take(self, node: int, batch: PodBatch, pods: int) -> None:
+    def _take(self, node: int, batch: InterchangeablePods, pods: int) -> None:
         row = self._free[node]
         for resource, amount in self._capacity.requests[batch.demand]:
             row[resource] -= amount * pods

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.areas.topology.rules import TopologyDenial, TopologyReason, TopologyWarning
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.areas.topology.verdicts import TopologyDeletionHold
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.decisions import Finding
@@ -63,7 +63,7 @@ def topology_level_violations(
         )
 
 
-def topology_level_warnings(
+def topology_level_change_warnings(
     subject: Ref, new: ClusterTopology, old: ClusterTopology | None, view: KnownTopologiesForAdmission
 ) -> Iterator[AdmissionWarning]:
     """Yield a warning if the levels change and the users of the topology are not all known.
@@ -89,7 +89,7 @@ def topology_users_text(users: Iterable[TopologyUser]) -> str:
     return name_list_text(user.namespace_and_name for user in users)
 
 
-def desired_topology_changes(snapshot: TopologySnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
+def desired_topology_changes(snapshot: ClusterTopologySnapshot) -> tuple[DesiredChanges, tuple[Finding, ...]]:
     """Return the wanted writes to one topology, at most one at a time, and a finding that says whether it is held."""
     found = snapshot.topology
     if found is None:
@@ -127,7 +127,7 @@ def desired_topology_changes(snapshot: TopologySnapshot) -> tuple[DesiredChanges
     return DesiredChanges(tuple(wants), withheld), (finding,)
 
 
-def _drop_shadowed_finalizer(snapshot: TopologySnapshot) -> Iterator[FieldsToApply]:
+def _drop_shadowed_finalizer(snapshot: ClusterTopologySnapshot) -> Iterator[FieldsToApply]:
     """Remove the finalizer from a binding that a ClusterTopology of the same name takes precedence over (TP-049)."""
     other = snapshot.shadowed
     if other is not None and TOPOLOGY_FINALIZER in other.finalizers:
@@ -136,7 +136,7 @@ def _drop_shadowed_finalizer(snapshot: TopologySnapshot) -> Iterator[FieldsToApp
         yield FieldsToApply(other.ref, other.guard, fields, because)
 
 
-def _default_to_create(snapshot: TopologySnapshot) -> DesiredChanges:
+def _default_to_create(snapshot: ClusterTopologySnapshot) -> DesiredChanges:
     """Create the default topology; users create all others (TP-050)."""
     if not snapshot.is_default or not snapshot.settings.has_default_topology:
         return DesiredChanges()
@@ -154,7 +154,7 @@ def _default_to_create(snapshot: TopologySnapshot) -> DesiredChanges:
     )
 
 
-def topology_deletion_hold(snapshot: TopologySnapshot) -> TopologyDeletionHold:
+def topology_deletion_hold(snapshot: ClusterTopologySnapshot) -> TopologyDeletionHold:
     """Return whether Grove's finalizer holds a topology; one known user is enough to decide that (TP-121)."""
     if snapshot.drops_finalizer:
         return TopologyDeletionHold.FREE
@@ -163,7 +163,7 @@ def topology_deletion_hold(snapshot: TopologySnapshot) -> TopologyDeletionHold:
     return TopologyDeletionHold.FREE if snapshot.users_are_known else TopologyDeletionHold.UNKNOWN
 
 
-def _hold_reason(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason:
+def _hold_reason(snapshot: ClusterTopologySnapshot, found: ClusterTopology) -> Reason:
     if snapshot.drops_finalizer:
         return TopologyReason.DEFAULT_RELEASED.because(found.ref)
     if snapshot.users:
@@ -188,7 +188,7 @@ def _without_grove_finalizer(finalizers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _default_to_restore(
-    snapshot: TopologySnapshot, found: ClusterTopology
+    snapshot: ClusterTopologySnapshot, found: ClusterTopology
 ) -> tuple[tuple[Reason, ...], tuple[Withheld, ...]]:
     """Return why the default topology is rewritten, and why a rewrite is withheld (TP-051, TP-052, TP-054)."""
     if not snapshot.is_default or not snapshot.settings.has_default_topology or found.deleting:

@@ -4,9 +4,9 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import NamedTuple
 
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot, topology_snapshots
 from grove_core.areas.topology.rules import TopologyDenial, TopologyReason
 from grove_core.areas.topology.topology_lifecycle import desired_topology_changes, topology_deletion_hold
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot, topology_snapshots
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import SET_KIND, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
@@ -112,7 +112,9 @@ def _set_usage(cluster: IndexedCluster, root: PodCliqueSet, *, by_default: bool)
     return SetUsingTopology(namespace, name, by_default, bound)
 
 
-def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[SetUsingTopology, ...]) -> TopologyUsage:
+def _usage_of(
+    snapshot: ClusterTopologySnapshot, found: ClusterTopology, users: tuple[SetUsingTopology, ...]
+) -> TopologyUsage:
     desired, findings = desired_topology_changes(snapshot)
     counts = [user.bound for user in users]
     placed = tuple(TopologyUser(user.namespace, user.name) for user in users if user.bound)
@@ -141,7 +143,7 @@ def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[S
     )
 
 
-def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason | None:
+def _why_not_validated(snapshot: ClusterTopologySnapshot, found: ClusterTopology) -> Reason | None:
     """Return why no webhook validates a topology: only ClusterTopologies are, and only with TAS on (WH-010)."""
     if found.ref.kind != TOPOLOGY_KIND:
         return TopologyReason.BINDING_NOT_GUARDED.because(found.ref, kind=found.ref.kind)

@@ -11,7 +11,7 @@ from grove_core.areas.topology.pod_placement import (
 )
 from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import NoTopology, TopologyJudgement, UnknownTopology
-from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
+from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, next_transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.questions import MISPLACEMENT, TOPOLOGY
@@ -56,7 +56,7 @@ def desired_topology_condition(
             (StatusToWrite(root.ref, root.guard, removed, (TopologyReason.TOPOLOGY_HOLDS.because(root.ref),)),)
         )
     reason, message = trouble
-    since = transition_time(stored, ConditionStatus.FALSE, snapshot.now)
+    since = next_transition_time(stored, ConditionStatus.FALSE, snapshot.now)
     condition = Condition(TOPOLOGY_IN_SYNC, ConditionStatus.FALSE, reason, message, since)
     fields = changed_status_fields(root.status, {}, (condition,))
     if not fields:

@@ -11,10 +11,10 @@ from grove_core.areas.workload.admission.name_validation import (
 )
 from grove_core.areas.workload.admission.resource_sharing_validation import resource_sharing_violations
 from grove_core.areas.workload.admission.template_validation import (
-    pod_placement_violations,
     pod_spec_violations,
+    set_template_violations,
+    spread_and_node_name_violations,
     starts_after_violations,
-    template_violations,
 )
 from grove_core.areas.workload.admission.template_warnings import (
     pod_spec_warnings,
@@ -39,12 +39,12 @@ def workload_objections(
     found = (
         metadata_violations(new),
         name_length_violations(new),
-        template_violations(new),
+        set_template_violations(new),
         starts_after_violations(new.spec),
         pod_spec_violations(new),
         resource_sharing_violations(new),
         _newly_derived(new, old),
-        pod_placement_violations(new) if old is None else _change_violations(old, new),
+        spread_and_node_name_violations(new) if old is None else _change_violations(old, new),
     )
     for faults in found:
         yield from (fault.as_objection(subject) for fault in faults)

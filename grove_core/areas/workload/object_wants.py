@@ -14,7 +14,7 @@ from grove_core.areas.workload.objects.podcliques_and_groups import (
 )
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.frozen import FrozenMap, object_under_key
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import (
     DesiredChanges,
@@ -135,7 +135,7 @@ def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
 def _spec_changes(found: OwnedObject, item: LazyManifest) -> Iterator[FieldsToApply]:
     """Yield the change of an object if its spec differs; fields that a server filled in do not count (WL-025)."""
     wanted = item.make()
-    spec = object_at(wanted.manifest, "spec") if item.spec is None else item.spec()
+    spec = object_under_key(wanted.manifest, "spec") if item.spec is None else item.spec()
     fields = FrozenMap(
         {**merge_patch_of_wanted_fields(spec, found.spec), **removed_autoscaler_metrics(spec, found.spec)}
     )

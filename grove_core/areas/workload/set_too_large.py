@@ -12,14 +12,14 @@ from grove_core.kernel.wants import (
 )
 from grove_core.snapshot.expected_replicas import (
     MOST,
-    largest_object_count,
+    max_object_count_of_set,
 )
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def set_too_large_reason(snapshot: Snapshot) -> Reason | None:
     """Return the reason why a set is too large; None where it is not. Linear in the existing objects."""
-    size = largest_object_count(snapshot)
+    size = max_object_count_of_set(snapshot)
     return WorkloadReason.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST) if size > MOST else None
 
 

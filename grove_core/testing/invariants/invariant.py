@@ -13,7 +13,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.status_comparison import object_after_status_write
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing.invariants.reference_verdicts import RequiredVerdicts, required_verdicts
+from grove_core.testing.invariants.reference_verdicts import RequiredVerdicts, verdicts_required_by_specification
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Round:
     @cached_property
     def required(self) -> RequiredVerdicts:
         """The verdicts by the specification."""
-        return required_verdicts(self.snapshot)
+        return verdicts_required_by_specification(self.snapshot)
 
     @cached_property
     def deletions(self) -> tuple[Ref, ...]:

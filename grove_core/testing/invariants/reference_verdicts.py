@@ -68,7 +68,7 @@ def missing_kinds(snapshot: Snapshot) -> list[str]:
     return [kind for kind in has if kind in snapshot.not_collected]
 
 
-def required_verdicts(snapshot: Snapshot) -> RequiredVerdicts:
+def verdicts_required_by_specification(snapshot: Snapshot) -> RequiredVerdicts:
     """Return the verdicts that the specification requires; none of them where a kind was not collected (GT-024)."""
     verdicts, root = RequiredVerdicts(), snapshot.root
     if missing_kinds(snapshot):

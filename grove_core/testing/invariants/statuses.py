@@ -76,7 +76,7 @@ def violations_of_scheduled_rule(rule: str, history: History) -> Iterator[Violat
             yield Violation(one.ref.short, f"{_SCHEDULED} {truth.value}", _reported(condition))
 
 
-def violations_of_availability(history: History) -> Iterator[Violation]:
+def violations_of_was_available(history: History) -> Iterator[Violation]:
     """Yield the PodCliques whose ``wasAvailable`` is not that of the specification, or has gone back (GT-016)."""
     found = history[-1]
     for one, after in _judged(found):
@@ -131,7 +131,7 @@ def _allowed_times(condition: Condition, before: PodClique | ScalingGroup, at: R
     return times if is_same else [*times, at.snapshot.now.replace(microsecond=0)]
 
 
-def violations_of_counts(history: History) -> Iterator[Violation]:
+def violations_of_pod_counts(history: History) -> Iterator[Violation]:
     """Yield the PodCliques whose counted pods are not those of the snapshot (GT-002)."""
     found = history[-1]
     for one, after in _judged(found):

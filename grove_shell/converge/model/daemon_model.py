@@ -34,7 +34,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import READY, read_daemon_entries
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_shell.converge.model.model_object_store import DaemonEntryIndexAndReadiness, NvlinkCliqueState
+from grove_shell.converge.model.model_object_store import DaemonEntryIndexAndReadiness, ModelNvlinkCliqueState
 from grove_shell.converge.model.model_run_context import (
     DaemonActionWithoutRequest,
     DecideAgainAt,
@@ -62,7 +62,7 @@ class DomainDaemonModel:
         self._number = number
         self._object_number = participants.registry_object_number_of(participants.point.clique_number_of_daemon(number))
         self._version = -1
-        self._view: NvlinkCliqueState | None = None
+        self._view: ModelNvlinkCliqueState | None = None
         self._settled_index: int | None = None
         self._running_index: int | None = None
         self._fabric_ready = False
@@ -73,7 +73,7 @@ class DomainDaemonModel:
         self._retry_after = retry_after
         self._first_action: _CachedAction | None = None
 
-    def on_watch_event(self, version: int, view: NvlinkCliqueState | None, at: int, jitter: float) -> bool:
+    def on_watch_event(self, version: int, view: ModelNvlinkCliqueState | None, at: int, jitter: float) -> bool:
         """Apply a watch event or the first list; return whether the daemon has to decide.
 
         Args:
@@ -149,7 +149,7 @@ class DomainDaemonModel:
         base = None if uses_apply else self._version if self._view is not None else 0
         return ModelWrite(self._number, self._object_number, wanted.index, wanted.ready, moves=moves, base=base)
 
-    def _settle(self, index: int, view: NvlinkCliqueState, at: int) -> None:
+    def _settle(self, index: int, view: ModelNvlinkCliqueState, at: int) -> None:
         if view.holders[index] == 1 and index != self._settled_index:
             self._settled_index, self._contested_since = index, None
         self._check(at)
@@ -180,7 +180,7 @@ class DomainDaemonModel:
             found = self._view.decisions[key] = self._decision(at)
         return found
 
-    def _key(self, view: NvlinkCliqueState) -> object:
+    def _key(self, view: ModelNvlinkCliqueState) -> object:
         """What a decision depends on besides the clique; the number of the daemon only if it may have to move.
 
         All daemons without an entry choose the same index, and all settled daemons that have not started wait for the

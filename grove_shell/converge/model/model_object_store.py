@@ -33,7 +33,7 @@ class DaemonEntryIndexAndReadiness:
     ready: bool
 
 
-class NvlinkCliqueState:
+class ModelNvlinkCliqueState:
     """An immutable state of a clique.
 
     Attributes:
@@ -57,9 +57,9 @@ class NvlinkCliqueState:
         self._registry: DaemonRegistry | None = None
         self._peers: PeerMap | None = None
 
-    def with_daemon_entry(self, daemon: int, entry: DaemonEntryIndexAndReadiness) -> "NvlinkCliqueState":
+    def with_daemon_entry(self, daemon: int, entry: DaemonEntryIndexAndReadiness) -> "ModelNvlinkCliqueState":
         """Return the state after a daemon wrote its entry."""
-        return NvlinkCliqueState({**self.entries, daemon: entry})
+        return ModelNvlinkCliqueState({**self.entries, daemon: entry})
 
     def as_registry(self, participants: ModelDaemonsAndRegistries) -> DaemonRegistry:
         """Return a registry with this clique alone."""
@@ -113,7 +113,7 @@ class ModelObjectStore:
         self._latest = 1
         self._versions = [0] * (1 + participants.point.clique_count)
         self._versions[DOMAIN_NUMBER] = 1
-        self._states = [NvlinkCliqueState({}) for _ in range(participants.point.clique_count)]
+        self._states = [ModelNvlinkCliqueState({}) for _ in range(participants.point.clique_count)]
         self._status: object = None
         self._ready = False
 
@@ -126,7 +126,7 @@ class ModelObjectStore:
         """The latest version of the whole store."""
         return self._latest
 
-    def clique_view(self, object_number: int, clique: int) -> NvlinkCliqueState | None:
+    def clique_view(self, object_number: int, clique: int) -> ModelNvlinkCliqueState | None:
         """Return a clique as an object shows it; None if the object does not exist."""
         return self._states[clique] if self._versions[object_number] else None
 

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from grove_core.areas.domain_cliques.verdicts import RequestResultKind
 from grove_core.resources.compute_domain import NOT_READY, READY
 from grove_shell.converge.model.daemon_model import DomainDaemonModel
-from grove_shell.converge.model.model_object_store import CommittedObjectChange, NvlinkCliqueState
+from grove_shell.converge.model.model_object_store import CommittedObjectChange, ModelNvlinkCliqueState
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
@@ -146,7 +146,9 @@ class DomainControllerModel:
         self._records: dict[int, str] = {}
         self._count = self._ready = 0
 
-    def on_watch_event(self, object_number: int, version: int, clique: int | None, view: NvlinkCliqueState) -> None:
+    def on_watch_event(
+        self, object_number: int, version: int, clique: int | None, view: ModelNvlinkCliqueState
+    ) -> None:
         """Apply an event; events of one object arrive in the order of versions (CV-005).
 
         Args:

@@ -43,7 +43,7 @@ class PodPackingBlock(NamedTuple):
             yield from block.all_pods()
 
 
-def gang_as_pod_blocks(
+def nested_pod_blocks_of_gang(
     placement: PodGangConstraints,
     waiting: Mapping[str, Sequence[Pod]],
     placed_nodes: Mapping[str, Sequence[SimulatedNode]],

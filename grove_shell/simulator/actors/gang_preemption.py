@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grove_core.kernel.frozen import EMPTY, object_at
+from grove_core.kernel.frozen import EMPTY, object_under_key
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import COMPOSITE_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_shell.simulator.actors.gang_of_groups import GroupTrees
 from grove_shell.simulator.actors.gang_packing import Assignment, RequestsOf, release_reserved_node_room
+from grove_shell.simulator.actors.workload_groups_as_gangs import GroupTrees
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 from grove_shell.simulator.recording.simulation_history import (
@@ -100,7 +100,7 @@ class GangPreemption:
         """Return the value of the priority class of a pod; 0 where the scenario does not state it."""
         if not self._priorities:
             return 0
-        spec = object_at(self._cluster.server.manifests.get(pod.ref, EMPTY), "spec")
+        spec = object_under_key(self._cluster.server.manifests.get(pod.ref, EMPTY), "spec")
         return self._priorities.get(str(spec.get("priorityClassName", "")), 0)
 
     def forget_gangs_without_wait(self, waiting: Iterable[tuple[str, str]]) -> None:

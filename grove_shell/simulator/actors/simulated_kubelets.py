@@ -28,7 +28,7 @@ def with_ready_containers(pod: Pod) -> Pod:
     return replace(pod, ready=True, trouble="", crashed=False, unready=False)
 
 
-def stays_unready(pod: Pod) -> bool:
+def is_unready_in_dump(pod: Pod) -> bool:
     """Return whether a pod of a dump has a node, is not ready and is not starting (SM-106)."""
     is_unready = is_live_pod(pod) and bool(pod.node) and not pod.ready
     return is_unready and (pod.phase == _RUNNING or pod.trouble not in _STARTING)
@@ -59,7 +59,7 @@ class SimulatedKubelets:
         ] = {}  # uid of a pod -> PodCliques that it waits for, with the ready pods it needs
         self._timings: dict[str, tuple[str, ScenarioPodTimings]] = {}  # uid of a PodClique -> its name and delays
         self._pods: dict[str, Pod] = {}
-        self.unready_at_start = frozenset(pod.uid for pod in cluster.all_pods() if stays_unready(pod))
+        self.unready_at_start = frozenset(pod.uid for pod in cluster.all_pods() if is_unready_in_dump(pod))
 
     def on_changes(self, changes: Iterable[ObjectChange]) -> None:
         """Begin the next operation of each changed pod, and start the waiting pods whose order allows it."""

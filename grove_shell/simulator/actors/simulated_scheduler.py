@@ -12,18 +12,18 @@ from grove_core.resources.naming_rules import pod_count_text
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, PodGang
-from grove_shell.simulator.actors.gang_of_groups import GroupedGang, GroupTrees
 from grove_shell.simulator.actors.gang_packing import (
     Assignment,
     PodPackingBlock,
     assign_nodes_to_pods,
     fitting_node_with_fewest_pods,
     fullest_node,
-    gang_as_pod_blocks,
+    nested_pod_blocks_of_gang,
     node_labels_required_by_placement,
     release_reserved_node_room,
 )
 from grove_shell.simulator.actors.gang_preemption import GangPreemption
+from grove_shell.simulator.actors.workload_groups_as_gangs import GroupedGang, GroupTrees
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.cluster.simulated_nodes import (
@@ -216,7 +216,7 @@ class SimulatedScheduler:
             block = (
                 grouped.groups.as_pod_block(waiting, nodes)
                 if grouped
-                else gang_as_pod_blocks(gang.placement, waiting, nodes)
+                else nested_pod_blocks_of_gang(gang.placement, waiting, nodes)
             )
         best = fitting_node_with_fewest_pods if grouped else fullest_node
         return assign_nodes_to_pods(block, tuple(self.nodes.values()), self.resource_requests_of_pod, best)

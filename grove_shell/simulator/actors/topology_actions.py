@@ -13,8 +13,8 @@ from grove_shell.simulator.recording.simulation_history import (
     RefusedApplyHistoryEntry,
     SimulationActor,
     SimulationHistory,
+    WriteEffect,
     WriteHistoryEntry,
-    WriteKind,
 )
 from grove_shell.simulator.scenario.scenario_events import ApplyTopologyScenarioEvent
 
@@ -42,7 +42,7 @@ class SimulatedTopologyActions:
             refusal = RefusedApplyHistoryEntry("ClusterTopology", name, verdict.objections)
             self.history.record(SimulationActor.USER, refusal)
             return
-        applied = WriteHistoryEntry(WriteKind.APPLIED, self.store_admitted_topology(arguments.manifest).ref)
+        applied = WriteHistoryEntry(WriteEffect.APPLIED, self.store_admitted_topology(arguments.manifest).ref)
         self.history.record(SimulationActor.USER, applied)
 
     def store_admitted_topology(self, manifest: Json) -> ClusterTopology:

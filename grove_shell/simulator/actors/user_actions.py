@@ -12,7 +12,7 @@ from grove_core.kernel.structs import replace
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet, podcliqueset_from_json
+from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -30,8 +30,8 @@ from grove_shell.simulator.recording.simulation_history import (
     ScenarioEventWithoutEffect,
     SimulationActor,
     SimulationHistory,
+    WriteEffect,
     WriteHistoryEntry,
-    WriteKind,
 )
 from grove_shell.simulator.scenario.scenario_events import (
     ApplySetScenarioEvent,
@@ -88,14 +88,14 @@ class SimulatedUserActions:
         if isinstance(found, PodCliqueSet):
             spec = with_default_termination_delay(root.spec, self.rules)
             generation = None if found.generation is None else found.generation + (found.spec != spec)
-            is_edited = classify_manifest_edit(found.spec, spec) is PlannedManifestChange.OF_MORE
+            is_edited = classify_manifest_edit(found.spec, spec) is PlannedSetChange.OF_MORE
             changed = replace(
                 found,
                 spec=spec,
                 labels=root.labels,
                 annotations=root.annotations,
                 generation=generation,
-                edit=PlannedManifestChange.OF_MORE if is_edited else found.edit,
+                edit=PlannedSetChange.OF_MORE if is_edited else found.edit,
             )
             if changed != found:
                 self.cluster.put_object(changed)
@@ -141,7 +141,7 @@ class SimulatedUserActions:
             raise ScenarioEventWithoutEffect(f"there is no {kinds[0]} {name}")
         if item.deleting:
             raise ScenarioEventWithoutEffect(f"{kinds[0]} {name} is being deleted already")
-        self.history.record(SimulationActor.USER, WriteHistoryEntry(WriteKind.DELETED, item.ref))
+        self.history.record(SimulationActor.USER, WriteHistoryEntry(WriteEffect.DELETED, item.ref))
         self.cluster.delete_object(item.ref)
 
     def delete_pod(self, arguments: PodByCliqueAndIndex) -> None:
@@ -149,7 +149,7 @@ class SimulatedUserActions:
         pod = self._pod(arguments)
         if pod.deleting:
             raise ScenarioEventWithoutEffect(f"pod {pod.name} is being deleted already")
-        self.history.record(SimulationActor.USER, WriteHistoryEntry(WriteKind.DELETED, pod.ref, arguments.clique))
+        self.history.record(SimulationActor.USER, WriteHistoryEntry(WriteEffect.DELETED, pod.ref, arguments.clique))
         self.cluster.delete_object(pod.ref)
 
     def fail_pod(self, arguments: PodByCliqueAndIndex) -> None:
@@ -202,7 +202,7 @@ class SimulatedUserActions:
             self._last_applied[key] = manifest
         found = self.cluster.find_object("PodCliqueSet", "/".join(key))
         if found is not None:
-            applied = WriteHistoryEntry(WriteKind.APPLIED, found.ref)
+            applied = WriteHistoryEntry(WriteEffect.APPLIED, found.ref)
             self.history.record(
                 SimulationActor.USER, NoteHistoryEntry(NoteKind.SCALED, what, found.ref) if what else applied
             )

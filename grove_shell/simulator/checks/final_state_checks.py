@@ -15,9 +15,9 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import ROLLING_RECREATE
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.actors.gang_of_groups import GroupTrees
+from grove_shell.simulator.actors.workload_groups_as_gangs import GroupTrees
 from grove_shell.simulator.checks.pod_checks import has_pods_of_two_templates
-from grove_shell.simulator.checks.required_parts import gang_parts, parts_besides_gangs
+from grove_shell.simulator.checks.required_parts import expected_gang_objects, parts_besides_gangs
 from grove_shell.simulator.checks.simulation_check import ActualClusterState, SimulationCheck
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import first_container_image
@@ -49,11 +49,11 @@ class RequiredObjectsExistCheck(SimulationCheck):
             if ref.kind in _COUNTED and self.state.root_of.get(item.uid) == root.uid
         }
         ready = self._all_ready(root)
-        wanted = {*parts_besides_gangs(root, self.state.groups), *gang_parts(root, self.state.groups, there)}
+        wanted = {*parts_besides_gangs(root, self.state.groups), *expected_gang_objects(root, self.state.groups, there)}
         settled = ready and not self._is_blocked(root)  # an update that cannot create its spare replica does not go on
         spare = (
             *parts_besides_gangs(root, self.state.groups, spare=True),
-            *gang_parts(root, self.state.groups, there, spare=True),
+            *expected_gang_objects(root, self.state.groups, there, spare=True),
         )
         allowed = wanted if settled else wanted | set(spare)
         missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)

@@ -50,7 +50,7 @@ def _group_replicas_of(
                 yield name, index, group
 
 
-def gang_parts(
+def expected_gang_objects(
     root: PodCliqueSet,
     groups: dict[str, ScalingGroup],
     there: Collection[tuple[str, str]],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
@@ -121,7 +121,9 @@ class SimulationCheck:
     def on_operator_write(self, actor: SimulationActor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Called with a step of a set's plan after it was executed or failed."""
 
-    def on_operator_topology_write(self, actor: SimulationActor, snapshot: TopologySnapshot, attempt: Attempt) -> None:
+    def on_operator_topology_write(
+        self, actor: SimulationActor, snapshot: ClusterTopologySnapshot, attempt: Attempt
+    ) -> None:
         """Called with a step of a topology's plan after it was executed or failed."""
 
     def on_operator_start(self, actor: SimulationActor, configuration: Configuration, *, goes_on: bool) -> None:

@@ -65,7 +65,7 @@ class ConfigurationFaultInjector:
                 self.cluster.put_object(other)
         for pod in tuple(self.cluster.all_pods()):
             if pod.template_hash:
-                self.cluster.put_pod(replace(pod, template_hash=hash_of_fake_release(pod.template_hash)))
+                self.cluster.put_pod(replace(pod, template_hash=hash_as_of_other_release(pod.template_hash)))
         self.operator.crash_later(CrashOperatorFault(down=fault.down))
 
     def create_foreign_domain(self, fault: ForeignDomainFault) -> None:
@@ -132,7 +132,7 @@ def _on(enabled: bool) -> str:  # noqa: FBT001 - a word for a switch
     return "on" if enabled else "off"
 
 
-def hash_of_fake_release(text: str) -> str:
+def hash_as_of_other_release(text: str) -> str:
     """Return another hash: equal for equal hashes, and never equal to one that Grove computes."""
     return f"{text}{_OLD_HASH}" if text else ""
 
@@ -141,14 +141,16 @@ def with_hashes_of_fake_release(item: StoredObject) -> StoredObject:
     """Return an object with all of its stored hashes changed; the same object where it stores none."""
     if isinstance(item, PodClique):
         hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)
-        update, current, whole = map(hash_of_fake_release, hashes)
+        update, current, whole = map(hash_as_of_other_release, hashes)
         labels = item.labels
         if TEMPLATE_HASH in labels:
-            labels = FrozenMap({**labels, TEMPLATE_HASH: hash_of_fake_release(item.template_hash)})
+            labels = FrozenMap({**labels, TEMPLATE_HASH: hash_as_of_other_release(item.template_hash)})
         status = replace(item.status, update_hash=update, current_hash=current, set_hash=whole)
-        return replace(item, status=status, labels=labels, template_hash=hash_of_fake_release(item.template_hash))
+        return replace(item, status=status, labels=labels, template_hash=hash_as_of_other_release(item.template_hash))
     if isinstance(item, ScalingGroup) and item.status.set_hash:
-        return replace(item, status=replace(item.status, set_hash=hash_of_fake_release(item.status.set_hash)))
+        return replace(item, status=replace(item.status, set_hash=hash_as_of_other_release(item.status.set_hash)))
     if isinstance(item, PodCliqueSet) and item.status.current_hash:
-        return replace(item, status=replace(item.status, current_hash=hash_of_fake_release(item.status.current_hash)))
+        return replace(
+            item, status=replace(item.status, current_hash=hash_as_of_other_release(item.status.current_hash))
+        )
     return item

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.plan.plan import Plan
 from grove_core.preflight import PreflightObjection, preflight_objections
 from grove_core.reconcile_topology import reconcile_topology
@@ -26,7 +26,7 @@ from grove_shell.simulator.scenario.scenario import ScenarioOperatorSpec
 from grove_shell.simulator.virtual_time import SECOND, datetime_of_virtual_time
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
-DecideTopology: TypeAlias = Callable[[TopologySnapshot], Plan]
+DecideTopology: TypeAlias = Callable[[ClusterTopologySnapshot], Plan]
 Preflight: TypeAlias = Callable[[Configuration, ServedApis], tuple[PreflightObjection, ...]]
 
 
@@ -182,6 +182,6 @@ class SimulatedOperator:
         """Return the plan of a set or a topology."""
         return (
             self.decisions.decide_topology(observation)
-            if isinstance(observation, TopologySnapshot)
+            if isinstance(observation, ClusterTopologySnapshot)
             else self.decisions.decide(observation)
         )

@@ -8,7 +8,16 @@ from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Ensure, Step, StepStage, UnexpectedTarget
+from grove_core.kernel.steps import (
+    Attempt,
+    AttemptOutcome,
+    Create,
+    Delete,
+    Ensure,
+    Step,
+    StepStage,
+    UnexpectedTargetState,
+)
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROUP_KIND, SET_KIND
 from grove_core.resources.configuration import Configuration
@@ -210,7 +219,7 @@ class SimulatedOperatorProcess(ReconcileRoundListener):
         action, target = attempt.step.action, attempt.step.target
         if self.actor is SimulationActor.SECOND and isinstance(action, Ensure):
             return  # it would take over what a later set of the name shares
-        if attempt.outcome is AttemptOutcome.DONE or attempt.unexpected is UnexpectedTarget.ABSENT:
+        if attempt.outcome is AttemptOutcome.DONE or attempt.unexpected is UnexpectedTargetState.ABSENT:
             if found is not None:
                 self.watches.put_object(found)
             elif action.guard is not None:

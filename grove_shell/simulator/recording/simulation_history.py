@@ -57,7 +57,7 @@ class PodHistoryEntry:
 
 
 @unique
-class WriteKind(Enum):
+class WriteEffect(Enum):
     """What a write did, or why it had no effect."""
 
     APPLIED = "applies"
@@ -82,7 +82,7 @@ class WriteHistoryEntry:
         error: why the write failed; else empty.
     """
 
-    what: WriteKind
+    what: WriteEffect
     subject: Ref
     clique: str = ""
     because: tuple[Reason, ...] = ()
@@ -154,7 +154,7 @@ EntryContent: TypeAlias = (
     | UnplacedGangHistoryEntry
     | NoteHistoryEntry
 )
-EntryKind: TypeAlias = PodChange | WriteKind | NoteKind | type[EntryContent]
+EntryKind: TypeAlias = PodChange | WriteEffect | NoteKind | type[EntryContent]
 
 
 class ScenarioEventWithoutEffect(Exception):

@@ -36,8 +36,8 @@ from grove_shell.simulator.recording.simulation_history import (
     NoteKind,
     SimulationActor,
     SimulationHistory,
+    WriteEffect,
     WriteHistoryEntry,
-    WriteKind,
 )
 
 _TAKEN_AWAY: Final = {
@@ -109,7 +109,7 @@ class TimelineRecorder:
         self._waits[plan.root] = waits
         withheld = {word.target: word.because for word in plan.withheld}
         for target, because in _new_in(self._withheld.get(plan.root, {}), withheld):
-            self.history.record(actor, WriteHistoryEntry(WriteKind.WITHHELD, target, because=because))
+            self.history.record(actor, WriteHistoryEntry(WriteEffect.WITHHELD, target, because=because))
         self._withheld[plan.root] = withheld
         del seen
 
@@ -124,7 +124,10 @@ class TimelineRecorder:
         what, error = _kind_of(step), ""
         if attempt.outcome is not AttemptOutcome.DONE or attempt.unexpected:
             is_done = attempt.outcome is AttemptOutcome.DONE
-            what, error = WriteKind.FAILED, attempt.detail if is_done else f"{attempt.outcome.value}: {attempt.detail}"
+            what, error = (
+                WriteEffect.FAILED,
+                attempt.detail if is_done else f"{attempt.outcome.value}: {attempt.detail}",
+            )
         self.history.record(actor, WriteHistoryEntry(what, step.target, clique, step.because, error))
 
     def on_operator_start(self, actor: SimulationActor, configuration: Configuration, objection: Reason | None) -> None:
@@ -159,19 +162,19 @@ def _new_in(before: _Because, now: _Because) -> Iterator[tuple[Ref, tuple[Reason
             yield subject, because
 
 
-def _kind_of(step: Step) -> WriteKind:
+def _kind_of(step: Step) -> WriteEffect:
     action = step.action
     match action:
         case Create() | Ensure():
-            return WriteKind.CREATED
+            return WriteEffect.CREATED
         case Apply():
-            return WriteKind.OPENED if step.target.kind == "Pod" else WriteKind.CHANGED
+            return WriteEffect.OPENED if step.target.kind == "Pod" else WriteEffect.CHANGED
         case SetStatus():
-            return WriteKind.STATUS
+            return WriteEffect.STATUS
         case DropFinalizer():
-            return WriteKind.RELEASED
+            return WriteEffect.RELEASED
         case Delete():
-            return WriteKind.TERMINATED if gangs_terminated_by(step) else WriteKind.DELETED
+            return WriteEffect.TERMINATED if gangs_terminated_by(step) else WriteEffect.DELETED
         case _:
             assert_never(action)
 

@@ -26,7 +26,7 @@ from grove_shell.manifests.schema_validation import verdict_with_schema_objectio
 from grove_shell.reading.input_faults import COMMAND_LINE, InputFault
 from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_bytes
-from grove_shell.reading.manifest_admission import objection_as_expectation
+from grove_shell.reading.manifest_admission import expected_text_of_objection
 from grove_shell.reading.newest_time import newest_timestamp_in_object
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.dump_scenario import DumpScenario
@@ -188,7 +188,7 @@ class _ScenarioReader:
                 verdict = self._admission_of(manifest)
                 if isinstance(verdict, Deny):
                     for objection in verdict.objections:
-                        expected = objection_as_expectation(objection.reason.sentence)
+                        expected = expected_text_of_objection(objection.reason.sentence)
                         self._note(f"{where}{objection.path}", expected, objection.got)
                     continue
                 is_topology = manifest["kind"] in TOPOLOGY_KINDS

@@ -14,11 +14,11 @@ from grove_core.kernel.questions import AVAILABILITY, BREACH, PREDICTION, SCHEDU
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import KINDS_WITHOUT_PODS
 from grove_core.plan.termination_hints import hints_by_replica
-from grove_core.resources.edited_manifest_fields import ManifestChange
+from grove_core.resources.edited_manifest_fields import ManifestFieldChange
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_shell.styled_text_page import StyledTextPage
-from grove_shell.views.explain.explained_object import ExplainedObject, pending_hints, shown_pods
+from grove_shell.views.explain.explained_object import ExplainedObject, pending_hints_of_object, pods_in_explanation
 from grove_shell.views.explain.explained_steps import (
     add_later_steps,
     add_reasons,
@@ -36,10 +36,10 @@ from grove_shell.views.formatting import (
     rule_citation,
 )
 from grove_shell.views.plan.explained_planned_object import add_planned_object_lines
+from grove_shell.views.plan.foreign_gate_lines import foreign_gate_sentences_of_clique
 from grove_shell.views.plan.manifest_notes import add_edited_object_lines, add_redacted_field_lines
-from grove_shell.views.plan.other_product_lines import gate_removal_sentences_for_clique
 from grove_shell.views.plan.plan_headline import time_and_rules_line
-from grove_shell.views.plan.termination_hint_lines import scheduler_message_start, termination_hint_lines
+from grove_shell.views.plan.termination_hint_lines import first_sentence_of_scheduler_message, termination_hint_lines
 
 _WITHOUT_PODS: Final = frozenset({PREDICTION, BREACH, SCHEDULED, TERMINATION, AVAILABILITY})
 """Questions whose answer is the same of every set that has no placed pod yet."""
@@ -64,7 +64,7 @@ class ExplainHeader(NamedTuple):
     other: str
     time_from: str = ""
     edited: tuple[str, ...] = ()
-    hidden: Mapping[str, Sequence[ManifestChange]] = MappingProxyType({})
+    hidden: Mapping[str, Sequence[ManifestFieldChange]] = MappingProxyType({})
 
 
 def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only_guards: bool) -> StyledTextPage:
@@ -115,7 +115,7 @@ def _object(page: StyledTextPage, one: ExplainedObject, *, only_guards: bool) ->
 
 def _whole(page: StyledTextPage, inquiry: ObjectExplanation, left_out: AbstractSet[str]) -> None:
     """Add the findings, PodCliques and steps; ``left_out`` names the questions whose findings are not shown."""
-    now, hints = inquiry.snapshot.now, hints_by_replica(pending_hints(inquiry))
+    now, hints = inquiry.snapshot.now, hints_by_replica(pending_hints_of_object(inquiry))
     shows_all = inquiry.kind in {"PodClique", "Pod"}  # of larger objects only what is not as it should be
     for finding in inquiry.findings():
         if finding.question not in left_out and (shows_all or finding.health is not SubjectHealth.HEALTHY):
@@ -192,14 +192,16 @@ def _clique(page: StyledTextPage, inquiry: ObjectExplanation, clique: PodClique)
     more = f"; {count_with_noun(len(leaving), 'pod')} being deleted" if leaving else ""
     going = ", being deleted" if clique.deleting else ""
     page.add_line(f"  {clique.ref.name}: {ready} of {wanted} ready, {needed}{more}{going}")
-    shown = [pod for pod in shown_pods(inquiry, clique) if not pod.ready or pod.deleting or inquiry.kind == "Pod"]
+    shown = [
+        pod for pod in pods_in_explanation(inquiry, clique) if not pod.ready or pod.deleting or inquiry.kind == "Pod"
+    ]
     for pod in shown[:_MANY]:
         going = ", terminating" if pod.deleting else ""
         state = _state(pod, whole=inquiry.kind == "Pod")
         page.add_line(f"    {pod.name}: {state}{going}" + (f", on {pod.node}" if pod.node else ""))
     if len(shown) > _MANY:
         page.add_line(f"    and {len(shown) - _MANY:,} more")
-    for sentence in gate_removal_sentences_for_clique(clique, shown):
+    for sentence in foreign_gate_sentences_of_clique(clique, shown):
         page.add_line(f"    {sentence}")
 
 
@@ -214,6 +216,6 @@ def _state(pod: Pod, *, whole: bool) -> str:
     if pod.gated and pod.foreign_gates:
         return f"held by the scheduling gate {', '.join(pod.foreign_gates)}, which Grove does not remove"
     if pod.trouble:
-        message = pod.unplaced_because if whole else scheduler_message_start(pod.unplaced_because)
+        message = pod.unplaced_because if whole else first_sentence_of_scheduler_message(pod.unplaced_because)
         return f"{pod.trouble}: {message}" if message else pod.trouble
     return "scheduled, not ready" if pod.scheduled else "gated" if pod.gated else "not scheduled"

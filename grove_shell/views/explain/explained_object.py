@@ -59,7 +59,7 @@ def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> 
     if not is_in_input:
         shown["inInput"] = False
     if not only_guards:
-        if hints := pending_hints(inquiry):
+        if hints := pending_hints_of_object(inquiry):
             shown["hints"] = [hints_as_json(one) for one in hints]
         shown["placements"] = [placement_as_json(one) for one in placements]
         shown["steps"] = [step_as_json(step) for step in inquiry.planned_steps()]
@@ -77,12 +77,12 @@ def explanation_as_json(shown_object: ExplainedObject, *, only_guards: bool) -> 
                 **({"schedulerMessage": pod.unplaced_because} if pod.unplaced_because else {}),
             }
             for clique in inquiry.cliques
-            for pod in shown_pods(inquiry, clique)
+            for pod in pods_in_explanation(inquiry, clique)
         ]
     return shown
 
 
-def pending_hints(inquiry: ObjectExplanation) -> list[TerminationHints]:
+def pending_hints_of_object(inquiry: ObjectExplanation) -> list[TerminationHints]:
     """Return the hints about the terminations that concern an object, and that the steps of the plan do not avert."""
     pending = {
         one.subject for one in inquiry.findings() if one.question == TERMINATION and not inquiry.is_after_steps(one)
@@ -94,7 +94,7 @@ def _every_hint(inquiry: ObjectExplanation) -> tuple[TerminationHints, ...]:
     return () if inquiry.forecast is None else inquiry.forecast.hints
 
 
-def shown_pods(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:
+def pods_in_explanation(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:
     """Return the pods of a PodClique; only the pod itself where a pod is explained."""
     pods = inquiry.pods_of_clique(clique)
     return [pod for pod in pods if pod.name == inquiry.name] if inquiry.kind == "Pod" else pods

@@ -22,8 +22,8 @@ from grove_shell.views.formatting import (
     relative_time,
     rule_citation,
 )
-from grove_shell.views.plan.edit_lines import ASSUMED, edit_stage_lines, end_of_stages
-from grove_shell.views.plan.edit_verdict import lacks_text, pods_and_gpus_text
+from grove_shell.views.plan.edit_lines import ASSUMED, edit_stage_lines, reason_stages_end
+from grove_shell.views.plan.edits_summary import pods_and_gpus_text, unknown_update_reason_text
 
 _MANY: Final = 20
 _STAGES: Final = 20
@@ -61,9 +61,9 @@ def add_later_steps(page: StyledTextPage, inquiry: ObjectExplanation) -> None:
         page.add_line(f"  and {count_with_noun(len(stages) - _STAGES, 'more stage')} (grove plan -v lists all)")
     edit = None if inquiry.forecast is None else inquiry.forecast.edit
     if edit is not None and edit.update is None:
-        page.add_line(f"  what the edit restarts is unknown: {lacks_text((edit,))}")
+        page.add_line(f"  what the edit restarts is unknown: {unknown_update_reason_text((edit,))}")
     elif edit is not None and edit.update is not None and edit.update.unreached.pods:
-        later = f"{pods_and_gpus_text(edit.update.unreached)} of the set restart later{end_of_stages(edit.update)}"
+        later = f"{pods_and_gpus_text(edit.update.unreached)} of the set restart later{reason_stages_end(edit.update)}"
         page.add_line(f"  {later}")
     if stages:
         page.add_line((f"  {ASSUMED}", "dim"))

@@ -8,7 +8,7 @@ from grove_core.kernel.questions import DEFECT
 from grove_core.kernel.refs import Ref
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
-from grove_shell.views.plan.edit_verdict import edits_summary, pods_and_gpus_text
+from grove_shell.views.plan.edits_summary import edits_summary, pods_and_gpus_text
 
 LONGEST: Final = 256
 """Characters of a warning; an API server may cut longer ones."""

@@ -16,7 +16,7 @@ from grove_core.plan.update_forecast import (
     UpdateStage,
 )
 from grove_core.resources.api_names import GROUP_KIND
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange
+from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
@@ -27,7 +27,7 @@ from grove_shell.views.formatting import (
     object_display_name,
     padded_entry_label,
 )
-from grove_shell.views.plan.edit_verdict import pods_and_gpus_text
+from grove_shell.views.plan.edits_summary import pods_and_gpus_text
 
 _LINES: Final = 20
 _NAMED_PODS: Final = 3  # of one stage; more are counted by PodClique
@@ -72,7 +72,7 @@ def add_edit_lines(page: StyledTextPage, edit: EditForecast, shown_waits: Sequen
         shown_waits: withheld steps that the page shows anyway.
         full: whether to add every line, with every pod; else at most twenty of a kind.
     """
-    changes = changes_of_cliques_together(edit.changes)
+    changes = merge_equal_clique_changes(edit.changes)
     shown = changes if full else changes[:_LINES]
     for change in shown:
         _add_change(page, change, edit.update)
@@ -94,9 +94,9 @@ def _add_what_stops_it(page: StyledTextPage, waits: Sequence[Withheld], shown_wa
             add_page_entry_with_reasons(page, ("STOPS", "bold magenta"), held.target, held.because, MAX_NAMES)
 
 
-def changes_of_cliques_together(changes: Iterable[ManifestChange]) -> list[ManifestChange]:
+def merge_equal_clique_changes(changes: Iterable[ManifestFieldChange]) -> list[ManifestFieldChange]:
     """Return the changes; those that differ only in the clique are one, with the names of all."""
-    found: dict[tuple[str, FrozenMap], ManifestChange] = {}
+    found: dict[tuple[str, FrozenMap], ManifestFieldChange] = {}
     for change in changes:
         key = (_CLIQUE_IN_PATH.sub("", change.path), change.values)
         known = found.get(key)
@@ -107,11 +107,11 @@ def changes_of_cliques_together(changes: Iterable[ManifestChange]) -> list[Manif
     return [one._replace(path=_path_of_cliques(one)) if one.cliques else one for one in found.values()]
 
 
-def _path_of_cliques(change: ManifestChange) -> str:
+def _path_of_cliques(change: ManifestFieldChange) -> str:
     return _CLIQUE_IN_PATH.sub(lambda _: ",".join(change.cliques), change.path)
 
 
-def _add_change(page: StyledTextPage, change: ManifestChange, update: UpdateForecast | None) -> None:
+def _add_change(page: StyledTextPage, change: ManifestFieldChange, update: UpdateForecast | None) -> None:
     before, after = value_text(change.before), value_text(change.after)
     page.add_line(
         (padded_entry_label("EDIT"), "bold"), change.path, (f"  ({field_dependents_text(change, update)})", "dim")
@@ -123,7 +123,7 @@ def _add_change(page: StyledTextPage, change: ManifestChange, update: UpdateFore
         page.add_line(INDENT, "  -> ", (after, "green"))
 
 
-def field_dependents_text(change: ManifestChange, update: UpdateForecast | None) -> str:
+def field_dependents_text(change: ManifestFieldChange, update: UpdateForecast | None) -> str:
     """Return what depends on a changed field, such as ``restarts pods of worker``."""
     if change.dependence is FieldDependents.OBJECTS:
         known = (text for pattern, text in _OBJECTS if pattern.match(change.path))
@@ -156,12 +156,12 @@ def _add_update(page: StyledTextPage, update: UpdateForecast, *, full: bool) -> 
     if len(lines) > len(shown):
         page.add_line(INDENT, f"and {count_with_noun(len(lines) - len(shown), 'more line')} (-v)")
     if update.unreached.pods:
-        page.add_line(INDENT, f"and {pods_and_gpus_text(update.unreached)} more{end_of_stages(update)}")
+        page.add_line(INDENT, f"and {pods_and_gpus_text(update.unreached)} more{reason_stages_end(update)}")
     if lines:
         page.add_line(INDENT, (ASSUMED, "dim"))
 
 
-def end_of_stages(update: UpdateForecast) -> str:
+def reason_stages_end(update: UpdateForecast) -> str:
     """Return why no further stage is listed, of an update that restarts more pods (ED-006, ED-013)."""
     return ", once the update goes on" if update.waits else ": the forecast ends here"
 

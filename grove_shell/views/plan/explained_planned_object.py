@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from grove_core.document.plan_document import step_action_name
-from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, list_at, object_at
+from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, list_at, object_under_key
 from grove_core.kernel.steps import Make, Step
 from grove_core.object_lookup import KINDS_WITHOUT_PODS
 from grove_core.plan.forecast import ForecastRound
@@ -42,7 +42,7 @@ def _manifest_lines(_: str, manifest: FrozenMap) -> Iterator[str]:
 
 
 def _spec_lines(kind: str, manifest: FrozenMap) -> Iterator[str]:
-    spec = object_at(manifest, "spec")
+    spec = object_under_key(manifest, "spec")
     if kind == "Pod":
         yield from _pod_lines(spec)
         return
@@ -50,7 +50,7 @@ def _spec_lines(kind: str, manifest: FrozenMap) -> Iterator[str]:
         if spec.get(key) not in {None, ""}:
             yield f"{key}: {_value_text(spec[key])}"
     if kind == "PodClique":
-        yield from _container_lines(object_at(spec, "podSpec"))
+        yield from _container_lines(object_under_key(spec, "podSpec"))
     for group in list_at(spec, "podgroups"):
         if isinstance(group, FrozenMap):
             pods = count_with_noun(len(list_at(group, "podReferences")), "pod")
@@ -84,7 +84,7 @@ def _container_lines(spec: FrozenMap) -> Iterator[str]:
 
 
 def _packed(holder: FrozenMap) -> str:
-    pack = object_at(object_at(holder, "topologyConstraint"), "packConstraint")
+    pack = object_under_key(object_under_key(holder, "topologyConstraint"), "packConstraint")
     words = [f"{word} share one value of {pack[key]}" for key, word in _PACKS if pack.get(key)]
     return "".join(f", {one}" for one in words)
 

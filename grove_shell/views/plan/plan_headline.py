@@ -19,7 +19,7 @@ from grove_shell.views.formatting import (
     deletion_impact_text,
     unpredicted_sets_warning,
 )
-from grove_shell.views.plan.edit_verdict import edits_summary
+from grove_shell.views.plan.edits_summary import edits_summary
 from grove_shell.views.plan.manifest_notes import unplanned_manifests_summary
 from grove_shell.views.plan.plan_round_lines import (
     created_counts_by_kind,

@@ -21,15 +21,19 @@ from grove_shell.views.formatting import (
 )
 from grove_shell.views.markdown_text import MarkdownDocument
 from grove_shell.views.plan.edit_lines import (
-    changes_of_cliques_together,
     field_dependents_text,
+    merge_equal_clique_changes,
     value_text,
     what_serves_after,
 )
 from grove_shell.views.plan.plan_headline import plan_headline, time_and_rules_line
 from grove_shell.views.plan.plan_notes import PlanPageContext, plan_notes_page
-from grove_shell.views.plan.plan_page import add_calm_sets, add_set, is_calm
-from grove_shell.views.plan.planned_terminations import ReplicaPendingTermination, TerminationAt, pending_replicas
+from grove_shell.views.plan.plan_page import add_calm_sets, add_set_lines, is_calm
+from grove_shell.views.plan.planned_terminations import (
+    ReplicaPendingTermination,
+    TerminationAt,
+    replicas_pending_termination,
+)
 
 _ROWS: Final = 50
 _NAMED_PODS: Final = 3
@@ -48,7 +52,11 @@ def plan_markdown(document: PlanDocument, context: PlanPageContext) -> str:
     written.add_verdict("; ".join(text for text, _ in verdicts))
     written.add_text(time_and_rules_line(now, document.rules, document.rules_from, document.as_of_from))
     _add_notes(written, plan_notes_page(document, context))
-    rows = [row for pending in pending_replicas(document.forecasts, stories) for row in termination_rows(pending, now)]
+    rows = [
+        row
+        for pending in replicas_pending_termination(document.forecasts, stories)
+        for row in termination_rows(pending, now)
+    ]
     written.add_table(TERMINATION_HEAD, rows[:_ROWS], "termination", "Terminations, unless something changes")
     if len(rows) > _ROWS:
         written.add_text(f"and {count_with_noun(len(rows) - _ROWS, 'more termination')}")
@@ -63,7 +71,7 @@ def plan_markdown(document: PlanDocument, context: PlanPageContext) -> str:
             calm.append((forecast, story))
             continue
         page = StyledTextPage()
-        add_set(page, forecast, story, now, context)
+        add_set_lines(page, forecast, story, now, context)
         written.add_page(page, f"{_place(forecast.root)}: steps and reasons")
     page = StyledTextPage()
     if calm:
@@ -121,7 +129,7 @@ def _add_edit(written: MarkdownDocument, forecast: Forecast) -> None:
     edit, name = forecast.edit, _place(forecast.root)
     if edit is None:
         return
-    changes = changes_of_cliques_together(edit.changes)
+    changes = merge_equal_clique_changes(edit.changes)
     rows = [
         (one.path, value_text(one.before), value_text(one.after), field_dependents_text(one, edit.update))
         for one in changes

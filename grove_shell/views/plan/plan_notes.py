@@ -22,7 +22,7 @@ from grove_shell.views.formatting import (
     join_names_with_commas,
     relative_time,
 )
-from grove_shell.views.plan.edit_verdict import pods_and_gpus_text
+from grove_shell.views.plan.edits_summary import pods_and_gpus_text
 from grove_shell.views.plan.manifest_notes import (
     add_edited_object_lines,
     add_redacted_field_lines,

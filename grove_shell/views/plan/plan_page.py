@@ -37,7 +37,7 @@ from grove_shell.views.formatting import (
     rule_citation,
 )
 from grove_shell.views.plan.edit_lines import add_edit_lines
-from grove_shell.views.plan.other_product_lines import foreign_gate_sentence
+from grove_shell.views.plan.foreign_gate_lines import foreign_gate_sentence
 from grove_shell.views.plan.plan_entry_lines import (
     add_replica_outcome_lines,
     split_shown_and_hidden,
@@ -94,7 +94,7 @@ def plan_page(document: PlanDocument, context: PlanPageContext) -> StyledTextPag
             calm.append((forecast, story))
             continue
         page.add_line()
-        add_set(page, forecast, story, now, context)
+        add_set_lines(page, forecast, story, now, context)
     if calm:
         page.add_line()
         add_calm_sets(page, calm)
@@ -106,7 +106,7 @@ def is_calm(forecast: Forecast, story: ForecastExplanation, context: PlanPageCon
     return not (context.verbose or context.decisions) and story.needs_no_attention and not _is_eventful(forecast)
 
 
-def add_set(
+def add_set_lines(
     page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, now: datetime, context: PlanPageContext
 ) -> None:
     """Add everything about one set.

@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.termination_findings import (
     termination_assumptions_by_round,
 )
 from grove_core.forecast_explanation import EntryUrgency, withholds_scheduling_gate_removal
-from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.frozen import FrozenMap, object_under_key
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Apply,
@@ -253,9 +253,9 @@ def update_steps_on_plan_page(steps: Iterable[Step]) -> list[Step]:
 
 def _mirrors_set(fields: FrozenMap) -> bool:
     """Whether a change of a PodGang is of the priority, the labels or the annotations of its set (WL-026)."""
-    metadata = object_at(fields, "metadata")
-    mirrored = object_at(metadata, "labels").keys() | object_at(metadata, "annotations").keys()
-    return "priorityClassName" in object_at(fields, "spec") or bool(mirrored - {TOPOLOGY_NAME})
+    metadata = object_under_key(fields, "metadata")
+    mirrored = object_under_key(metadata, "labels").keys() | object_under_key(metadata, "annotations").keys()
+    return "priorityClassName" in object_under_key(fields, "spec") or bool(mirrored - {TOPOLOGY_NAME})
 
 
 def add_gated_cliques(page: StyledTextPage, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:

@@ -77,7 +77,7 @@ class ReplicaPendingTermination:
             yield self.until
 
 
-def pending_replicas(
+def replicas_pending_termination(
     forecasts: Iterable[Forecast], stories: Iterable[ForecastExplanation]
 ) -> tuple[ReplicaPendingTermination, ...]:
     """Return the replicas of all sets that are terminated or wait, the first termination first."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from grove_shell.policies.policy_results import PolicyAction, PolicyResult, RuleResult
+from grove_shell.policies.policy_results import PolicyAction, PolicyResult, PolicyRuleResult
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import join_names_with_commas, padded_entry_label
 
@@ -32,7 +32,7 @@ def add_policy_results(page: StyledTextPage, results: Sequence[PolicyResult], *,
     page.add_line()
 
 
-def _violations(page: StyledTextPage, policy: str, found: Sequence[RuleResult]) -> None:
+def _violations(page: StyledTextPage, policy: str, found: Sequence[PolicyRuleResult]) -> None:
     for one in found:
         label = ("DENIED", "bold red") if one.action is PolicyAction.DENY else ("WARNED", "bold yellow")
         page.add_line(

@@ -240,6 +240,6 @@ def _draw_legend(figure: Figure, inches: float) -> None:
     )
 
 
-def span_text(now: datetime, until: datetime | None) -> str:
+def forecast_span_text(now: datetime, until: datetime | None) -> str:
     """Return how far a forecast looks, such as ``, until 15:00:00Z (6h)``; empty without an end."""
     return "" if until is None else f", until {clock_time(until, now)} ({short_duration_text(until - now)})"

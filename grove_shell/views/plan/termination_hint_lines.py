@@ -5,7 +5,13 @@ from datetime import datetime
 from typing import Final
 
 from grove_core.kernel.time_formats import short_duration_text
-from grove_core.plan.termination_hints import LongerDelay, LostNodeOfPods, ReadyPodsToEndBreach, Room, TerminationHints
+from grove_core.plan.termination_hints import (
+    LongerDelay,
+    LostNodeOfPods,
+    ReadyPodsToEndBreach,
+    RoomForReplacement,
+    TerminationHints,
+)
 from grove_shell.views.formatting import clock_time, count_with_noun, join_names_with_commas, object_display_name
 
 FEW_HINTS: Final = 3
@@ -32,12 +38,12 @@ def termination_hint_lines(
         yield f"puts it off{at_once}: {_delay(hints.longer_delay)}"
     yield from (_lost_node(node, hints.unready, now) for node in hints.nodes)
     for one in hints.messages[:most]:
-        yield f"scheduler: {scheduler_message_start(one.message)} ({count_with_noun(one.pods, 'pod')})"
-    if hints.room is Room.CANNOT:
+        yield f"scheduler: {first_sentence_of_scheduler_message(one.message)} ({count_with_noun(one.pods, 'pod')})"
+    if hints.room is RoomForReplacement.CANNOT:
         yield "no room: its gangs do not fit on the nodes again"
 
 
-def scheduler_message_start(message: str) -> str:
+def first_sentence_of_scheduler_message(message: str) -> str:
     """Return the first sentence of a message of the scheduler; the others are about claims and preemption."""
     return message.partition(". ")[0].removesuffix(".")
 

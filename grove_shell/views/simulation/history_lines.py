@@ -24,13 +24,13 @@ from grove_shell.simulator.recording.simulation_history import (
     SimulationActor,
     SimulationHistoryEntry,
     UnplacedGangHistoryEntry,
+    WriteEffect,
     WriteHistoryEntry,
-    WriteKind,
 )
 from grove_shell.views.formatting import count_with_noun, join_names_with_commas
 
 _NAMES: Final = 6
-_ONLY_VERBOSE: Final = frozenset({PodChange.STARTED, WriteKind.STATUS, WriteKind.RELEASED})
+_ONLY_VERBOSE: Final = frozenset({PodChange.STARTED, WriteEffect.STATUS, WriteEffect.RELEASED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _is_shown(entry: SimulationHistoryEntry) -> bool:
         has_moved = now is not before and ConditionStatus.TRUE in {now, before}
         type_ = content.condition.type
         return type_ in {DOMAINS_READY, TOPOLOGY_IN_SYNC} or (type_ == MIN_AVAILABLE_BREACHED and has_moved)
-    if isinstance(content, WriteHistoryEntry) and content.what is WriteKind.WITHHELD:
+    if isinstance(content, WriteHistoryEntry) and content.what is WriteEffect.WITHHELD:
         return content.subject.kind in TOPOLOGY_KINDS
     return entry.kind not in _ONLY_VERBOSE
 
@@ -105,21 +105,21 @@ def _shared_by_line(content: EntryContent, *, verbose: bool) -> tuple[object, ..
 def _shared_by_writes(content: WriteHistoryEntry, *, verbose: bool) -> tuple[object, ...]:
     because, clique = reason_sentences(content.because), (content.subject.namespace, content.clique)
     match content.what:
-        case WriteKind.CREATED if content.clique:
+        case WriteEffect.CREATED if content.clique:
             return clique
-        case WriteKind.CREATED:
+        case WriteEffect.CREATED:
             return (because, content.subject) if verbose else ()
-        case WriteKind.OPENED | WriteKind.DELETED:
+        case WriteEffect.OPENED | WriteEffect.DELETED:
             return (*clique, because)
-        case WriteKind.STATUS | WriteKind.RELEASED:
+        case WriteEffect.STATUS | WriteEffect.RELEASED:
             return (because,) if verbose else ()
-        case WriteKind.TERMINATED:
+        case WriteEffect.TERMINATED:
             return because[1:]
-        case WriteKind.CHANGED:
+        case WriteEffect.CHANGED:
             return (because,)
-        case WriteKind.FAILED:
+        case WriteEffect.FAILED:
             return (content.error,)
-        case WriteKind.APPLIED | WriteKind.WITHHELD:
+        case WriteEffect.APPLIED | WriteEffect.WITHHELD:
             return (content.subject,)
         case _:
             assert_never(content.what)
@@ -176,21 +176,21 @@ def _writes_text(first: WriteHistoryEntry, subjects: Sequence[Ref], *, verbose: 
     what = _pods(subjects, first.clique) if first.clique else objects
     reason = f": {joined_reason_sentences(first.because)}" if first.because else ""
     match first.what:
-        case WriteKind.CREATED:
+        case WriteEffect.CREATED:
             return f"creates {what}{reason if verbose and not first.clique else ''}"
-        case WriteKind.OPENED:
+        case WriteEffect.OPENED:
             return f"opens the {'gate' if len(subjects) == 1 else 'gates'} of {what}{reason}"
-        case WriteKind.CHANGED | WriteKind.DELETED | WriteKind.APPLIED:
+        case WriteEffect.CHANGED | WriteEffect.DELETED | WriteEffect.APPLIED:
             return f"{first.what.value} {what}{reason}"
-        case WriteKind.STATUS:
+        case WriteEffect.STATUS:
             return f"writes {len(subjects)} status{'es' if len(subjects) > 1 else ''}{reason}"
-        case WriteKind.RELEASED:
+        case WriteEffect.RELEASED:
             return f"removes finalizers of {objects}"
-        case WriteKind.TERMINATED:
+        case WriteEffect.TERMINATED:
             return f"TERMINATES {join_names_with_commas([ref.name for ref in subjects], None if verbose else _NAMES)}"
-        case WriteKind.FAILED:
+        case WriteEffect.FAILED:
             return f"{count_with_noun(len(subjects), 'write')} not done ({objects}): {first.error}"
-        case WriteKind.WITHHELD:
+        case WriteEffect.WITHHELD:
             return f"withholds {subjects[0].kind} {subjects[0].name}{reason}"
         case _:
             assert_never(first.what)
@@ -199,7 +199,7 @@ def _writes_text(first: WriteHistoryEntry, subjects: Sequence[Ref], *, verbose: 
 def _lines_below(first: EntryContent) -> tuple[str, ...]:
     if isinstance(first, RefusedApplyHistoryEntry):
         return tuple(map(str, first.objections))
-    if isinstance(first, WriteHistoryEntry) and first.what is WriteKind.TERMINATED:
+    if isinstance(first, WriteHistoryEntry) and first.what is WriteEffect.TERMINATED:
         return reason_sentences(first.because)
     return ()
 

@@ -17,8 +17,8 @@ from grove_shell.simulator.recording.simulation_history import (
     NoteKind,
     PodChange,
     PodHistoryEntry,
+    WriteEffect,
     WriteHistoryEntry,
-    WriteKind,
 )
 from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import MINUTE, SECOND, go_duration_text
@@ -36,7 +36,7 @@ _STRIP: Final = -1.0
 _SHOWN: Final[Mapping[EntryKind, str]] = {
     NoteKind.NODE: "#0969da",
     NoteKind.FAULT: _FAULT,
-    WriteKind.APPLIED: _UPDATE,
+    WriteEffect.APPLIED: _UPDATE,
     NoteKind.SCALED: "#1a7f64",
 }
 _CRASHES: Final[frozenset[EntryKind]] = frozenset({PodChange.CRASHED, PodChange.FAILED})
@@ -137,7 +137,7 @@ def _draw_marks(axes: Axes, run: SimulationResult, places: dict[tuple[str, str],
     for entry in run.history.entries:
         content = entry.content
         mark, colour, size, name = "X", _BREACH, 8.5, ""
-        if isinstance(content, WriteHistoryEntry) and content.what is WriteKind.TERMINATED:
+        if isinstance(content, WriteHistoryEntry) and content.what is WriteEffect.TERMINATED:
             name = content.subject.name
         elif isinstance(content, PodHistoryEntry) and content.what in _CRASHES:
             mark, colour, size, name = "v", _INK, 6.0, content.clique
@@ -151,7 +151,7 @@ def _events_of(run: SimulationResult) -> list[tuple[int, str, str]]:
     found = []
     for entry in run.history.entries:
         subject = entry.content.subject
-        ends_set = entry.kind is WriteKind.DELETED and subject is not None and subject.kind == "PodCliqueSet"
+        ends_set = entry.kind is WriteEffect.DELETED and subject is not None and subject.kind == "PodCliqueSet"
         if ends_set or entry.kind in _SHOWN:
             found.append((entry.at, _words(entry.content), _SHOWN.get(entry.kind, _BREACH)))
     return sorted(dict.fromkeys(found))[:_MOST_SHOWN]
@@ -209,7 +209,7 @@ def _draw_legend(figure: Figure, inches: float, run: SimulationResult, lanes: li
     if any(lane.updating for lane in lanes):
         handles.append(Line2D([], [], color=_UPDATE, linewidth=2.2, label="update runs"))
     kinds = {entry.kind for entry in run.history.entries}
-    if WriteKind.TERMINATED in kinds:
+    if WriteEffect.TERMINATED in kinds:
         handles.append(Line2D([], [], marker="X", color=_BREACH, linewidth=0, markersize=8, label="terminated"))
     if kinds & _CRASHES:
         handles.append(Line2D([], [], marker="v", color=_INK, linewidth=0, markersize=6, label="pod crashes"))

@@ -16,7 +16,7 @@ from grove_shell.simulator.recording.simulation_history import (
     SimulationActor,
     SimulationHistoryEntry,
     UnplacedGangHistoryEntry,
-    WriteKind,
+    WriteEffect,
 )
 from grove_shell.simulator.simulation_run import SimulationResult
 from grove_shell.simulator.virtual_time import go_duration_text
@@ -26,13 +26,13 @@ from grove_shell.views.plan.plan_headline import time_and_rules_line
 from grove_shell.views.simulation.history_lines import timeline_lines_of_entries
 
 _STYLES: Final[Mapping[EntryKind, str]] = {
-    WriteKind.TERMINATED: "bold red",
+    WriteEffect.TERMINATED: "bold red",
     NoteKind.FAULT: "magenta",
     NoteKind.NODE: "cyan",
     UnplacedGangHistoryEntry: "yellow",
     BreachWaitHistoryEntry: "yellow",
     RefusedApplyHistoryEntry: "bold red",
-    WriteKind.FAILED: "magenta",
+    WriteEffect.FAILED: "magenta",
     NoteKind.NO_EFFECT: "bold yellow",
 }
 _WIDTH: Final = max(len(actor.value) for actor in SimulationActor)
@@ -114,7 +114,7 @@ def _add_entries(page: StyledTextPage, entries: Sequence[SimulationHistoryEntry]
     for at, step in groupby(entries, key=lambda entry: entry.at):
         for line in timeline_lines_of_entries(step, verbose=verbose):
             when = go_duration_text(at)
-            if line.kind is WriteKind.FAILED and not verbose:
+            if line.kind is WriteEffect.FAILED and not verbose:
                 before = again.get((line.actor, line.text))
                 if before is not None:
                     before.append(at)
@@ -134,7 +134,7 @@ def _add_entries(page: StyledTextPage, entries: Sequence[SimulationHistoryEntry]
             page.add_line(
                 f"{'':{width}}  ",
                 (f"{actor.value:<{_WIDTH}}  ", "dim"),
-                (f"{more}: {text}", _STYLES[WriteKind.FAILED]),
+                (f"{more}: {text}", _STYLES[WriteEffect.FAILED]),
             )
 
 

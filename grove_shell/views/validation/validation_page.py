@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from grove_core.kernel.admission import AdmissionVerdict, AdmissionWarning, Deny, FieldRemark
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.crd_names import NamesInCrd, crd_name_clashes
+from grove_core.resources.crd_name_clashes import NamesInCrd, crd_name_clashes
 from grove_shell.manifests.crd_definitions import grove_crd_names
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_sources import InputItem, item_display_name

@@ -9,7 +9,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_shell.reading.kubernetes_events import ListedKubernetesEvent
 from grove_shell.reconstruction.deletion_causes import DeletionCause, RecordedDeletion
 from grove_shell.reconstruction.recorded_objects import ObjectKey
-from grove_shell.reconstruction.story import DeletionGroup, Story
+from grove_shell.reconstruction.story import DeletionsOfOneCause, Story
 
 FORMAT: Final = "1.0"
 Json = dict[str, Any]
@@ -41,7 +41,7 @@ def story_as_json(story: Story) -> Json:
     }
 
 
-def _group(group: DeletionGroup) -> Json:
+def _group(group: DeletionsOfOneCause) -> Json:
     first = group.first
     return {
         "cause": first.cause.kind.value,

@@ -8,8 +8,8 @@ from typing import Final, assert_never
 from grove_core.kernel.refs import Ref
 from grove_shell.reconstruction.deletion_causes import DeletionCauseClass, RecordedDeletion
 from grove_shell.reconstruction.happenings import Happening
-from grove_shell.reconstruction.story import UNEXPLAINED, DeletionGroup, Story
-from grove_shell.reconstruction.writers import WriterRole, program_of
+from grove_shell.reconstruction.story import UNEXPLAINED, DeletionsOfOneCause, Story
+from grove_shell.reconstruction.writers import WriterRole, program_of_user_agent
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
     MAX_NAMES,
@@ -112,7 +112,7 @@ def _whole(moment: datetime) -> str:
     return f"{moment.date().isoformat()} {clock_time(moment, moment)}"
 
 
-def _add_group(page: StyledTextPage, group: DeletionGroup, story: Story, *, full: bool) -> None:
+def _add_group(page: StyledTextPage, group: DeletionsOfOneCause, story: Story, *, full: bool) -> None:
     first, cause = group.first, group.first.cause
     label, style = _LABELS[cause.kind]
     expected = "EXPECTED, " if cause.expected and cause.kind not in UNEXPLAINED else ""
@@ -136,7 +136,7 @@ def _ends(deletion: RecordedDeletion) -> bool:
     return deletion.cause.kind is DeletionCauseClass.TERMINATION
 
 
-def _when(group: DeletionGroup, story: Story) -> str:
+def _when(group: DeletionsOfOneCause, story: Story) -> str:
     """Return the time of a deletion, or the first and the last of several (AF-015)."""
     first, last = group.first, group.deletions[-1]
     base = story.last or last.at
@@ -148,7 +148,7 @@ def _when(group: DeletionGroup, story: Story) -> str:
     return f"at {begin}" if begin == end else f"from {begin} to {end}"
 
 
-def _subject(group: DeletionGroup) -> str:
+def _subject(group: DeletionsOfOneCause) -> str:
     first, reasons = group.first, group.first.cause.reasons
     if reasons is not None and reasons.terminates:
         replica = reasons.terminates[0].replica
@@ -195,7 +195,7 @@ def _because(deletion: RecordedDeletion) -> Iterator[tuple[Ref | None, str, Span
 
 def _words_of(deletion: RecordedDeletion) -> str:
     cause, writer = deletion.cause, deletion.writer
-    by = f"user {writer.user} ({program_of(writer) or 'no user agent'})" if writer is not None else ""
+    by = f"user {writer.user} ({program_of_user_agent(writer) or 'no user agent'})" if writer is not None else ""
     match cause.kind:
         case DeletionCauseClass.WRITER:
             role = deletion.role or WriterRole.CLIENT
@@ -240,7 +240,7 @@ def _happened_line(happening: Happening) -> str:
     return f"{happening.key.kind} {happening.key.name}: {happening.text}{by}"
 
 
-def _deleted_line(group: DeletionGroup, base: datetime) -> str:
+def _deleted_line(group: DeletionsOfOneCause, base: datetime) -> str:
     label = _LABELS[group.first.cause.kind][0]
     first, last = (clock_time(one.at, base) for one in (group.first, group.deletions[-1]))
     return f"{label} {_subject(group)}{'' if first == last else f', the last at {last}'}"

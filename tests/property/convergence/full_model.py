@@ -52,7 +52,7 @@ from grove_core.resources.compute_domain import (
 )
 from grove_shell.converge.model.convergence_model_run import ConvergenceModelFactory
 from grove_shell.converge.model.daemon_model import START_OF_TIME, DomainDaemonModel, datetime_from_microseconds
-from grove_shell.converge.model.model_object_store import ModelObjectStore, NvlinkCliqueState
+from grove_shell.converge.model.model_object_store import ModelNvlinkCliqueState, ModelObjectStore
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NAME,
@@ -74,7 +74,7 @@ UID = "uid-1"
 Commit = tuple[int, int, int, bool]
 
 
-class FullCliqueState(NvlinkCliqueState):
+class FullCliqueState(ModelNvlinkCliqueState):
     """One clique of a registry."""
 
     def __init__(self, registry: DaemonRegistry, clique: str) -> None:

@@ -15,9 +15,9 @@ from grove_shell.converge.model.daemon_model import DomainDaemonModel
 from grove_shell.converge.model.model_object_store import (
     CommittedObjectChange,
     DaemonEntryIndexAndReadiness,
+    ModelNvlinkCliqueState,
     ModelObjectStore,
     ModelServerWatches,
-    NvlinkCliqueState,
 )
 from grove_shell.converge.model.model_run_context import (
     DOMAIN_NUMBER,
@@ -277,7 +277,7 @@ def test_cv012_duplicate_index_is_no_convergence() -> None:
     def after_event(entries: dict[int, DaemonEntryIndexAndReadiness]) -> ConvergenceModelRun:
         run = ConvergenceModelRun(point(RegistrationProtocol.SSA, 2), costs_with())
         run.on_object_change(
-            CommittedObjectChange(DOMAIN_NUMBER, 2, 0, NvlinkCliqueState(entries), is_domain_ready=False, size=700)
+            CommittedObjectChange(DOMAIN_NUMBER, 2, 0, ModelNvlinkCliqueState(entries), is_domain_ready=False, size=700)
         )
         return run
 

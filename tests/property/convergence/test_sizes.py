@@ -12,7 +12,7 @@ from grove_core.areas.domain_cliques.verdicts import ApplyRequest
 from grove_core.kernel.frozen import thaw_json
 from grove_core.resources.compute_domain import NOT_READY, DaemonEntry
 from grove_shell.converge.model.daemon_model import datetime_from_microseconds
-from grove_shell.converge.model.model_object_store import DaemonEntryIndexAndReadiness, NvlinkCliqueState
+from grove_shell.converge.model.model_object_store import DaemonEntryIndexAndReadiness, ModelNvlinkCliqueState
 from grove_shell.converge.model.model_run_context import daemons_and_registries_of
 from grove_shell.converge.model.server_costs import DOMAIN_BYTES, SIZES
 from tests.property.convergence.points import PROTOCOLS, point
@@ -29,7 +29,7 @@ def written(protocol: RegistrationProtocol) -> tuple[dict[str, Any], ApplyReques
     participants = daemons_and_registries_of(point(protocol, 144))
     identity = participants.daemons[NODE]
     seen = ObservedDaemonRegistry(
-        7, NvlinkCliqueState({NODE: DaemonEntryIndexAndReadiness(15, ready=False)}).as_registry(participants)
+        7, ModelNvlinkCliqueState({NODE: DaemonEntryIndexAndReadiness(15, ready=False)}).as_registry(participants)
     )
     found = DaemonInput(
         identity=identity,

@@ -31,7 +31,7 @@ from grove_core.testing import (
     random_cluster_from_bytes,
 )
 from grove_core.testing.cluster_builder import START
-from grove_core.testing.invariants.reference_verdicts import required_verdicts
+from grove_core.testing.invariants.reference_verdicts import verdicts_required_by_specification
 from tests.property.strategies.worlds import deleted, with_namesake
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -51,7 +51,7 @@ class TestOracle:
     def test_breaches_and_their_times(self, generated: RandomCluster) -> None:
         judgement, expected = (
             judge_gang_termination_by_design(generated.snapshot),
-            required_verdicts(generated.snapshot),
+            verdicts_required_by_specification(generated.snapshot),
         )
         ours = {judged.clique.ref: judged.breach for judged in judgement.cliques}
         ours |= {judged.group.ref: judged.breach for judged in judgement.groups}
@@ -71,7 +71,7 @@ class TestOracle:
     @pytest.mark.req("GT-055")
     @pytest.mark.req("GT-060")
     def test_deletions_and_the_next_round(self, generated: RandomCluster) -> None:
-        plan, expected = reconcile(generated.snapshot), required_verdicts(generated.snapshot)
+        plan, expected = reconcile(generated.snapshot), verdicts_required_by_specification(generated.snapshot)
         event(f"deletes {min(len(expected.deletes), 5)}")
         assert {ref.name for ref in expected.deletes} == deleted(plan)
         assert min(expected.wakes, default=None) == plan.wake_at

@@ -17,7 +17,7 @@ from grove_core.kernel.steps import gangs_terminated_by
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
-from grove_core.resources.node_loss import NOT_READY, NodeReadiness, UnreadyPodSigns
+from grove_core.resources.node_loss import NOT_READY, NodeLossSigns, NodeReadiness
 from grove_core.resources.pod import Pod
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
@@ -79,7 +79,7 @@ def test_gt114_the_breach_begins_when_they_are_gone(count: int, rules: str) -> N
 def test_gt114_they_stay_where_their_node_does_not_answer(rules: str) -> None:
     chosen = rule_set(rules)
     seen = draining(3, chosen)
-    signs = UnreadyPodSigns(seen.now, written_for_node=True, tolerates=())
+    signs = NodeLossSigns(seen.now, written_for_node=True, tolerates=())
     lost = with_pods(seen, lambda pod: replace(pod, ready=False, node_signs=signs))
     nodes = {pod.node: NodeReadiness(NOT_READY) for _, pod in seen.pods()}
     assert list(leaving_pods(lost, {})) == list(leaving_pods(seen, nodes)) == []

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from grove_core.kernel.questions import LOST_NODE
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
+from grove_core.resources.decoded_pod import decode_pod
 from grove_core.resources.node_loss import (
     NOT_READY,
     UNREACHABLE,
+    NodeLossSigns,
     NodeReadiness,
-    UnreadyPodSigns,
+    node_loss_signs,
     node_readiness_from_json,
-    unready_pod_state,
 )
 from grove_core.resources.pod import pod_from_json
-from grove_core.resources.pod_fields import decode_pod
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster
@@ -34,12 +34,12 @@ SINCE = START - timedelta(seconds=20)
 FIELD = rule_set("field")
 
 
-def signs_of(spec: Json, status: Json) -> UnreadyPodSigns | None:
+def signs_of(spec: Json, status: Json) -> NodeLossSigns | None:
     """Return what a pod shows about its node, given its manifest."""
     fields = decode_pod({"metadata": {"name": "a"}, "spec": spec, "status": status})
     assert fields.spec is not None
     assert fields.status is not None
-    return unready_pod_state(fields.spec, fields.status)
+    return node_loss_signs(fields.spec, fields.status)
 
 
 def tolerating(seconds: int | None, key: str = UNREACHABLE) -> Json:

@@ -19,7 +19,7 @@ from grove_core.areas.gang_termination.field.incomplete_terminations import (
     IncompleteTerminations,
     UnwrittenTerminationFlag,
     complete_group_replicas,
-    regular_members_by_replica,
+    expected_members_by_replica,
 )
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
     GoOperatorGroupJudgement,
@@ -59,7 +59,7 @@ def found_among(states: dict[str, str]) -> list[GoOperatorCliqueJudgement]:
 
 def as_before(states: dict[str, str], *causes: Ref) -> Sequence[CompleteGroupReplica]:
     return tuple(
-        complete_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), frozenset(causes))
+        complete_group_replicas(GROUP, expected_members_by_replica(GROUP, found_among(states)), frozenset(causes))
     )
 
 
@@ -111,7 +111,7 @@ def test_gf031_a_termination_does_not_change_whole_replicas(
     states: dict[str, str], named: set[str], group: bool
 ) -> None:
     causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
-    before = tuple(complete_group_replicas(GROUP, regular_members_by_replica(GROUP, found_among(states)), None))
+    before = tuple(complete_group_replicas(GROUP, expected_members_by_replica(GROUP, found_among(states)), None))
     found = as_before(states, *causes)
     assert [one for one in found if not one.has_deleted_members] == sorted(before, key=lambda one: one.number)
     assert [one.number for one in found] == list(range(GROUP.replicas))

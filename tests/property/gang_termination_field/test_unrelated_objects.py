@@ -19,7 +19,7 @@ from grove_core.resources.labels import GROUP, SET
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.testing import RandomCluster, nearly_all_breached_clusters
 from grove_core.testing.cluster_builder import START
-from grove_core.testing.tape import Tape
+from grove_core.testing.tape import ByteChoices
 from tests.property.gang_termination_field.worlds import field_clusters, fielded
 from tests.property.strategies.worlds import is_termination
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
@@ -34,7 +34,7 @@ def with_template(generated: RandomCluster, **changes: Any) -> RandomCluster:
 
 def as_if_once_healthy(generated: RandomCluster) -> RandomCluster:
     """Generate clusters in which every object is older than its conditions, so that each breach counts."""
-    left = fielded(generated, Tape(b""))
+    left = fielded(generated, ByteChoices(b""))
     made = START - timedelta(days=30)
     return replace(
         left,

@@ -21,13 +21,13 @@ from grove_core.testing import (
     random_cluster_from_bytes,
 )
 from grove_core.testing.cluster_builder import AGES, START
-from grove_core.testing.tape import Tape
+from grove_core.testing.tape import ByteChoices
 
 BEFORE: Final = tuple(timedelta(seconds=seconds) for seconds in (86_400, 0, 4, 5, 6, 60, 305))
 """How long before its oldest condition an object was created."""
 
 
-def fielded(generated: RandomCluster, tape: Tape) -> RandomCluster:
+def fielded(generated: RandomCluster, tape: ByteChoices) -> RandomCluster:
     """Return the cluster with the fields that the Go operator writes, and without those that it does not know."""
     names = {group.uid: group.ref.name for group in generated.groups}
     return replace(
@@ -38,7 +38,7 @@ def fielded(generated: RandomCluster, tape: Tape) -> RandomCluster:
     )
 
 
-def _clique(clique: PodClique, root: str, groups: dict[str, str], tape: Tape) -> PodClique:
+def _clique(clique: PodClique, root: str, groups: dict[str, str], tape: ByteChoices) -> PodClique:
     labels = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": root}
     if clique.owner_kind == GROUP_KIND:
         labels["app.kubernetes.io/component"] = "pcsg-podclique"
@@ -50,7 +50,7 @@ def _clique(clique: PodClique, root: str, groups: dict[str, str], tape: Tape) ->
     return replace(clique, labels=FrozenMap(labels), created_at=made, status=status)
 
 
-def _group(group: ScalingGroup, tape: Tape) -> ScalingGroup:
+def _group(group: ScalingGroup, tape: ByteChoices) -> ScalingGroup:
     oldest = min((condition.last_transition_time for condition in group.status.conditions), default=START)
     made = oldest - tape.pick(BEFORE)
     if not tape.rarely():
@@ -61,7 +61,7 @@ def _group(group: ScalingGroup, tape: Tape) -> ScalingGroup:
     return replace(group, created_at=made, status=status)
 
 
-def _pod(pod: Pod, tape: Tape) -> Pod:
+def _pod(pod: Pod, tape: ByteChoices) -> Pod:
     crashed, unready = (False, False) if pod.ready else tape.pick(((False, False), (True, False), (False, True)))
     return replace(pod, crashed=crashed, unready=unready)
 
@@ -78,9 +78,9 @@ def field_storms() -> st.SearchStrategy[RandomCluster]:
 
 def field_storm(generated: bytes, more: bytes) -> RandomCluster:
     """Return the cluster that these bytes generate."""
-    return fielded(cluster_with_all_pods_lost(random_cluster_from_bytes(generated)), Tape(more))
+    return fielded(cluster_with_all_pods_lost(random_cluster_from_bytes(generated)), ByteChoices(more))
 
 
 def _fielded(drawn: st.SearchStrategy[RandomCluster]) -> st.SearchStrategy[RandomCluster]:
     tapes = st.one_of(st.binary(max_size=120), st.binary(min_size=60, max_size=120))
-    return st.tuples(drawn, tapes).map(lambda pair: fielded(pair[0], Tape(pair[1])))
+    return st.tuples(drawn, tapes).map(lambda pair: fielded(pair[0], ByteChoices(pair[1])))

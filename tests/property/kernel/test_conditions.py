@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, next_transition_time
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.time_formats import truncated_to_seconds
 from grove_core.resources.json_field_reader import JsonFieldReader
@@ -30,16 +30,16 @@ CONDITIONS: Final = st.builds(
 class TestTransitionTime:
     @given(CONDITIONS, MOMENTS)
     def test_the_same_status_keeps_its_time(self, stored: Condition, now: datetime) -> None:
-        assert transition_time(stored, stored.status, now) == stored.last_transition_time
+        assert next_transition_time(stored, stored.status, now) == stored.last_transition_time
 
     @given(CONDITIONS, TRUTHS, MOMENTS)
     def test_another_status_starts_now(self, stored: Condition, status: ConditionStatus, now: datetime) -> None:
         if status is not stored.status:
-            assert transition_time(stored, status, now) == truncated_to_seconds(now)
+            assert next_transition_time(stored, status, now) == truncated_to_seconds(now)
 
     @given(TRUTHS, MOMENTS)
     def test_a_new_condition_starts_now(self, status: ConditionStatus, now: datetime) -> None:
-        assert transition_time(None, status, now) == truncated_to_seconds(now)
+        assert next_transition_time(None, status, now) == truncated_to_seconds(now)
 
     @given(st.lists(st.tuples(TRUTHS, st.integers(0, 10**9).map(lambda micros: timedelta(microseconds=micros)))))
     def test_over_any_history_the_time_is_that_of_the_last_change(
@@ -51,7 +51,7 @@ class TestTransitionTime:
             now += passed
             if stored is None or stored.status is not status:
                 changed = truncated_to_seconds(now)
-            since = transition_time(stored, status, now)
+            since = next_transition_time(stored, status, now)
             stored = Condition("Ready", status, "Any", "", since)
             assert since == changed <= now
 

@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, canonical_json, freeze, frozen, object_at
+from grove_core.kernel.frozen import FrozenMap, canonical_json, freeze, frozen, object_under_key
 from grove_core.kernel.reasons import RuleSentence
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -86,8 +86,8 @@ class TestFrozen:
 
     def test_a_part_is_an_object_or_empty(self) -> None:
         whole = frozen({"spec": {"replicas": 1}, "kind": "Pod"})
-        assert object_at(whole, "spec") == FrozenMap({"replicas": 1})
-        assert object_at(whole, "kind") == object_at(whole, "status") == EMPTY
+        assert object_under_key(whole, "spec") == FrozenMap({"replicas": 1})
+        assert object_under_key(whole, "kind") == object_under_key(whole, "status") == EMPTY
 
 
 @pytest.fixture

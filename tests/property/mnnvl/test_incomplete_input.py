@@ -16,7 +16,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND, GROUP_KIND, MNNVL_ENABLED
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.domain_sharing_labels import is_shared_by_annotation
-from grove_core.snapshot.cluster_index import cluster_with_compute_domains, index_cluster
+from grove_core.snapshot.cluster_index import index_cluster, index_with_compute_domains
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl.gpus import GPUS, ON
@@ -45,7 +45,7 @@ def without(full: Snapshot, kinds: Iterable[str]) -> Snapshot:
     domains = () if DOMAIN_KIND in gap else full.named_domains.values()
     claims = () if CLAIM_KIND in gap else full.named_claims.values()
     return replace(
-        cluster_with_compute_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
+        index_with_compute_domains(cluster, domains, claims).snapshot_of(full.root, full.now, full.attempts),
         pods_of=frozen_dict_of_tuples({} if "Pod" in gap else full.pods_of),
         complete=full.complete - gap,
         not_collected=gap,

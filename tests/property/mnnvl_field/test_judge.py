@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenMap, list_at, object_at, thaw_json
+from grove_core.kernel.frozen import FrozenMap, list_at, object_under_key, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, StepStage
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
@@ -14,7 +14,7 @@ from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import snapshot_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import apply_merge_patch
-from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_core.rule_sets.named import rule_sets
 from grove_core.snapshot.expected_replicas import MOST
 from grove_core.snapshot.snapshot import EVERY_KIND
@@ -179,16 +179,16 @@ def test_nf003_an_update_keeps_the_claim() -> None:
     new = clique("a", "x")
     new["spec"]["podSpec"]["containers"][0]["image"] = "new"
     spec = set_of(new).root.spec
-    edited = replace(seen.root, spec=spec, generation=2, edit=PlannedManifestChange.OF_MORE)
+    edited = replace(seen.root, spec=spec, generation=2, edit=PlannedSetChange.OF_MORE)
     plan = planned(replace(seen, root=edited))
     (change,) = (
         one.action.fields for one in plan.steps if isinstance(one.action, Apply) and one.target.kind == "PodClique"
     )
-    after = apply_merge_patch(seen.cliques[0].pod_spec, object_at(object_at(change, "spec"), "podSpec"))
+    after = apply_merge_patch(seen.cliques[0].pod_spec, object_under_key(object_under_key(change, "spec"), "podSpec"))
     (container,) = list_at(after, "containers")
     assert isinstance(container, FrozenMap)
     assert container["image"] == "new"
-    assert thaw_json(object_at(container, "resources"))["claims"] == [{"name": "mnnvl-claim"}]
+    assert thaw_json(object_under_key(container, "resources"))["claims"] == [{"name": "mnnvl-claim"}]
     assert after["resourceClaims"] == seen.cliques[0].pod_spec["resourceClaims"]
 
 

@@ -24,12 +24,12 @@ from grove_core.kernel.steps import (
 )
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import Withheld
-from grove_core.plan.failed_writes import (
+from grove_core.plan.plan import Plan
+from grove_core.plan.remembered_failed_writes import (
     failed_writes_after_round,
     failed_writes_still_wanted,
     with_expired_deletion_refusals,
 )
-from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.status_comparison import breach_condition_of, object_after_status_write

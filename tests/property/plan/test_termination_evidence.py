@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach
 from grove_core.document.plan_document import Json
-from grove_core.document.termination_hint_format import hints_as_json, hints_from_json
+from grove_core.document.termination_hint_format import hints_as_json, termination_hints_from_json
 from grove_core.kernel.admission import Admit
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict
@@ -22,16 +22,16 @@ from grove_core.plan.termination_hints import (
     LongerDelay,
     LostNodeOfPods,
     ReadyPodsToEndBreach,
-    Room,
+    RoomForReplacement,
     SchedulerMessage,
     TerminationHints,
 )
 from grove_core.reconcile import reconcile
 from grove_core.resources.free_capacity import UNKNOWN_CAPACITY, FreeCapacity, free_capacity
-from grove_core.resources.node import Node, measured_node_in
-from grove_core.resources.node_loss import NOT_READY, UNREACHABLE, NodeReadiness, UnreadyPodSigns
+from grove_core.resources.node import Node, node_with_known_amounts
+from grove_core.resources.node_loss import NOT_READY, UNREACHABLE, NodeLossSigns, NodeReadiness
 from grove_core.resources.pod import Pod, pod_from_json
-from grove_core.resources.pod_demand import read_pod_on_node
+from grove_core.resources.pod_demand import read_pod_using_node_capacity
 from grove_core.resources.pod_requests import PodRequests
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
@@ -175,7 +175,7 @@ class TestDelaysOfGroups:
 class TestLostNodes:
     @staticmethod
     def on(node: str, *, is_written: bool = False) -> Pod:
-        return pod(f"on-{node}", node=node, node_signs=UnreadyPodSigns(SINCE, is_written, ()))
+        return pod(f"on-{node}", node=node, node_signs=NodeLossSigns(SINCE, is_written, ()))
 
     def test_pl044_all_pods_are_on_one_node(self) -> None:
         pods = [self.on("n1"), self.on("n1"), pod("pending")]
@@ -231,7 +231,7 @@ class TestRoom:
 
     def room(
         self, nodes: Sequence[Node], subject: Ref | None = None, pods: Iterable[Pod] = (), others: Iterable[Pod] = ()
-    ) -> Room:
+    ) -> RoomForReplacement:
         """The room for the first replica, on nodes that have its pods, other ones, and one of a daemon each."""
         seen, held = ready_set(self.SET, rule_set("design")), tuple(pods)
         daemons = [pod(node=one.name, phase="Running", requests={}) for one in nodes]
@@ -239,20 +239,20 @@ class TestRoom:
         return room_for_replica(seen, subject or seen.root.ref.at_replica(0), held, capacity)
 
     def test_pl045_no_room_where_not_even_the_minimum_fits(self) -> None:
-        assert self.room([node("n1", 8)]) is Room.CANNOT
-        assert self.room([node("n1", 32)]) is Room.FITS
+        assert self.room([node("n1", 8)]) is RoomForReplacement.CANNOT
+        assert self.room([node("n1", 32)]) is RoomForReplacement.FITS
 
     def test_pl045_nothing_is_said_where_only_the_minimum_fits(self) -> None:
-        assert self.room([node("n1", 24)]) is Room.UNDECIDED
+        assert self.room([node("n1", 24)]) is RoomForReplacement.UNDECIDED
 
     def test_pl045_its_own_pods_give_their_gpus_back(self) -> None:
         held = [pod(node="n1", phase="Running", requests={GPU: 24_000}), pod(node="n2", phase="Succeeded")]
-        assert self.room([node("n1", 32)], pods=held) is Room.FITS
-        assert self.room([node("n1", 32)], others=held) is Room.CANNOT
+        assert self.room([node("n1", 32)], pods=held) is RoomForReplacement.FITS
+        assert self.room([node("n1", 32)], others=held) is RoomForReplacement.CANNOT
 
     def test_pl045_a_node_without_its_device_plugin_gives_nothing_back(self) -> None:
         held = [pod(node="n1", phase="Running", requests={GPU: 32_000})]
-        assert self.room([node("n1", 0)], pods=held) is Room.CANNOT
+        assert self.room([node("n1", 0)], pods=held) is RoomForReplacement.CANNOT
 
     @pytest.mark.parametrize("resource", ["cpu", "memory", "pods"])
     def test_pl045_other_pods_take_more_than_gpus(self, resource: str) -> None:
@@ -262,12 +262,12 @@ class TestRoom:
         seen = ready_set(raw, rule_set("design"))
         daemons = [pod(node="n1", phase="Running", requests={resource: taken}) for taken in (0, 57_000, 64_000)]
 
-        def room(one: Pod) -> Room:
+        def room(one: Pod) -> RoomForReplacement:
             return room_for_replica(seen, seen.root.ref.at_replica(0), (), free_capacity([free], [one]))
 
-        assert room(daemons[0]) is Room.FITS
-        assert room(daemons[1]) is (Room.FITS if resource == "pods" else Room.CANNOT)
-        assert room(daemons[2]) is Room.CANNOT
+        assert room(daemons[0]) is RoomForReplacement.FITS
+        assert room(daemons[1]) is (RoomForReplacement.FITS if resource == "pods" else RoomForReplacement.CANNOT)
+        assert room(daemons[2]) is RoomForReplacement.CANNOT
 
     def test_pl050_room_is_not_known_where_a_node_has_pods_of_gangs_alone(self) -> None:
         seen = ready_set(self.SET, rule_set("design"))
@@ -275,13 +275,13 @@ class TestRoom:
         others = [pod(node="n1", phase="Running", requests={}), pod(node="n2", phase="Running", requests={})]
         of_gang = replace(others[1], gang="llm-1")
 
-        def room(*pods: Pod) -> Room:
+        def room(*pods: Pod) -> RoomForReplacement:
             return room_for_replica(seen, seen.root.ref.at_replica(0), (), free_capacity(nodes, pods))
 
-        assert room(*others) is Room.FITS
-        assert room(others[0], of_gang) is room() is Room.PODS_MISSING
+        assert room(*others) is RoomForReplacement.FITS
+        assert room(others[0], of_gang) is room() is RoomForReplacement.PODS_MISSING
         large = FrozenDict({GPU: 32_000})
-        assert room(replace(of_gang, requests=large), replace(others[0], requests=large)) is Room.CANNOT
+        assert room(replace(of_gang, requests=large), replace(others[0], requests=large)) is RoomForReplacement.CANNOT
 
     def test_pl045_nothing_is_said_where_requests_are_not_known(self) -> None:
         unknown = pod(node="n1", phase="Running")
@@ -289,24 +289,30 @@ class TestRoom:
         assert FreeCapacity((node("n1", 8),)).without_pods([unknown]) is None
 
     def test_pl045_nothing_is_said_without_every_node_of_its_pods(self) -> None:
-        assert self.room([node("n1", 0)], pods=[pod(node="n2", phase="Running", requests={})]) is Room.NODES_MISSING
-        assert self.room([]) is Room.NODES_MISSING
+        assert (
+            self.room([node("n1", 0)], pods=[pod(node="n2", phase="Running", requests={})])
+            is RoomForReplacement.NODES_MISSING
+        )
+        assert self.room([]) is RoomForReplacement.NODES_MISSING
 
     def test_pl045_a_replica_of_a_group_has_its_own_gang_beyond_the_minimum(self) -> None:
         pool = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
-        assert self.room([node("n1", 0)], pool.at_replica(1)) is Room.CANNOT
-        assert self.room([node("n1", 0)], pool.at_replica(0)) is Room.PART_OF_GANG
+        assert self.room([node("n1", 0)], pool.at_replica(1)) is RoomForReplacement.CANNOT
+        assert self.room([node("n1", 0)], pool.at_replica(0)) is RoomForReplacement.PART_OF_GANG
 
     def test_pl045_nothing_is_said_by_a_topology_that_is_missing(self) -> None:
         seen = with_topologies(applied(constrained_set(clusterTopologyName="gone")))
-        assert room_for_replica(seen, seen.root.ref.at_replica(0), (), FreeCapacity((node("n1", 8),))) is Room.UNDECIDED
+        assert (
+            room_for_replica(seen, seen.root.ref.at_replica(0), (), FreeCapacity((node("n1", 8),)))
+            is RoomForReplacement.UNDECIDED
+        )
 
     @pytest.mark.parametrize(
         ("status", "is_known"),
         [({"allocatable": {GPU: "8"}}, True), ({}, False), ({"allocatable": {GPU: []}}, False)],
     )
     def test_pl045_nodes_without_amounts_are_unknown(self, status: Json, *, is_known: bool) -> None:
-        assert (measured_node_in({"metadata": {"name": "n1"}, "status": status}) is not None) == is_known
+        assert (node_with_known_amounts({"metadata": {"name": "n1"}, "status": status}) is not None) == is_known
 
 
 AMOUNTS: Final = st.dictionaries(
@@ -331,7 +337,7 @@ class TestRequestsOfPods:
             read = pod_from_json(raw, {}, memo)
             assert read == pod_from_json(raw, {})
             try:
-                found = read_pod_on_node({**raw, "spec": {**spec, "nodeName": "n1"}})
+                found = read_pod_using_node_capacity({**raw, "spec": {**spec, "nodeName": "n1"}})
             except MalformedObject:
                 assert read.requests is None
             else:
@@ -384,17 +390,17 @@ HINTS: Final = st.builds(
     unready=st.integers(0, 9),
     nodes=st.lists(st.builds(LostNodeOfPods, st.just("n"), st.just(UNREACHABLE), TIMES, st.integers(1, 9))).map(tuple),
     messages=st.lists(st.builds(SchedulerMessage, st.text(), st.integers(1, 9))).map(tuple),
-    room=st.sampled_from(Room),
+    room=st.sampled_from(RoomForReplacement),
 )
 
 
 @given(HINTS)
 def test_cl072_hints_read_back_to_an_equal_value(hints: TerminationHints) -> None:
-    assert hints_from_json(hints_as_json(hints)) == hints
+    assert termination_hints_from_json(hints_as_json(hints)) == hints
 
 
 def test_cl072_a_delay_that_is_no_duration_is_refused() -> None:
     raw = hints_as_json(TerminationHints(replica=REF, longer_delay=LongerDelay(("x",), timedelta(seconds=1))))
     raw["avertedBy"]["longerDelay"]["above"] = "soon"
     with pytest.raises(ValueError, match="instead of a duration"):
-        hints_from_json(raw)
+        termination_hints_from_json(raw)

@@ -25,7 +25,7 @@ from grove_core.testing import (
     nearly_all_breached_clusters,
     random_cluster_from_bytes,
 )
-from grove_core.testing.tape import Tape
+from grove_core.testing.tape import ByteChoices
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storms, fielded
 from tests.property.plan.ready_sets import ready_set, with_pods
@@ -155,6 +155,6 @@ def test_pl041_of_many_pods_as_many_as_are_needed() -> None:
 def test_pl041_a_group_replica_that_lacks_a_podclique_is_not_named() -> None:
     """Replica 0 of the group has no worker, so that only the recovery of replica 2 makes it 3 of 4."""
     drawn = b"".join(LACKING_A_WORKER)
-    snapshot = fielded(cluster_with_all_pods_lost(random_cluster_from_bytes(drawn)), Tape(b"")).snapshot
+    snapshot = fielded(cluster_with_all_pods_lost(random_cluster_from_bytes(drawn)), ByteChoices(b"")).snapshot
     (found,) = hints_of(snapshot, rule_set("field"))
     assert [(one.clique.name, one.pods) for one in found.ready_pods] == [("llm-0-spare-2-worker", 1)]

@@ -26,7 +26,7 @@ from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
-from grove_shell.in_memory.update_forecasts import MOST_WORK, followed_update, snapshot_of_rolled_out_set
+from grove_shell.in_memory.update_forecasts import MOST_WORK, forecast_update_of_edit, snapshot_of_rolled_out_set
 from tests.property.plan.ready_sets import drawn_update, ready_set, with_image, with_pods
 from tests.property.workload.sets import NOW
 from tests.simulation.edit_agreement import RULE_SETS, drawn_set, update_of_edit
@@ -130,7 +130,7 @@ def test_ed004_a_pod_that_is_terminated_with_its_gang_is_no_restart() -> None:
         return pod if pod.name.startswith("llm-0-b") else replace(pod, ready=False, unready=True)
 
     start = with_pods(ready_set(manifest, rules), lost)
-    followed = followed_update(breached_for_hours(replace(start, now=start.now + timedelta(hours=5))), rules)
+    followed = forecast_update_of_edit(breached_for_hours(replace(start, now=start.now + timedelta(hours=5))), rules)
     assert followed is not None
     update = followed.forecast
     terminated = update.deleted(DeletedPodFate.TERMINATED)
@@ -241,7 +241,7 @@ def test_ed006_what_restarts_after_the_limit_is_counted(seed: int, rules: str) -
 
 def test_nothing_is_known_where_pods_or_groups_were_not_collected() -> None:
     rules = rule_set("design")
-    assert followed_update(replace(ready_set(PLAIN, rules), not_collected=frozenset({"Pod"})), rules) is None
+    assert forecast_update_of_edit(replace(ready_set(PLAIN, rules), not_collected=frozenset({"Pod"})), rules) is None
 
 
 @SEEDS

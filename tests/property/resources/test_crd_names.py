@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.resources.crd_names import (
+from grove_core.resources.crd_name_clashes import (
     CrdNameField,
     crd_name_clashes,
     crd_names_from_definition,

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.decoded_pod import UnreadableFields, decode_whole
 from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.object_metadata import ObjectMetadata, metadata_in
 from grove_core.resources.pod import Pod, pod_from_json
-from grove_core.resources.pod_fields import UnreadableFields, decode_whole
 from tests.property.resources.manifests import any_json, condition, owner, pod
 
 Json = dict[str, Any]

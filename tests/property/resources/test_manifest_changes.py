@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.frozen import frozen
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestChange, manifest_changes
+from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange, manifest_changes
 
 Json = dict[str, Any]
 CLIQUES = "spec.template.cliques"
@@ -111,7 +111,7 @@ def test_ed001_one_field(
     before, after = manifest(), manifest()
     at(after, *path[:-1])[path[-1]] = value
     assert manifest_changes(before, after) == (
-        ManifestChange(shown, frozen({"before": at(before, *path), "after": value}), dependence, cliques),
+        ManifestFieldChange(shown, frozen({"before": at(before, *path), "after": value}), dependence, cliques),
     )
 
 

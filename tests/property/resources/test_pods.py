@@ -14,7 +14,7 @@ from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import GATE, POD_INDEX
 from grove_core.resources.labels import SET
-from grove_core.resources.node_loss import UnreadyPodSigns
+from grove_core.resources.node_loss import NodeLossSigns
 from grove_core.resources.pod import Pod, pod_from_json
 from tests.property.resources.manifests import (
     SINCE,
@@ -79,7 +79,7 @@ class TestFields:
             scheduled=True,
             gated=False,
             ready=False,
-            node_signs=UnreadyPodSigns(parse_time(SINCE), written_for_node=False, tolerates=()),
+            node_signs=NodeLossSigns(parse_time(SINCE), written_for_node=False, tolerates=()),
             deletion_time=SINCE,
         )
 
@@ -353,7 +353,7 @@ class TestFaults:
             )
             assert all(isinstance(getattr(known, name), str | bool | int) for name in flat)
             assert all(isinstance(name, str) for name in known.foreign_gates)
-            assert isinstance(known.node_signs, UnreadyPodSigns | None)
+            assert isinstance(known.node_signs, NodeLossSigns | None)
             assert isinstance(known.manifest, FrozenMap | None)
             assert isinstance(known.requests, dict | None)
             assert not (known.gated and known.scheduled)

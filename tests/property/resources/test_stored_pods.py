@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.resources.decoded_pod import UnreadableFields, decode_stored_pods, decode_whole
 from grove_core.resources.pod import Pod, pod_from_json, pods_from_fields
-from grove_core.resources.pod_fields import UnreadableFields, decode_stored_pods, decode_whole
 from tests.property.resources.manifests import condition, owner, pod
 
 Json = dict[str, Any]

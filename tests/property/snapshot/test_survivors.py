@@ -9,7 +9,7 @@ from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Dele
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_core.snapshot.expected_replicas import largest_object_count
+from grove_core.snapshot.expected_replicas import max_object_count_of_set
 from grove_core.snapshot.own_writes import possibly_created_cliques, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot, trim_snapshot
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
@@ -70,7 +70,7 @@ def test_pl018_a_claim_hides_nothing_of_another_kind_that_has_its_name() -> None
 @pytest.mark.parametrize(("replicas", "size"), [(0, 0), (1, 3 + 3 * 2), (2, 2 * (3 + 3 * 2))])
 def test_wl024_the_size_of_a_set(replicas: int, size: int) -> None:
     seen = applied(set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=(GROUP,), replicas=replicas))
-    assert largest_object_count(seen) == size
+    assert max_object_count_of_set(seen) == size
 
 
 def test_wl024_groups_that_were_scaled_out_count_as_they_are() -> None:
@@ -78,7 +78,7 @@ def test_wl024_groups_that_were_scaled_out_count_as_they_are() -> None:
     life.settle()
     life.scale("llm-0-pool", 50)
     seen = look(life)
-    assert largest_object_count(seen) == 50 * 2 + 1
+    assert max_object_count_of_set(seen) == 50 * 2 + 1
 
 
 def test_ms043_only_what_a_set_or_a_gang_owned_is_adrift() -> None:

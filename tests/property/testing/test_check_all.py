@@ -32,8 +32,8 @@ from grove_core.testing import (
     event_sequences,
     events,
     nearly_all_breached_clusters,
+    pods_deleted_by_decision,
     random_cluster_from_bytes,
-    removed_pods,
     sets,
     snapshots,
 )
@@ -131,10 +131,10 @@ def test_lt005_the_state_machine_finds_mistakes() -> None:
 def test_lt006_deletions_are_names_references_or_objects(start: RandomCluster) -> None:
     seen = start.snapshot
     for decision in (deletes_breached(seen), [one.ref for one in seen.cliques], list(seen.cliques)):
-        gone = [pod.name for _, pod in removed_pods(seen, decision)]
+        gone = [pod.name for _, pod in pods_deleted_by_decision(seen, decision)]
         assert set(gone) <= {pod.name for _, pod in seen.pods()}
-    assert {pod.name for _, pod in removed_pods(seen, seen.cliques)} == {pod.name for _, pod in seen.pods()}
-    assert all(pod.name for _, pod in removed_pods(seen, reconcile(seen)))
+    assert {pod.name for _, pod in pods_deleted_by_decision(seen, seen.cliques)} == {pod.name for _, pod in seen.pods()}
+    assert all(pod.name for _, pod in pods_deleted_by_decision(seen, reconcile(seen)))
 
 
 def test_lt006_an_unknown_object_is_an_error_of_the_controller() -> None:
@@ -169,7 +169,7 @@ STRATEGIES: Final = (sets, clusters, busy_clusters, nearly_all_breached_clusters
         (lambda: check_all(effort=ONE), r"effort is an Effort, as Effort\(histories=1000\); got"),
         (lambda: Effort(snapshots=0, histories=0), "at least one snapshot or history"),
         (lambda: Effort(events=-1), "^events is at least 0; got -1$"),
-        (lambda: list(removed_pods(ONE.snapshot, "llm-0")), "or a list of what it deletes; got 'llm-0'"),
+        (lambda: list(pods_deleted_by_decision(ONE.snapshot, "llm-0")), "or a list of what it deletes; got 'llm-0'"),
     ],
 )
 def test_lt003_wrong_arguments_get_one_sentence(wrong: Callable[[], object], words: str) -> None:
@@ -188,8 +188,8 @@ WRONG: Final[Any] = 5
         (lambda: check_all(breached_cliques, invariants="GT-033"), r"invariants is a list, as \['GT-033'\]; got"),
         (lambda: check_all(breached_cliques, invariants=INVARIANTS[0]), r"is a list, as \[GT-031\]; got GT-031$"),  # type: ignore[arg-type]  # refused
         (lambda: check_all(breached_cliques, invariants=WRONG), r'invariants is a list, as \["GT-033"\]; got 5$'),
-        (lambda: removed_pods(ONE.snapshot, NONE), "of what it deletes; got None: is a return missing\\?$"),
-        (lambda: removed_pods(ONE.snapshot, WRONG), "of what it deletes; got 5$"),
+        (lambda: pods_deleted_by_decision(ONE.snapshot, NONE), "of what it deletes; got None: is a return missing\\?$"),
+        (lambda: pods_deleted_by_decision(ONE.snapshot, WRONG), "of what it deletes; got 5$"),
         (lambda: check_all(lambda _: NONE), "of what it deletes; got None: is a return missing\\?$"),
         *((lambda draw=draw: draw(WRONG), r"^sizes is a Sizes, as Sizes\(pods=2\); got 5$") for draw in STRATEGIES),
         (lambda: Effort(sizes=WRONG), r"^sizes is a Sizes, as Sizes\(pods=2\); got 5$"),
@@ -217,7 +217,7 @@ def test_lt009_wrong_arguments_are_errors_before_anything_is_drawn(wrong: Callab
     [
         ("reconcile", reconcile),
         ("check_snapshot", lambda given: check_snapshot(reconcile, given)),
-        ("removed_pods", lambda given: removed_pods(given, [])),
+        ("removed_pods", lambda given: pods_deleted_by_decision(given, [])),
         ("breached_cliques", breached_cliques),
         ("breached_since", breached_since),
     ],

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER, TOPOLOGY_KIND
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology
 from grove_core.resources.configuration import TopologyAwareSettings
@@ -26,9 +26,9 @@ def topology_snapshot(
     name: str = DEFAULT_TOPOLOGY,
     on: bool = True,
     not_collected: tuple[str, ...] = (),
-) -> TopologySnapshot:
+) -> ClusterTopologySnapshot:
     settings = TopologyAwareSettings(on, LEVELS if on else ())
-    return TopologySnapshot(
+    return ClusterTopologySnapshot(
         name=name, topology=found, users=USERS[users], settings=settings, now=NOW, not_collected=not_collected
     )
 

@@ -16,7 +16,7 @@ from grove_core.resources.api_names import MNNVL_ENABLED, TOPOLOGY_KIND
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import MnnvlConfiguration, MnnvlMode
 from grove_core.resources.node import Node
-from grove_core.resources.pod_demand import PodOnNode, pod_demand_of, read_pod_on_node
+from grove_core.resources.pod_demand import PodOnNode, pod_demand_of, read_pod_using_node_capacity
 from grove_core.resources.pod_spec_gpus import GPU
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.cluster_index import index_cluster
@@ -152,23 +152,25 @@ class TestTP103:
 
     @pytest.mark.parametrize("status", ["Succeeded", "Failed"])
     def test_finished_and_unbound_pods_are_not_subtracted(self, status: str) -> None:
-        assert read_pod_on_node({"spec": {"nodeName": "n"}, "status": {"phase": status}}) is None
-        assert read_pod_on_node({"spec": {}, "status": {"phase": "Pending"}}) is None
+        assert read_pod_using_node_capacity({"spec": {"nodeName": "n"}, "status": {"phase": status}}) is None
+        assert read_pod_using_node_capacity({"spec": {}, "status": {"phase": "Pending"}}) is None
 
     def test_the_amounts_of_a_pod_on_a_node(self) -> None:
         asks = {"containers": [{"resources": {"requests": {"cpu": "2"}}}]}
         owner = {"kind": "PodClique", "name": "llm-0-a", "uid": "u", "controller": True}
         meta = {"labels": {"app.kubernetes.io/part-of": "llm"}, "ownerReferences": [owner]}
-        found = read_pod_on_node({"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}})
+        found = read_pod_using_node_capacity(
+            {"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}}
+        )
         assert found == PodOnNode("n", ("default", "llm"), {"cpu": 2000, "pods": 1000})
         for other in ({**owner, "kind": "ReplicaSet"}, {**owner, "controller": False}):  # a label does not decide (D22)
             one = {**meta, "ownerReferences": [other]}
-            unowned = read_pod_on_node({"metadata": one, "spec": {"nodeName": "n"}})
+            unowned = read_pod_using_node_capacity({"metadata": one, "spec": {"nodeName": "n"}})
             assert unowned is not None
             assert unowned.owner == ("default", "")
         asks["containers"][0]["resources"]["requests"]["cpu"] = "two"
         with pytest.raises(MalformedObject):
-            read_pod_on_node({"metadata": meta, "spec": {**asks, "nodeName": "n"}})
+            read_pod_using_node_capacity({"metadata": meta, "spec": {**asks, "nodeName": "n"}})
 
 
 def test_tp106_claims_that_are_shared_through_the_set_are_claims() -> None:
@@ -230,7 +232,7 @@ def test_tp106_anti_affinity_of_other_pods_is_not_checked(
     required = [{"labelSelector": {}, "topologyKey": HOST, **term}] if term is not None else []
     away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     raw = {"metadata": {"namespace": namespace}, "spec": {"nodeName": "n0", "affinity": away, "containers": []}}
-    tenant = read_pod_on_node(raw)
+    tenant = read_pod_using_node_capacity(raw)
     assert tenant is not None
     found = check_gang_fit(applied_to(DEFAULT), GROUND, [tenant]).own
     assert found.worst_verdict is verdict

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
+from grove_core.areas.topology.cluster_topology_snapshot import topology_snapshots
 from grove_core.areas.topology.rules import TopologyReason
-from grove_core.areas.topology.topology_snapshot import topology_snapshots
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument

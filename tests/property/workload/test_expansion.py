@@ -15,7 +15,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import (
     GATE,
 )
-from grove_core.snapshot.expected_replicas import MOST, largest_object_count
+from grove_core.snapshot.expected_replicas import MOST, max_object_count_of_set
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.few_examples import RARELY
 from tests.property.workload.created_pods import base_gang_of
@@ -221,7 +221,7 @@ def test_wl022_the_other_object_of_a_name_is_held_back() -> None:
 )
 def test_wl024_a_set_too_large_is_held_back(raw: Json, *, held: bool) -> None:
     start = applied(raw)
-    assert (largest_object_count(start) > MOST) is held
+    assert (max_object_count_of_set(start) > MOST) is held
     if held:
         (word,) = reconcile(start).withheld
         assert [why.rule for why in word.because] == [WorkloadReason.TOO_LARGE]
@@ -278,4 +278,4 @@ def test_wl022_the_first_of_a_name_in_the_template_counts(raw: Json, made: list[
     ids=["replicas of nothing", "of an unowned group", "of fewer than no pods", "only waited for"],
 )
 def test_wl024_what_is_walked_is_counted(raw: Json) -> None:
-    assert largest_object_count(applied(raw)) > MOST
+    assert max_object_count_of_set(applied(raw)) > MOST

@@ -20,7 +20,7 @@ from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GR
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_core.snapshot.expected_replicas import largest_object_count
+from grove_core.snapshot.expected_replicas import max_object_count_of_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots, snapshot_of_newly_created_set
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
@@ -175,6 +175,6 @@ def test_wl010_whatever_reads_as_a_set_is_planned_to_rest(raw: Any) -> None:
     root = outcome(podcliqueset_from_json, raw)
     if isinstance(root, PodCliqueSet):
         start = snapshot_of_newly_created_set(Snapshot(root=root, pods_of=FrozenDict(), now=NOW))
-        if largest_object_count(start) < 200:
+        if max_object_count_of_set(start) < 200:
             for seen, plan in rounds_of(start):
                 assert broken_laws_in_plan(plan, seen) == ()

@@ -16,8 +16,8 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, AttemptOutcome, Delete, Step
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
-from grove_core.plan.failed_writes import failed_writes_still_wanted
 from grove_core.plan.planner import steps_for_objects_without_root
+from grove_core.plan.remembered_failed_writes import failed_writes_still_wanted
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import UNSCHEDULABLE

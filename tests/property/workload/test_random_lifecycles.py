@@ -13,7 +13,7 @@ from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.testing.tape import Tape
+from grove_core.testing.tape import ByteChoices
 from tests.property.few_examples import RARELY
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -100,7 +100,7 @@ HAPPENINGS: Final[tuple[Callable[[Life, int], None], ...]] = (
 
 def play(data: bytes) -> Life:
     """Run a tape from a set at rest to the next rest."""
-    life, tape = Life(RAW), Tape(data)
+    life, tape = Life(RAW), ByteChoices(data)
     life.settle()
     while not tape.spent:
         happening = tape.pick(HAPPENINGS)

@@ -9,7 +9,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
-from grove_core.resources.podcliqueset import PlannedManifestChange, podcliqueset_from_json
+from grove_core.resources.podcliqueset import PlannedSetChange, podcliqueset_from_json
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -75,7 +75,7 @@ def edited(seen: Snapshot, raw: Json) -> Snapshot:
     """The set right after an edit was stored."""
     new = podcliqueset_from_json(raw)
     generation = (seen.root.generation or 0) + 1
-    root = replace(seen.root, spec=new.spec, generation=generation, edit=PlannedManifestChange.OF_MORE)
+    root = replace(seen.root, spec=new.spec, generation=generation, edit=PlannedSetChange.OF_MORE)
     return replace(seen, root=root)
 
 

@@ -13,7 +13,11 @@ from grove_core.areas.workload.field.pods import (
     repeated_pod_index,
 )
 from grove_core.areas.workload.field.releases import FROM_ALPHA_12, MAIN_BRANCH
-from grove_core.areas.workload.field.scaling_group_update import GroupReplica, begun_group_progress, group_update_step
+from grove_core.areas.workload.field.scaling_group_update import (
+    GroupReplica,
+    group_update_step,
+    initial_group_update_progress,
+)
 from grove_core.areas.workload.field.set_update import replica_being_updated
 from grove_core.kernel.frozen import EMPTY, FrozenMap, freeze, frozen
 from grove_core.kernel.structs import replace
@@ -170,7 +174,7 @@ def group_of(available: int, progress: FrozenMap = EMPTY) -> ScalingGroup:
 
 def group_selecting(current: int, *completed: int) -> FrozenMap:
     found = {"current": current, **({"completed": list(completed)} if completed else {})}
-    whole = freeze({**begun_group_progress("g", NOW), "readyReplicaIndicesSelectedToUpdate": found})
+    whole = freeze({**initial_group_update_progress("g", NOW), "readyReplicaIndicesSelectedToUpdate": found})
     assert isinstance(whole, FrozenMap)
     return whole
 
@@ -178,9 +182,19 @@ def group_selecting(current: int, *completed: int) -> FrozenMap:
 @pytest.mark.parametrize(
     ("replicas", "progress", "available", "goes"),
     [
-        ([replica(0, template_hash="old"), replica(1, template_hash="old")], begun_group_progress("g", NOW), 2, [0]),
-        ([replica(0, template_hash="old"), replica(1, template_hash="old")], begun_group_progress("g", NOW), 0, []),
-        ([replica(0, template_hash="old", scheduled=0), replica(1)], begun_group_progress("g", NOW), 1, [0]),
+        (
+            [replica(0, template_hash="old"), replica(1, template_hash="old")],
+            initial_group_update_progress("g", NOW),
+            2,
+            [0],
+        ),
+        (
+            [replica(0, template_hash="old"), replica(1, template_hash="old")],
+            initial_group_update_progress("g", NOW),
+            0,
+            [],
+        ),
+        ([replica(0, template_hash="old", scheduled=0), replica(1)], initial_group_update_progress("g", NOW), 1, [0]),
         ([replica(0), replica(1, template_hash="old")], group_selecting(0), 2, [1]),
         ([replica(0, ready=0), replica(1, template_hash="old")], group_selecting(0), 1, []),
         ([replica(0, set_hash="before"), replica(1, template_hash="old")], group_selecting(0), 1, []),
@@ -199,7 +213,7 @@ def test_wf024_which_replicas_of_a_group_go(
 def test_wf027_the_update_of_a_group_ends() -> None:
     progress = group_selecting(1, 0)
     step = group_update_step(group_of(2, progress), [replica(0), replica(1)], progress, "g", NOW)
-    assert step.progress == FrozenMap({**begun_group_progress("g", NOW), "updateEndedAt": NOW})
+    assert step.progress == FrozenMap({**initial_group_update_progress("g", NOW), "updateEndedAt": NOW})
 
 
 def test_wf022_a_replica_that_is_gone_is_not_deleted_again() -> None:

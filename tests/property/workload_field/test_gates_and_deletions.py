@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.areas.workload.field.deletions import deleted_set_release
 from grove_core.areas.workload.field.gates import judge_gates_by_go_operator
-from grove_core.kernel.frozen import FrozenMap, object_at, thaw_json
+from grove_core.kernel.frozen import FrozenMap, object_under_key, thaw_json
 from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import Withheld
@@ -36,7 +36,7 @@ def verdicts(seen: Snapshot) -> dict[str, tuple[bool, str]]:
 def test_wf045_earlier_releases_remove_the_gates_of_other_products_too(release: str, left: list[str]) -> None:
     gates = [{"name": GATE}, {"name": "example.com/hold"}]
     removals = [
-        object_at(step.action.fields, "spec").get("schedulingGates")
+        object_under_key(step.action.fields, "spec").get("schedulingGates")
         for step in reconcile(with_pods(healthy(), gated), BY_RELEASE[release]).steps
         if isinstance(step.action, Apply) and step.target.kind == "Pod"
     ]

@@ -20,7 +20,7 @@ from grove_core.kernel.steps import Apply
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PlannedManifestChange, PodCliqueSet
+from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet
 from grove_core.resources.podgang import NO_PLACEMENT, GangPackConstraint, PodGangConstraints
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.go_operator import NEWEST
@@ -194,7 +194,7 @@ def with_priority(snapshot: Snapshot, priority: str) -> Snapshot:
     root = snapshot.root
     template = root.spec.template.model_copy(update={"priority_class_name": priority})
     spec = root.spec.model_copy(update={"template": template})
-    edited = replace(root, spec=spec, edit=PlannedManifestChange.OF_MORE)
+    edited = replace(root, spec=spec, edit=PlannedSetChange.OF_MORE)
     return replace(snapshot, root=edited)
 
 

@@ -8,7 +8,7 @@ from grove_core.areas.workload.workload_context import WorkloadContext
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import TEMPLATE_HASH
-from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_core.snapshot.expected_replicas import expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload_field.healthy_sets import edited, healthy, raw_set
@@ -54,15 +54,15 @@ def test_wf001_another_hash_is_replaced_by_one_of_this_operator() -> None:
 @pytest.mark.parametrize(
     ("edit", "observed", "is_changed"),
     [
-        (PlannedManifestChange.OF_MORE, 1, True),
-        (PlannedManifestChange.OF_NUMBERS, 1, False),
-        (PlannedManifestChange.NONE, 1, True),
-        (PlannedManifestChange.NONE, 2, False),
-        (PlannedManifestChange.NONE, None, True),
+        (PlannedSetChange.OF_MORE, 1, True),
+        (PlannedSetChange.OF_NUMBERS, 1, False),
+        (PlannedSetChange.NONE, 1, True),
+        (PlannedSetChange.NONE, 2, False),
+        (PlannedSetChange.NONE, None, True),
     ],
 )
 def test_wf002_what_is_observed_has_not_changed(
-    edit: PlannedManifestChange, observed: int | None, *, is_changed: bool
+    edit: PlannedSetChange, observed: int | None, *, is_changed: bool
 ) -> None:
     """The status is of the generation that the operator has observed; the content of cliques decides otherwise."""
     seen = edited(by_go(healthy()), raw_set(image="a:2"))

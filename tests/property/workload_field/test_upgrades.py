@@ -19,7 +19,7 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import UPDATE_POD_HASH, UPDATE_SET_HASH
-from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
@@ -181,4 +181,4 @@ def test_wf091_the_restart_is_a_part_of_the_comparison() -> None:
 
 
 def test_wf091_the_edit_of_a_snapshot_names_the_upgrade() -> None:
-    assert snapshot_after_upgrade(at_rest()).root.edit is PlannedManifestChange.OF_HASHES
+    assert snapshot_after_upgrade(at_rest()).root.edit is PlannedSetChange.OF_HASHES

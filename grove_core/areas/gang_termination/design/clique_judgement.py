@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, build
-from grove_core.kernel.conditions import Condition, ConditionStatus, transition_time
+from grove_core.kernel.conditions import Condition, ConditionStatus, next_transition_time
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.status_comparison import breach_condition_of
@@ -89,7 +89,7 @@ def judge_clique_breach(clique: PodClique, pods: Sequence[Pod], now: datetime) -
         is_preempted = ready >= needed > ready - preempted
     if is_preempted:
         why = TerminationReason.PODS_PREEMPTED
-    since = transition_time(stored, breach, now)
+    since = next_transition_time(stored, breach, now)
     return build(CliqueJudgement, (clique, ready, was_available, breach, why, since, is_preempted))
 
 

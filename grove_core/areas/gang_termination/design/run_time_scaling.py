@@ -18,7 +18,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 
 
-def scaled_clique_findings_by_design(
+def below_minimum_findings(
     root: PodCliqueSet, judgement: TerminationJudgement, fates: SetReplicaFates
 ) -> Iterable[Finding]:
     """Return a finding on each PodClique that is below its minimum on purpose, or that a termination scales back."""

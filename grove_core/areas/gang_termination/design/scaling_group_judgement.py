@@ -25,7 +25,7 @@ from grove_core.areas.gang_termination.verdicts import (
     Terminate,
     Wait,
 )
-from grove_core.kernel.conditions import Condition, ConditionStatus, is_condition_true, transition_time
+from grove_core.kernel.conditions import Condition, ConditionStatus, is_condition_true, next_transition_time
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -68,7 +68,7 @@ def judge_scaling_group_breach(
             deleted_replicas = group.replicas - len(breached)
         if group.replicas - len(breached) - deleted_replicas < group.needed_replicas:
             breach = ConditionStatus.TRUE
-    since = transition_time(stored, breach, now)
+    since = next_transition_time(stored, breach, now)
     if not breached:
         return GroupJudgement(group, delay, _NONE, breach, since, _KEEP, _NONE, _NONE, guard)
     acting = _NONE if delay is None or guard is not None else _acting_on(breached, delay)

@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.design.scaling_group_judgement import sca
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.status_counts import (
     PodCounts,
-    count_pods,
+    count_clique_pods,
     scaling_group_status_counts,
     status_if_changed,
 )
@@ -19,7 +19,7 @@ from grove_core.areas.gang_termination.verdicts import (
     SetAvailability,
     TerminationJudgement,
 )
-from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, transition_time
+from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, next_transition_time
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
@@ -89,7 +89,9 @@ def status_counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) ->
     there = {judged.group.ref.short for judged in judgement.groups}
     for judged in judgement.cliques:
         clique = judged.clique
-        counts[clique.ref] = found = count_pods(snapshot.pods_of.get(clique.uid, ()), clique.target_template_hash)
+        counts[clique.ref] = found = count_clique_pods(
+            snapshot.pods_of.get(clique.uid, ()), clique.target_template_hash
+        )
         placements[clique.ref] = _scheduled_condition_status(clique, found)
         members[clique.owner_uid].append(clique)
         there.add(clique.ref.short)
@@ -146,7 +148,7 @@ def wanted_conditions_of_clique(
     """Return the two conditions that a judged clique should have (GT-011 to GT-022)."""
     (placed,) = placement.because
     stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
-    since = transition_time(stored, placement.verdict, snapshot.now)
+    since = next_transition_time(stored, placement.verdict, snapshot.now)
     return (
         Condition(MIN_AVAILABLE_BREACHED, judged.breach, judged.why.code, judged.breach_reason.sentence, judged.since),
         Condition(CLIQUE_SCHEDULED, placement.verdict, placed.rule.code, placed.sentence, since),

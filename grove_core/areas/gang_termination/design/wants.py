@@ -5,7 +5,7 @@ from itertools import chain
 
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design, replica_fate_reasons
-from grove_core.areas.gang_termination.design.run_time_scaling import scaled_clique_findings_by_design
+from grove_core.areas.gang_termination.design.run_time_scaling import below_minimum_findings
 from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     scaling_group_breach_reasons,
     scaling_group_replica_fate_reasons,
@@ -29,7 +29,7 @@ from grove_core.areas.gang_termination.termination_result import (
 )
 from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, SetReplicaFates, TerminationJudgement
 from grove_core.kernel.conditions import ConditionStatus
-from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
+from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
 from grove_core.kernel.questions import AVAILABILITY, BREACH, SCHEDULED
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import DesiredChanges
@@ -46,7 +46,7 @@ def gang_termination_findings(
     """
     root, now = snapshot.root.ref, snapshot.now
     found = tally.availability
-    share = ExistingAndWanted(found.available, found.replicas)
+    share = ExistingAndWantedCounts(found.available, found.replicas)
     because = found.as_reason(TerminationReason.AVAILABLE_REPLICAS, root)
     yield Finding(root, AVAILABILITY, found.as_finding_verdict, because, share=share)
     around: dict[tuple[str, int, int], tuple[Ref, ...]] = {}  # one value for the cliques of one replica
@@ -106,7 +106,7 @@ def gang_termination_by_design(
         deletions=tuple(terminated_clique_deletions(root.ref, cliques.values(), ends, reasons)),
         findings=(
             *gang_termination_findings(snapshot, judgement, counts),
-            *scaled_clique_findings_by_design(root, judgement, fates),
+            *below_minimum_findings(root, judgement, fates),
         ),
         wake_at=earliest_breach_wake_time(fates),
         terminating=fates.replicas_to_terminate,

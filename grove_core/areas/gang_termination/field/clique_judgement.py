@@ -7,9 +7,15 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.status_counts import PodCounts, count_pods
+from grove_core.areas.gang_termination.status_counts import PodCounts, count_clique_pods
 from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
-from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
+from grove_core.kernel.conditions import (
+    Condition,
+    ConditionStatus,
+    condition_of,
+    is_condition_true,
+    next_transition_time,
+)
 from grove_core.kernel.decisions import SubjectHealth
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
@@ -166,7 +172,7 @@ def _seen(
     if clique.deleting:
         return _stored(clique)
     pods = tuple(pods)
-    counts = count_pods(pods, clique.target_template_hash)
+    counts = count_clique_pods(pods, clique.target_template_hash)
     left = counts.scheduled - sum(pod.crashed or pod.unready for pod in pods)
     if clique.status.observed is None:
         return _stored(clique)._replace(counts=counts, left=left)
@@ -237,5 +243,5 @@ def _condition(
     """Return the condition as the operator would store it; its time changes only with its status (GT-019)."""
     stored = condition_of(seen.clique.status.conditions, type_)
     return Condition(
-        type_, truth, why.code, _MESSAGES[why].format(**seen.rule_facts), transition_time(stored, truth, now)
+        type_, truth, why.code, _MESSAGES[why].format(**seen.rule_facts), next_transition_time(stored, truth, now)
     )

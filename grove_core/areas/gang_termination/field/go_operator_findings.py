@@ -28,7 +28,7 @@ from grove_core.areas.gang_termination.verdicts import (
 )
 from grove_core.kernel.admission import AdmissionWarning
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.decisions import ExistingAndWanted, Finding, SubjectHealth
+from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
 from grove_core.kernel.questions import AVAILABILITY, BREACH, RISK, SCHEDULED
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -59,7 +59,7 @@ def go_operator_termination_findings(
     root, now = snapshot.root.ref, snapshot.now
     availability = available_replicas_of_set(snapshot.root, judgement)
     because = availability.as_reason(GoOperatorReason.AVAILABLE_REPLICAS, root)
-    share = ExistingAndWanted(availability.available, availability.replicas)
+    share = ExistingAndWantedCounts(availability.available, availability.replicas)
     yield Finding(root, AVAILABILITY, availability.as_finding_verdict, because, share=share)
     for seen in judgement.cliques:
         yield from _of_clique(seen, root)

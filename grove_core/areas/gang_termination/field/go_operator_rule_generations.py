@@ -47,10 +47,10 @@ MAIN: Final = "main"
 
 def generation_of_release(release: str) -> GoOperatorRuleGeneration:
     """Return the generation of a release, or of the main branch. Raises KeyError for an unknown one."""
-    return RELEASES[newest_release_up_to(release)]
+    return RELEASES[release_or_newest_for_main(release)]
 
 
-def newest_release_up_to(release: str) -> str:
+def release_or_newest_for_main(release: str) -> str:
     """Return a release as it is, and the newest one for the main branch."""
     return list(RELEASES)[-1] if release == MAIN else release
 

@@ -132,7 +132,7 @@ class CompleteGroupReplica(NamedTuple):
         return self.was_breached or any(one.is_breached for one in self.members)
 
 
-def regular_members_by_replica(
+def expected_members_by_replica(
     group: ScalingGroup, members: Iterable[GoOperatorCliqueJudgement]
 ) -> Mapping[int, list[GoOperatorCliqueJudgement]]:
     """Return the members by replica index, without surplus replicas and foreign names (GF-031)."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.status_counts import count_pods
+from grove_core.areas.gang_termination.status_counts import count_clique_pods
 from grove_core.areas.gang_termination.termination_result import LostNodeEvictions
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import LOST_NODE
@@ -94,7 +94,7 @@ def _reasons(snapshot: Snapshot, clique: PodClique, lost: list[LostPod]) -> Iter
             else GoOperatorReason.EVICTED.because(clique.ref, names=names, until=format_time(at))
         )
     pods, gone = snapshot.pods_of.get(clique.uid, ()), {one.pod.uid for one in lost}
-    left = count_pods((pod for pod in pods if pod.uid not in gone), "").scheduled
+    left = count_clique_pods((pod for pod in pods if pod.uid not in gone), "").scheduled
     if left < clique.min_available:
         yield GoOperatorReason.BREACHED_WITHOUT_LOST_PODS.because(clique.ref, left=left, needed=clique.min_available)
 

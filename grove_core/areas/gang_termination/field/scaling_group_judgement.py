@@ -18,11 +18,17 @@ from grove_core.areas.gang_termination.field.incomplete_terminations import (
     CompleteGroupReplica,
     IncompleteTerminations,
     complete_group_replicas,
-    regular_members_by_replica,
+    expected_members_by_replica,
 )
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Suspend
-from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
+from grove_core.kernel.conditions import (
+    Condition,
+    ConditionStatus,
+    condition_of,
+    is_condition_true,
+    next_transition_time,
+)
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
@@ -152,7 +158,7 @@ def judge_scaling_group_from_cliques(
         delay: of the set; a group has none of its own (GF-001).
         looks: whether its status is computed as at a look; else the stored one counts (GF-084).
     """
-    regular = regular_members_by_replica(group, members)
+    regular = expected_members_by_replica(group, members)
     whole = tuple(complete_group_replicas(group, regular, failed.incomplete.get(group.replica_index)))
     seen = GoOperatorGroupJudgement(
         group=group,
@@ -212,7 +218,7 @@ def _with_status(
         seen = seen._replace(unbreached=placed - len(breached))
     truth, why = _breach_of(seen, placed, generation)
     message = _MESSAGES[why].format(scheduled=seen.scheduled, left=seen.unbreached, needed=group.min_available)
-    since = transition_time(seen.breach, truth, now)
+    since = next_transition_time(seen.breach, truth, now)
     return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
 
 

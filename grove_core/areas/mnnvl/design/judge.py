@@ -9,12 +9,12 @@ from grove_core.areas.mnnvl.verdicts import (
     BlockedComputeDomain,
     ComputeDomainNameTaken,
     ComputeDomainsOfNewParts,
-    ComputeDomainUseBySiblings,
     FailedComputeDomainCreation,
     MissingComputeDomain,
     MnnvlJudgement,
     ReplicaComputeDomain,
     ReplicaComputeDomainState,
+    ReplicaUseOfComputeDomain,
     UnchangedComputeDomain,
     WithheldComputeDomain,
 )
@@ -88,11 +88,11 @@ def compute_domains_of_new_parts(snapshot: Snapshot, judgement: MnnvlJudgement) 
 def _is_used_by_new_parts(one: ReplicaComputeDomain) -> bool:
     """Return whether new parts of the replica use the domain (MN-020, MN-021)."""
     match one.siblings:
-        case ComputeDomainUseBySiblings.JOINED:
+        case ReplicaUseOfComputeDomain.JOINED:
             return True
-        case ComputeDomainUseBySiblings.WITHOUT:
+        case ReplicaUseOfComputeDomain.WITHOUT:
             return False
-        case ComputeDomainUseBySiblings.NONE:
+        case ReplicaUseOfComputeDomain.NONE:
             return one.state is ReplicaComputeDomainState.JOINED
         case _:
             assert_never(one.siblings)
@@ -100,7 +100,7 @@ def _is_used_by_new_parts(one: ReplicaComputeDomain) -> bool:
 
 def _withholds_new_parts(one: ReplicaComputeDomain) -> bool:
     """Return whether new parts of the replica are withheld (MN-010); they are not if it has parts already."""
-    if one.siblings is not ComputeDomainUseBySiblings.NONE:
+    if one.siblings is not ReplicaUseOfComputeDomain.NONE:
         return False
     match one:
         case MissingComputeDomain() | WithheldComputeDomain() | BlockedComputeDomain():
@@ -150,7 +150,7 @@ class _SetDomains:
         self.is_on = snapshot.configuration.mnnvl.is_enabled_in_mode(MnnvlMode.OPERATOR)
         self.is_complete = DOMAIN_KIND in snapshot.complete
         self.not_collected = incompletely_listed_part_kinds(snapshot)
-        self.siblings: dict[int, ComputeDomainUseBySiblings] = {}
+        self.siblings: dict[int, ReplicaUseOfComputeDomain] = {}
         self._snapshot = snapshot
         self._root = snapshot.root
         self._failed_before = domain_failure_in_stored_conditions(snapshot.root.status.conditions)
@@ -162,31 +162,31 @@ class _SetDomains:
             *created_parts_not_listed(snapshot),
         )
         for part in parts:
-            if not part.deleting and self.siblings.get(part.replica_index) is not ComputeDomainUseBySiblings.JOINED:
+            if not part.deleting and self.siblings.get(part.replica_index) is not ReplicaUseOfComputeDomain.JOINED:
                 self.siblings[part.replica_index] = (
-                    ComputeDomainUseBySiblings.JOINED
+                    ReplicaUseOfComputeDomain.JOINED
                     if DOMAIN_TEMPLATE in part.annotations
-                    else ComputeDomainUseBySiblings.WITHOUT
+                    else ReplicaUseOfComputeDomain.WITHOUT
                 )
 
     @property
     def joined(self) -> list[int]:
         """The replicas whose parts use a domain, in order."""
-        return sorted(index for index, use in self.siblings.items() if use is ComputeDomainUseBySiblings.JOINED)
+        return sorted(index for index, use in self.siblings.items() if use is ReplicaUseOfComputeDomain.JOINED)
 
     def replica(self, index: int) -> ReplicaComputeDomain:
         """Return the state of the domain of one replica."""
         ref = compute_domain_ref_of_replica(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
-        siblings = self.siblings.get(index, ComputeDomainUseBySiblings.NONE)
+        siblings = self.siblings.get(index, ReplicaUseOfComputeDomain.NONE)
         if found is not None and found.owner_uid == self._root.uid and not found.deleting:
-            if siblings is ComputeDomainUseBySiblings.WITHOUT:
+            if siblings is ReplicaUseOfComputeDomain.WITHOUT:
                 return self._without(index)
             because = MnnvlReason.DOMAIN_EXISTS.because(found.ref, domain=ref.name)
             return UnchangedComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.JOINED)
         if not self.is_complete:
             return self._not_collected_domain(index, siblings, ref)
-        if siblings is ComputeDomainUseBySiblings.NONE and self.not_collected:
+        if siblings is ReplicaUseOfComputeDomain.NONE and self.not_collected:
             because = MnnvlReason.SIBLINGS_NOT_COLLECTED.because(
                 ref, kinds=name_list_text(self.not_collected), replica=index
             )
@@ -196,7 +196,7 @@ class _SetDomains:
             because = MnnvlReason.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting)
             return WithheldComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.MISSED)
         has_failed = index in self._failed_before.replicas or ref.name in self._refused
-        if siblings is ComputeDomainUseBySiblings.WITHOUT and not has_failed:
+        if siblings is ReplicaUseOfComputeDomain.WITHOUT and not has_failed:
             return self._without(index)
         if found is not None:
             return self._taken_name(index, siblings, found)
@@ -226,43 +226,43 @@ class _SetDomains:
             case _:
                 assert_never(one)
 
-    def _not_collected_domain(self, index: int, siblings: ComputeDomainUseBySiblings, ref: Ref) -> ReplicaComputeDomain:
+    def _not_collected_domain(self, index: int, siblings: ReplicaUseOfComputeDomain, ref: Ref) -> ReplicaComputeDomain:
         """Return the state of a domain that may exist: it follows from the parts of the replica (MN-016)."""
         because = (MnnvlReason.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name),)
         match siblings:
-            case ComputeDomainUseBySiblings.NONE:
+            case ReplicaUseOfComputeDomain.NONE:
                 return WithheldComputeDomain(index, siblings, because, ReplicaComputeDomainState.UNKNOWN)
-            case ComputeDomainUseBySiblings.JOINED:
+            case ReplicaUseOfComputeDomain.JOINED:
                 return UnchangedComputeDomain(index, siblings, because, ReplicaComputeDomainState.JOINED)
-            case ComputeDomainUseBySiblings.WITHOUT:
+            case ReplicaUseOfComputeDomain.WITHOUT:
                 return UnchangedComputeDomain(index, siblings, because, ReplicaComputeDomainState.WITHOUT)
             case _:
                 assert_never(siblings)
 
-    def _missing_domain(self, index: int, siblings: ComputeDomainUseBySiblings, ref: Ref) -> ReplicaComputeDomain:
+    def _missing_domain(self, index: int, siblings: ReplicaUseOfComputeDomain, ref: Ref) -> ReplicaComputeDomain:
         if ref.name in self._refused:
             error = self._refused[ref.name]
             because = MnnvlReason.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
             return FailedComputeDomainCreation(index, siblings, (because,), error)
         match siblings:
-            case ComputeDomainUseBySiblings.NONE:
+            case ReplicaUseOfComputeDomain.NONE:
                 because = MnnvlReason.WAITS_FOR_DOMAIN.because(ref, domain=ref.name)
                 return MissingComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.AWAITED)
-            case ComputeDomainUseBySiblings.JOINED:
+            case ReplicaUseOfComputeDomain.JOINED:
                 because = MnnvlReason.MADE_AGAIN.because(ref, replica=index)
                 return MissingComputeDomain(index, siblings, (because,), ReplicaComputeDomainState.RESTORED)
-            case ComputeDomainUseBySiblings.WITHOUT:
+            case ReplicaUseOfComputeDomain.WITHOUT:
                 return FailedComputeDomainCreation(index, siblings, (MnnvlReason.TRIED_AGAIN.because(ref),), error="")
             case _:
                 assert_never(siblings)
 
     def _taken_name(
-        self, index: int, siblings: ComputeDomainUseBySiblings, found: ComputeDomain
+        self, index: int, siblings: ReplicaUseOfComputeDomain, found: ComputeDomain
     ) -> ReplicaComputeDomain:
         until = self._awaited_until(found)
         if until is not None and self._snapshot.now < until:
             because = MnnvlReason.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
-            if siblings is ComputeDomainUseBySiblings.WITHOUT:
+            if siblings is ReplicaUseOfComputeDomain.WITHOUT:
                 return ComputeDomainNameTaken(index, siblings, (because,), until)
             return BlockedComputeDomain(index, siblings, (because,), until)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "no controller"
@@ -276,7 +276,7 @@ class _SetDomains:
     def _without(self, index: int) -> ReplicaComputeDomain:
         because = MnnvlReason.REPLICA_RUNS_WITHOUT.because(self._root.ref.at_replica(index), replica=index)
         return UnchangedComputeDomain(
-            index, ComputeDomainUseBySiblings.WITHOUT, (because,), ReplicaComputeDomainState.WITHOUT
+            index, ReplicaUseOfComputeDomain.WITHOUT, (because,), ReplicaComputeDomainState.WITHOUT
         )
 
     def _awaited_until(self, found: ComputeDomain) -> datetime | None:

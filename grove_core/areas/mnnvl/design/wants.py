@@ -18,7 +18,7 @@ from grove_core.areas.mnnvl.verdicts import (
     UnchangedComputeDomain,
     WithheldComputeDomain,
 )
-from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, transition_time
+from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, next_transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.questions import COMPUTE_DOMAIN
@@ -177,7 +177,7 @@ def _condition(snapshot: Snapshot, failure: DomainCreationFailure) -> Iterator[S
     root = snapshot.root
     stored = condition_of(root.status.conditions, DOMAINS_READY)
     if failure.replicas:
-        since = transition_time(stored, ConditionStatus.FALSE, snapshot.now)
+        since = next_transition_time(stored, ConditionStatus.FALSE, snapshot.now)
         condition = Condition(DOMAINS_READY, ConditionStatus.FALSE, REASON, failure.condition_message, since)
         fields = changed_status_fields(root.status, {}, (condition,))
         because = MnnvlReason.CREATION_FAILED.because(root.ref, replicas=f"[{failure.replica_indices_text}]")

@@ -13,7 +13,7 @@ from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import COMPONENT, DOMAIN_FINALIZER, DOMAIN_KIND, MANAGED_BY, NAME, OPERATOR
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.labels import SET
-from grove_core.resources.mnnvl_groups import MnnvlGroupDomain, mnnvl_groups_of_cliques, required_group_domains
+from grove_core.resources.mnnvl_groups import MnnvlGroupDomain, mnnvl_domains_of_groups, mnnvl_groups_of_cliques
 from grove_core.resources.naming_rules import LONGEST_LABEL, name_list_text
 from grove_core.resources.pod_spec_gpus import GPU
 from grove_core.snapshot.expected_replicas import is_set_too_large
@@ -95,7 +95,7 @@ def judge_group_domains(snapshot: Snapshot) -> MnnvlDomainsJudgement:
         return MnnvlDomainsJudgement()
     groups = sorted(set(mnnvl_groups_of_cliques(root.annotations, root.spec.template).values()))
     owned = [domain for domain in snapshot.domains if _is_marked(domain, snapshot)]
-    required = tuple(required_group_domains(root.annotations, root.spec.template, root.spec.replicas))
+    required = tuple(mnnvl_domains_of_groups(root.annotations, root.spec.template, root.spec.replicas))
     needed: tuple[NeededDomain, ...] = ()
     if root.deleting:
         others = tuple(_domain_of_deleted_set(one, is_on=is_on) for one in owned)

@@ -43,7 +43,7 @@ class AutoscalerMinimum(NamedTuple):
     is_default: bool
 
 
-def is_autoscaler(kind: str, api_version: str) -> bool:
+def is_autoscaler_kind(kind: str, api_version: str) -> bool:
     """Return whether a kind is that of an autoscaler whose minimum is known here."""
     return kind in _GROUPS and api_version.partition("/")[0] == _GROUPS[kind]
 

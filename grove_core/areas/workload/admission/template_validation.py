@@ -27,7 +27,7 @@ Waits = Mapping[str, Sequence[str]]
 """Clique -> the cliques that it waits for; every name is a key."""
 
 
-def template_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
+def set_template_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Yield unknown types, repeated roles and invalid autoscaling (WL-120, WL-126, WL-128, WL-135 to WL-138)."""
     spec, template = manifest.spec, manifest.spec.template
     if template.clique_startup_type not in STARTUP_TYPES:
@@ -101,7 +101,7 @@ def pod_spec_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
             yield from _variables(container, f"{path}.{container.path}")
 
 
-def pod_placement_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
+def spread_and_node_name_violations(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
     """Yield spread constraints and node names; only new sets are checked for them (WL-130, WL-131)."""
     for index, pod in enumerate(manifest.pods):
         if pod.spread_constraints:

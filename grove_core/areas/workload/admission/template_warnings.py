@@ -10,7 +10,7 @@ from typing import Final
 from grove_core.areas.workload.admission.template_validation import clique_pod_spec_path, first_named_scheduler
 from grove_core.areas.workload.rules import WorkloadWarning
 from grove_core.kernel.admission import AdmissionWarning
-from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.frozen import FrozenMap, object_under_key
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.pod_spec_gpus import CONTAINER_LISTS, containers_in
@@ -61,8 +61,8 @@ def refused_pod_warnings(manifest: PodCliqueSetManifest) -> Iterator[BadField]:
 def _refused_in_container(container: FrozenMap, path: str) -> Iterator[BadField]:
     if not container.get("image"):
         yield BadField(f"{path}.image", None, WorkloadWarning.IMAGE_MISSING, {})
-    resources = object_at(container, "resources")
-    limits, requests = object_at(resources, "limits"), object_at(resources, "requests")
+    resources = object_under_key(container, "resources")
+    limits, requests = object_under_key(resources, "limits"), object_under_key(resources, "requests")
     for name, asked in requests.items():
         amount, limit = parse_quantity(asked), parse_quantity(limits.get(name))
         place, facts = f"{path}.resources.requests[{name}]", {"limit": str(limits.get(name, "no limit"))}

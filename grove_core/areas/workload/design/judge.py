@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from grove_core.areas.topology.verdicts import GangsPlacedByTopology, GangTopology
 from grove_core.areas.workload.design.set_update import SetRolloutStep, judge_rollout
-from grove_core.areas.workload.objects.podgangs import GangConstraintChange, topology_constraint_change
+from grove_core.areas.workload.objects.podgangs import GangConstraintChange, gang_constraint_change
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement, judge_scheduling_gates
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext, knows_replicas, terminating_clique_names
@@ -95,5 +95,5 @@ def gang_constraint_changes(
         return FrozenDict()
     expected = (part for replica in replicas for part in replica.gangs)
     existing = ((part, gang) for part in expected if (gang := context.gangs.get(part.name)) is not None)
-    changes = ((part.name, topology_constraint_change(context.root, gang, part, topology)) for part, gang in existing)
+    changes = ((part.name, gang_constraint_change(context.root, gang, part, topology)) for part, gang in existing)
     return FrozenDict((name, change) for name, change in changes if change is not None)

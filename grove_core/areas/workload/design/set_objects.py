@@ -10,9 +10,9 @@ from grove_core.areas.workload.object_wants import SetObject, repeated_names
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
     autoscaler_manifest_for,
-    changes_of_scaling_group,
     podclique_changes_without_rollout,
     podclique_manifest_for,
+    scaling_group_annotation_changes,
     scaling_group_manifest_for,
 )
 from grove_core.areas.workload.objects.podgangs import (
@@ -113,7 +113,7 @@ class ExpectedSetObjects:
         yield LazyManifest(GROUP_KIND, expected.name, make, waiting=self._waiting.get(expected.replica, ()))
         group = self._context.groups.get(expected.name)
         if group is not None:
-            fields = changes_of_scaling_group(group, expected)
+            fields = scaling_group_annotation_changes(group, expected)
             if fields:
                 yield FieldsToApply(
                     group.ref, group.guard, fields, (WorkloadReason.FOLLOWS_TEMPLATE.because(group.ref),)

@@ -9,7 +9,13 @@ from grove_core.areas.workload.design.clique_update import outdated_pods
 from grove_core.areas.workload.design.set_update import ReplicaUpdateState, SetRolloutStep, replica_in_update_progress
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
+from grove_core.kernel.conditions import (
+    Condition,
+    ConditionStatus,
+    condition_of,
+    is_condition_true,
+    next_transition_time,
+)
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.time_formats import format_time, truncated_to_seconds
 from grove_core.kernel.wants import StatusToWrite
@@ -164,7 +170,7 @@ class _StatusWriter:
         stored = condition_of(gang.status.conditions, type_)
         if stored is not None and stored.status is truth and stored.reason == reason:
             return stored
-        return Condition(type_, truth, reason, "", transition_time(stored, truth, self._context.snapshot.now))
+        return Condition(type_, truth, reason, "", next_transition_time(stored, truth, self._context.snapshot.now))
 
     def of_set(self) -> Iterator[StatusToWrite]:
         """Yield the set's status if it changes: updated replicas, hash, selector, progress and generation (WL-244)."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_at
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
@@ -71,13 +71,13 @@ def clique_update_step(
     began = (GoOperatorWorkloadReason.CLIQUE_UPDATE_BEGINS.because(clique.ref, hash=template_hash),)
     because = began if progress != clique.status.progress else ()
     old = [pod for pod in pods if pod.template_hash not in {"", template_hash} and not pod.deleting]
-    not_serving = [(pod, state) for pod in old if (state := state_if_not_serving(pod))]
-    ready = [pod for pod in old if not state_if_not_serving(pod)]
+    not_serving = [(pod, state) for pod in old if (state := state_of_unready_pod(pod))]
+    ready = [pod for pod in old if not state_of_unready_pod(pod)]
     deletions = [
         _deletion(pod, GoOperatorWorkloadReason.OLD_POD_NOT_SERVING.because(clique.ref, state=state))
         for pod, state in not_serving
     ]
-    selected = object_at(progress, _SELECTED)
+    selected = object_under_key(progress, _SELECTED)
     current = str(selected.get(_CURRENT) or "")
     updated = sum(pod.template_hash == template_hash and pod.ready for pod in pods)
     if current and not _is_replaced(current, len(list_at(selected, _COMPLETED)) + 1, updated, pods):
@@ -114,7 +114,7 @@ def _is_replaced(selected: str, count: int, updated: int, pods: Sequence[Pod]) -
     return not remains and updated >= count
 
 
-def state_if_not_serving(pod: Pod) -> str:
+def state_of_unready_pod(pod: Pod) -> str:
     """Return in which state an old pod is that is deleted at once; empty for one that is ready (WF-011)."""
     if pod.phase == "Pending":
         return "Pending"

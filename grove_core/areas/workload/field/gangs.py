@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, is_condition_true, transition_time
+from grove_core.kernel.conditions import (
+    Condition,
+    ConditionStatus,
+    condition_of,
+    is_condition_true,
+    next_transition_time,
+)
 from grove_core.kernel.wants import StatusToWrite
 from grove_core.resources.api_names import GANG_INITIALIZED
 from grove_core.resources.podgang import PodGang
@@ -45,7 +51,9 @@ def gang_statuses_by_go_operator(
         return
     truth = ConditionStatus.TRUE if complete else ConditionStatus.FALSE
     reason = "PodGangPodsCreated" if complete else "PodGangPodsCreationPending"
-    condition = Condition(GANG_INITIALIZED, truth, reason, "", transition_time(stored, truth, context.snapshot.now))
+    condition = Condition(
+        GANG_INITIALIZED, truth, reason, "", next_transition_time(stored, truth, context.snapshot.now)
+    )
     fields = changed_status_fields(gang.status, {"phase": "Pending"}, (condition,))
     because = GoOperatorWorkloadReason.GANG_INITIALIZED.because(gang.ref, pods=existing, wanted=wanted)
     yield StatusToWrite(gang.ref, gang.guard, fields, (because,))

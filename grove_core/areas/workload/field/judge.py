@@ -19,11 +19,11 @@ from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import (
     GroupReplica,
     GroupUpdateStep,
-    begun_group_progress,
     group_update_step,
+    initial_group_update_progress,
 )
 from grove_core.areas.workload.field.service_account_token_wait import token_awaited_until
-from grove_core.areas.workload.field.set_update import SetUpdateStep, replica_being_updated, set_update_step
+from grove_core.areas.workload.field.set_update import SetUpdateDecision, replica_being_updated, set_update_step
 from grove_core.areas.workload.pods.scheduling_gates import SchedulingGateJudgement
 from grove_core.areas.workload.verdicts import WorkloadInputs
 from grove_core.areas.workload.workload_context import WorkloadContext, knows_replicas, terminating_clique_names
@@ -68,7 +68,7 @@ class GoOperatorSetParts(Struct, frozen=True, kw_only=True, dict=True):
     templates: PresentTemplateHashes
     terminating: frozenset[str]
     surplus: tuple[ObjectToDelete, ...]
-    set_update: SetUpdateStep
+    set_update: SetUpdateDecision
     clique_updates: FrozenDict[str, CliqueUpdateStep]
     group_updates: FrozenDict[str, GroupUpdateStep]
     starts_at: datetime | None = None
@@ -135,7 +135,7 @@ def judge_workload_by_go_operator(
         surplus=tuple(surplus_deletions_by_go_operator(context)),
         set_update=set_update_step(context, replicas, templates, inputs.terminating, now)
         if knows_pods
-        else SetUpdateStep(context.root.status.progress),
+        else SetUpdateDecision(context.root.status.progress),
         clique_updates=FrozenDict(updates.of_cliques() if knows_pods else ()),
         group_updates=FrozenDict(updates.of_groups() if knows_pods else ()),
         starts_at=token_awaited_until(context, release),
@@ -208,7 +208,7 @@ class _Updates:
         progress = group.status.progress
         is_turn = self._on_delete or part.replica == self._current
         if is_turn and set_hash_of_update(progress) != self._generation:
-            progress = begun_group_progress(self._generation, self._now)
+            progress = initial_group_update_progress(self._generation, self._now)
             if self._on_delete:
                 because = (GoOperatorWorkloadReason.MEMBER_TAKES_TEMPLATE.because(group.ref),)
                 return GroupUpdateStep(FrozenMap({**progress, UPDATE_ENDED: self._now}), because)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.workload.field.objects.used_templates import with_used_template
+from grove_core.areas.workload.field.objects.template_by_name_suffix import with_template_by_name_suffix
 from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.areas.workload.template_revision import (
     normalized_pod_spec,
@@ -20,9 +20,9 @@ from grove_core.areas.workload.template_revision import (
     wanted_clique_pod_spec,
 )
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import FrozenMap, Json, object_at
+from grove_core.kernel.frozen import FrozenMap, Json, object_under_key
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedReplica
 
 _OVERWRITTEN: Final = frozenset({"hostname", "subdomain", "schedulingGates", "priorityClassName"})
@@ -81,7 +81,7 @@ class PresentTemplateHashes:
     def _used(self, part: ExpectedClique) -> ExpectedClique:
         """Return the clique with the template that its PodClique is made from, searched once for each name (WF-110)."""
         if part.name not in self._used_by_name:
-            self._used_by_name[part.name] = with_used_template(self._root, part)
+            self._used_by_name[part.name] = with_template_by_name_suffix(self._root, part)
         return self._used_by_name[part.name]
 
     def _hashes_of_pods(self, name: str) -> Iterator[str]:
@@ -106,7 +106,7 @@ class PresentTemplateHashes:
 
     def _is_of_present_form(self, template_hash: str) -> bool:
         """Return whether the release that acts can have computed a stored hash (WF-091)."""
-        is_upgraded = self._root.edit is PlannedManifestChange.OF_HASHES
+        is_upgraded = self._root.edit is PlannedSetChange.OF_HASHES
         return bool(template_hash) and (not is_upgraded or has_own_template_hash_form(template_hash))
 
     @cached_property
@@ -123,14 +123,14 @@ class PresentTemplateHashes:
     def has_changed(self) -> bool:
         """Whether the stored generation hash is of older templates, so that an update begins (WF-002)."""
         root = self._root
-        if not self.stored or root.edit is PlannedManifestChange.OF_NUMBERS:
+        if not self.stored or root.edit is PlannedSetChange.OF_NUMBERS:
             return False
         if has_own_template_hash_form(self.stored):
             return self.stored != self._own_generation
-        if root.edit is PlannedManifestChange.OF_HASHES:
+        if root.edit is PlannedSetChange.OF_HASHES:
             return True
         is_observed = root.generation is not None and root.status.observed == root.generation
-        if root.edit is PlannedManifestChange.NONE and is_observed:
+        if root.edit is PlannedSetChange.NONE and is_observed:
             return False
         # Standalone cliques have the templates of the stored hash. Members have them only where no update runs.
         return any(
@@ -151,13 +151,13 @@ def is_pod_of_template(manifest: FrozenMap, part: ExpectedClique) -> bool:
         manifest: of the pod: ``labels``, ``annotations`` and ``spec``.
         part: the clique; of a scaling group or standalone.
     """
-    if not _contains(object_at(manifest, "labels"), part.template.labels, ""):
+    if not _contains(object_under_key(manifest, "labels"), part.template.labels, ""):
         return False
-    if not _contains(object_at(manifest, "annotations"), wanted_clique_annotations(part), ""):
+    if not _contains(object_under_key(manifest, "annotations"), wanted_clique_annotations(part), ""):
         return False
     wanted = normalized_pod_spec(wanted_clique_pod_spec(part, ""))
     set_by_template = FrozenMap({key: value for key, value in wanted.items() if key not in _OVERWRITTEN})
-    return _contains(normalized_pod_spec(object_at(manifest, "spec")), set_by_template, "")
+    return _contains(normalized_pod_spec(object_under_key(manifest, "spec")), set_by_template, "")
 
 
 def _contains(stored: Json, wanted: Json, key: str) -> bool:

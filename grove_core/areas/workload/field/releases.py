@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_core.areas.workload.objects.lazy_manifests import POD_VARIABLE_NAMES
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import FrozenMap, list_at, object_at
+from grove_core.kernel.frozen import FrozenMap, list_at, object_under_key
 from grove_core.kernel.structs import Struct
 from grove_core.resources.naming_rules import service_account_token_name
 
@@ -65,7 +65,7 @@ def release_shown_by_pods(context: WorkloadContext, release: WorkloadBehaviourOf
 
 def _has_variables_first(manifest: FrozenMap) -> bool:
     """Return whether Grove's variables stand before others in some container."""
-    containers = list_at(object_at(manifest, "spec"), "containers")
+    containers = list_at(object_under_key(manifest, "spec"), "containers")
     return any(_starts_with_groves(container) for container in containers if isinstance(container, FrozenMap))
 
 

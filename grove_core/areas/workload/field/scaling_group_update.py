@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_at
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
@@ -93,7 +93,7 @@ class GroupUpdateStep(Struct, frozen=True):
     awaited: int | None = None
 
 
-def begun_group_progress(generation: str, now: str) -> FrozenMap:
+def initial_group_update_progress(generation: str, now: str) -> FrozenMap:
     """Return the progress of an update that begins ``now``."""
     return FrozenMap({UPDATE_STARTED: now, UPDATE_SET_HASH: generation})
 
@@ -112,7 +112,7 @@ def group_update_step(
     """
     began = (GoOperatorWorkloadReason.GROUP_UPDATE_BEGINS.because(group.ref, hash=generation),)
     because = began if progress != group.status.progress else ()
-    selected = object_at(progress, _SELECTED)
+    selected = object_under_key(progress, _SELECTED)
     current = selected.get(_CURRENT) if selected else None
     old = [one for one in replicas if _is_pending(one, current)]
     not_serving = [(one, state) for one in old if (state := one.state_if_not_serving)]

@@ -20,7 +20,7 @@ UPDATING = "currentlyUpdating"
 _INDEX = "replicaIndex"
 
 
-class SetUpdateStep(Struct, frozen=True):
+class SetUpdateDecision(Struct, frozen=True):
     """What one reconcile of a set does for its update.
 
     Attributes:
@@ -47,7 +47,7 @@ def set_update_step(
     templates: PresentTemplateHashes,
     terminating: ReplicasToTerminate,
     now: str,
-) -> SetUpdateStep:
+) -> SetUpdateDecision:
     """Return what one reconcile of the set does: it begins an update, chooses the next replica, or ends the update.
 
     Args:
@@ -62,9 +62,9 @@ def set_update_step(
         because = (GoOperatorWorkloadReason.SET_UPDATE_BEGINS.because(root.ref, replicas=len(replicas)),)
         progress = FrozenMap({UPDATE_STARTED: now})
         if root.spec.update_strategy.type == ON_DELETE:
-            return SetUpdateStep(FrozenMap({**progress, UPDATE_ENDED: now}), because)
+            return SetUpdateDecision(FrozenMap({**progress, UPDATE_ENDED: now}), because)
     if not progress or UPDATE_ENDED in progress or root.spec.update_strategy.type == ON_DELETE:
-        return SetUpdateStep(progress, because)
+        return SetUpdateDecision(progress, because)
     candidates = [one for one in replicas if one.index not in terminating.replicas]
     current = replica_being_updated(progress)
     pending = [
@@ -78,17 +78,17 @@ def set_update_step(
             root.ref.at_replica(chosen.index), replica=chosen.index, left=len(pending)
         )
         held = Withheld(root.ref.at_replica(chosen.index), (waits,), obstacle=StepObstacle.UPDATE)
-        return SetUpdateStep(progress, because, (held,))
+        return SetUpdateDecision(progress, because, (held,))
     rest = {key: progress[key] for key in progress if key != UPDATING}
     if not pending:
         ends = GoOperatorWorkloadReason.SET_UPDATE_ENDS.because(root.ref, replicas=len(replicas))
-        return SetUpdateStep(FrozenMap({**rest, UPDATE_ENDED: now}), (*because, ends))
+        return SetUpdateDecision(FrozenMap({**rest, UPDATE_ENDED: now}), (*because, ends))
     following = min(pending, key=lambda one: _order(context, one))
     entry = FrozenMap({_INDEX: following.index, UPDATE_STARTED: now})
     begins = GoOperatorWorkloadReason.REPLICA_UPDATE_BEGINS.because(
         root.ref, replica=following.index, left=len(pending) - 1
     )
-    return SetUpdateStep(FrozenMap({**rest, UPDATING: (entry,)}), (*because, begins))
+    return SetUpdateDecision(FrozenMap({**rest, UPDATING: (entry,)}), (*because, begins))
 
 
 def _order(context: WorkloadContext, replica: ExpectedReplica) -> tuple[bool, bool, int]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from grove_core.areas.workload.field.clique_update import state_if_not_serving
+from grove_core.areas.workload.field.clique_update import state_of_unready_pod
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import state_if_clique_not_serving
@@ -37,7 +37,7 @@ def _of_clique(parts: GoOperatorSetParts, part: ExpectedClique, clique: PodCliqu
     present, needed = {"", parts.templates.hash_of(part)}, clique.min_available
     ready = [pod for pod in parts.context.pods_of_clique(clique) if pod.ready and not pod.deleting]
     old = [pod for pod in ready if pod.template_hash not in present]
-    crashed = sum(bool(state_if_not_serving(pod)) for pod in old)
+    crashed = sum(bool(state_of_unready_pod(pod)) for pod in old)
     if crashed:
         yield GoOperatorWorkloadReason.READY_PODS_GO_AT_ONCE.because(clique.ref, pods=crashed)
     if len(old) <= crashed:
@@ -47,7 +47,7 @@ def _of_clique(parts: GoOperatorSetParts, part: ExpectedClique, clique: PodCliqu
             clique.ref, left=clique.replicas - 1, needed=needed, more=needed + 1
         )
         return
-    serving = sum(not state_if_not_serving(pod) for pod in ready)
+    serving = sum(not state_of_unready_pod(pod) for pod in ready)
     if serving == needed and not _awaits_successor(parts, part):  # with fewer it is below it already
         yield GoOperatorWorkloadReason.CLIQUE_UPDATE_WITHOUT_SPARE.because(
             clique.ref, left=needed - 1, needed=needed, more=needed + 1

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.workload.field.clique_update import state_if_not_serving
+from grove_core.areas.workload.field.clique_update import state_of_unready_pod
 from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.pod import FINISHED_PHASES
-from grove_core.resources.podcliqueset import PlannedManifestChange
+from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -67,10 +67,10 @@ def pods_restarted_by_upgrade(snapshot: Snapshot, before: str, after: str) -> Up
     found = [(clique, pod) for clique, pod in snapshot.pods() if not pod.deleting]
     running = [pod for _, pod in found if pod.scheduled and pod.phase not in FINISHED_PHASES]
     takes = DeletionImpact(len(found), sum(pod.ready for _, pod in found), sum(pod.gpus for pod in running))
-    at_once = sum(clique.group_replica_index < 0 and bool(state_if_not_serving(pod)) for clique, pod in found)
+    at_once = sum(clique.group_replica_index < 0 and bool(state_of_unready_pod(pod)) for clique, pod in found)
     return UpgradeRestart(on_delete, takes, at_once, root.spec.replicas, groups)
 
 
 def snapshot_after_upgrade(snapshot: Snapshot) -> Snapshot:
     """Return the snapshot as the first reconcile of a release with other hashes takes it: no stored hash is present."""
-    return replace(snapshot, root=replace(snapshot.root, edit=PlannedManifestChange.OF_HASHES))
+    return replace(snapshot, root=replace(snapshot.root, edit=PlannedSetChange.OF_HASHES))

@@ -81,10 +81,10 @@ def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> d
 
 def pod_spec_with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
     """Return the pod spec with the variables of a scaling group with so many pods in one replica of its template."""
-    return pod_spec_with_variables_first(pod_spec, group_variables(pods))
+    return pod_spec_with_variables_first(pod_spec, group_environment_variables(pods))
 
 
-def group_variables(pods: int) -> tuple[Variable, ...]:
+def group_environment_variables(pods: int) -> tuple[Variable, ...]:
     """Return the variables of a scaling group with so many pods in one replica of its template."""
     return (
         _from_label("GROVE_PCSG_NAME", GROUP.primary),
@@ -100,7 +100,7 @@ def pod_spec_with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: s
         set_name, namespace: of the set.
         part: the PodClique of the pod.
     """
-    return pod_spec_with_variables_first(pod_spec, pod_variables(set_name, namespace, part))
+    return pod_spec_with_variables_first(pod_spec, pod_environment_variables(set_name, namespace, part))
 
 
 POD_VARIABLE_NAMES: Final = (
@@ -113,7 +113,7 @@ POD_VARIABLE_NAMES: Final = (
 """The variables of Grove in every pod, in their order."""
 
 
-def pod_variables(set_name: str, namespace: str, part: ExpectedClique) -> tuple[Variable, ...]:
+def pod_environment_variables(set_name: str, namespace: str, part: ExpectedClique) -> tuple[Variable, ...]:
     """Return the variables of a pod: its names and the domain of its replica's Service."""
     domain = f"{set_replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
     of_set, of_replica, of_clique, of_service, of_pod = POD_VARIABLE_NAMES

@@ -173,7 +173,7 @@ def _changed_bounds(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
     )
 
 
-def changes_of_scaling_group(group: ScalingGroup, part: ExpectedScalingGroup) -> FrozenMap:
+def scaling_group_annotation_changes(group: ScalingGroup, part: ExpectedScalingGroup) -> FrozenMap:
     """Return the annotations of a scaling group that differ from the template; empty for none (WL-025)."""
     annotations = labels_or_annotations_to_change(_template_annotations(part), group.annotations)
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY

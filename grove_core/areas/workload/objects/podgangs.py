@@ -32,7 +32,7 @@ class GangConstraintChange(NamedTuple):
     because: Reason
 
 
-def topology_constraint_change(
+def gang_constraint_change(
     root: PodCliqueSet, gang: PodGang, part: ExpectedGang, topology: GangsPlacedByTopology
 ) -> GangConstraintChange | Withheld | None:
     """Return what becomes of constraints that differ from the topology that applies; None where they stay.

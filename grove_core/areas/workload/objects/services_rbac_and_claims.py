@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest, ObjectLabels, object_to_create
 from grove_core.areas.workload.rules import WorkloadReason
 from grove_core.areas.workload.workload_context import WorkloadContext
-from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
+from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_under_key
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToCreate, Withheld
@@ -167,7 +167,7 @@ def pod_spec_with_shared_claims(
     claimed = FrozenMap({**pod_spec, "resourceClaims": (*list_at(pod_spec, "resourceClaims"), *in_pod)})
 
     def using(container: FrozenMap) -> Json:
-        resources = object_at(container, "resources")
+        resources = object_under_key(container, "resources")
         claims = (*list_at(resources, "claims"), *(FrozenMap({"name": name}) for name in names))
         return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
@@ -203,7 +203,7 @@ def _claim(
     context: WorkloadContext, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
 ) -> LazyManifest | Withheld:
     root, name = context.root, shared_claim_name(owner.ref.name, index, entry.name)
-    template = claim_template_spec(context.snapshot, entry)
+    template = shared_claim_template_spec(context.snapshot, entry)
     if template is None:
         ref = Ref(CLAIMS, CLAIM_KIND, root.ref.namespace, name)
         full = f"{entry.namespace or root.ref.namespace}/{entry.name}"
@@ -211,7 +211,7 @@ def _claim(
     return LazyManifest(CLAIM_KIND, name, partial(_claim_for, owner, entry, name, template, labels))
 
 
-def claim_template_spec(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
+def shared_claim_template_spec(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
     """Return the spec of an entry's claims: its inline template, else the named object's; None where unknown.
 
     Source: grove-api, "Resource sharing". An entry with a namespace means an object.

@@ -10,14 +10,14 @@ from grove_core.areas.workload.field.objects.labels_and_annotations import (
     metadata_changes,
     replica_labels_by_go_operator,
 )
-from grove_core.areas.workload.field.objects.used_templates import with_used_template
+from grove_core.areas.workload.field.objects.template_by_name_suffix import with_template_by_name_suffix
 from grove_core.areas.workload.field.objects.variables import (
     pod_spec_with_variables,
     pod_spec_with_variables_in_one_place,
 )
 from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
-from grove_core.areas.workload.objects.lazy_manifests import group_variables, object_to_create
+from grove_core.areas.workload.objects.lazy_manifests import group_environment_variables, object_to_create
 from grove_core.areas.workload.objects.podcliques_and_groups import (
     autoscaling_bounds,
     reason_of_new_clique,
@@ -49,7 +49,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 
-_GROUP_VARIABLES: Final = tuple(variable["name"] for variable in group_variables(0))
+_GROUP_VARIABLES: Final = tuple(variable["name"] for variable in group_environment_variables(0))
 
 
 def podclique_manifest_by_go_operator(
@@ -67,7 +67,7 @@ def podclique_manifest_by_go_operator(
         template_hash: of its present template.
         release: of the operator.
     """
-    used = with_used_template(context.root, part)
+    used = with_template_by_name_suffix(context.root, part)
     blank = NewObjectMetadata(
         api_version=GROVE,
         kind="PodClique",
@@ -98,7 +98,7 @@ def podclique_changes_by_go_operator(
         clique: the existing one.
         owner, part, template_hash, release: as of :func:`podclique_manifest_by_go_operator`.
     """
-    used = with_used_template(context.root, part)
+    used = with_template_by_name_suffix(context.root, part)
     labels = _labels(context.root, used, template_hash)
     labels[POD_GANG] = context.foreign_gang_of_clique(part) or used.gang
     metadata = metadata_changes(FrozenMap(labels), _annotations(used), clique.labels, clique.annotations)
@@ -152,7 +152,7 @@ def _pod_spec(
     """
     pod_spec = used.template.spec.pod_spec
     if used.group:
-        pod_spec = pod_spec_with_variables(pod_spec, group_variables(used.group_pods), release)
+        pod_spec = pod_spec_with_variables(pod_spec, group_environment_variables(used.group_pods), release)
     group = mnnvl_group_in(used.template.annotations, owner.annotations)
     return pod_spec_with_group_claim(pod_spec, root.ref.name, used.replica, group)
 

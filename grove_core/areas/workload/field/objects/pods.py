@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from grove_core.areas.workload.field.objects.labels_and_annotations import labels_by_go_operator
-from grove_core.areas.workload.field.objects.used_templates import template_by_name_suffix
+from grove_core.areas.workload.field.objects.template_by_name_suffix import template_by_name_suffix
 from grove_core.areas.workload.field.objects.variables import pod_spec_with_variables
 from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
-from grove_core.areas.workload.objects.lazy_manifests import object_to_create, pod_variables
+from grove_core.areas.workload.objects.lazy_manifests import object_to_create, pod_environment_variables
 from grove_core.areas.workload.objects.services_rbac_and_claims import pod_spec_with_shared_claims
 from grove_core.areas.workload.pods.pod_manifest import init_container_waiting_for, pod_spec_with_init_container
 from grove_core.areas.workload.rules import WorkloadReason
@@ -63,7 +63,7 @@ def pod_manifest_by_go_operator(
         generate_name=pod_name(part.name, ""),
     )
     spec = FrozenMap({**clique.pod_spec, "schedulingGates": (FrozenMap({"name": GATE}),), SCHEDULER_FIELD: scheduler})
-    spec = pod_spec_with_variables(spec, pod_variables(root.ref.name, root.ref.namespace, part), release)
+    spec = pod_spec_with_variables(spec, pod_environment_variables(root.ref.name, root.ref.namespace, part), release)
     hostname, subdomain = pod_hostname(part.name, index), set_replica_name(root.ref.name, part.replica)
     spec = FrozenMap({**spec, "hostname": hostname, "subdomain": subdomain})
     spec = pod_spec_with_shared_claims(spec, root, part, index)

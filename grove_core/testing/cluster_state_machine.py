@@ -10,7 +10,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.controller_under_test import Deletions
 from grove_core.testing.events import EVENTS_OF_WRITES, Event, EventKind
 from grove_core.testing.invariants.invariant import Invariant
-from grove_core.testing.invariants.lists import INVARIANTS
+from grove_core.testing.invariants.invariant_lists import INVARIANTS
 from grove_core.testing.played_cluster import PlayedCluster
 from grove_core.testing.random_cluster import RandomCluster
 from grove_core.testing.strategies import any_clusters, events

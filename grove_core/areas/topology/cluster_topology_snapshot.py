@@ -21,7 +21,7 @@ KINDS_THAT_SHOW_USE: Final = frozenset({SET_KIND, CLIQUE_KIND})
 """Kinds that must be complete before a topology counts as unused."""
 
 
-class TopologySnapshot(Struct, frozen=True, kw_only=True):
+class ClusterTopologySnapshot(Struct, frozen=True, kw_only=True):
     """One topology, the sets that use it, and the operator's settings.
 
     Attributes:
@@ -92,7 +92,7 @@ def incomplete_topology_user_kinds(cluster: IndexedCluster) -> tuple[str, ...]:
 
 def topology_snapshots(
     cluster: IndexedCluster, now: datetime, attempts: tuple[Attempt, ...] = ()
-) -> tuple[TopologySnapshot, ...]:
+) -> tuple[ClusterTopologySnapshot, ...]:
     """Return a snapshot of each topology of a cluster, and of the default one if it has to be created; by name."""
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
     bound = bound_pod_counts_by_set(cliques, cluster.pods_of)
@@ -103,7 +103,7 @@ def topology_snapshots(
         names.add(DEFAULT_TOPOLOGY)
     not_collected = incomplete_topology_user_kinds(cluster)
     return tuple(
-        TopologySnapshot(
+        ClusterTopologySnapshot(
             name=name,
             topology=cluster.topologies.get(name),
             users=users.get(name, ()),

@@ -19,7 +19,10 @@ def edits_summary(forecasts: Sequence[Forecast]) -> Iterator[Span]:
     edits = [one.edit for one in forecasts if one.edit is not None]
     updates = [one.update for one in edits if one.update is not None]
     if unknown := [one for one in edits if one.update is None]:
-        yield f"what {count_with_noun(len(unknown), 'edit')} restarts is unknown: {lacks_text(unknown)}", "bold magenta"
+        yield (
+            f"what {count_with_noun(len(unknown), 'edit')} restarts is unknown: {unknown_update_reason_text(unknown)}",
+            "bold magenta",
+        )
     hidden = sum(one.update is not None and one.may_change_more for one in edits)
     yield from redacted_edits_summary(hidden)
     if updates:
@@ -39,7 +42,7 @@ def edits_summary(forecasts: Sequence[Forecast]) -> Iterator[Span]:
         yield f"{count_with_noun(stopped, 'update')} {stop} before the end", "bold magenta"
 
 
-def lacks_text(edits: Iterable[EditForecast]) -> str:
+def unknown_update_reason_text(edits: Iterable[EditForecast]) -> str:
     """Return why the updates of edits are not known: ``PodCliques, Pods were not collected``."""
     kinds = sorted({kind for one in edits for kind in one.lacks})
     return f"{', '.join(f'{kind}s' for kind in kinds) or 'objects of the set'} were not collected"

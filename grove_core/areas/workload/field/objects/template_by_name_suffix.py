@@ -11,7 +11,7 @@ def template_by_name_suffix(root: PodCliqueSet, clique_name: str) -> CliqueTempl
     return next((one for one in root.spec.template.cliques if clique_name.endswith(one.name)), None)
 
 
-def with_used_template(root: PodCliqueSet, part: ExpectedClique) -> ExpectedClique:
+def with_template_by_name_suffix(root: PodCliqueSet, part: ExpectedClique) -> ExpectedClique:
     """Return the clique with the template that its PodClique is made from, which may be another clique's (WF-110)."""
     found = template_by_name_suffix(root, part.name)
     return part if found is None or found is part.template else replace(part, template=found)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from grove_core.kernel.frozen import FrozenMap, list_at, object_at
+from grove_core.kernel.frozen import FrozenMap, list_at, object_under_key
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import COMPOSITE_KIND, POD_GROUP_KIND, SCHEDULER
 from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
@@ -16,7 +16,7 @@ from grove_shell.simulator.actors.gang_packing import PodPackingBlock
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 
 
-class GroupOfPods(NamedTuple):
+class PackedPodGroup(NamedTuple):
     """A group with its pack constraint.
 
     Attributes:
@@ -25,7 +25,7 @@ class GroupOfPods(NamedTuple):
 
     name: str
     pack: GangPackConstraint
-    parts: tuple["GroupOfPods", ...]
+    parts: tuple["PackedPodGroup", ...]
 
     def as_pod_block(
         self, waiting: Mapping[str, Sequence[Pod]], placed_nodes: Mapping[str, Sequence[SimulatedNode]]
@@ -51,7 +51,7 @@ class GroupedGang(NamedTuple):
 
     root: Ref
     gang: PodGang
-    groups: GroupOfPods
+    groups: PackedPodGroup
 
 
 class GroupTrees:
@@ -113,7 +113,7 @@ class GroupTrees:
         found: Ref | None = None
         group = self._groups.get((POD_GROUP_KIND, namespace, pod_group))
         while group is not None:
-            if "all" in object_at(group.spec, "disruptionMode"):
+            if "all" in object_under_key(group.spec, "disruptionMode"):
                 found = group.ref
             group = self._groups.get((COMPOSITE_KIND, namespace, _parent_in(group.spec)))
         return found
@@ -125,9 +125,9 @@ class GroupTrees:
             found = self._groups.get((COMPOSITE_KIND, group.ref.namespace, parent))
         return found
 
-    def _tree_of(self, group: OwnedObject) -> GroupOfPods:
+    def _tree_of(self, group: OwnedObject) -> PackedPodGroup:
         children = sorted(self._children_of(group), key=lambda one: one.ref.name)
-        return GroupOfPods(group.ref.name, _pack(group.spec), tuple(map(self._tree_of, children)))
+        return PackedPodGroup(group.ref.name, _pack(group.spec), tuple(map(self._tree_of, children)))
 
     def _children_of(self, group: OwnedObject) -> list[OwnedObject]:
         return self._children[group.ref.namespace, group.ref.name] if group.ref.kind == COMPOSITE_KIND else []
@@ -148,10 +148,10 @@ def _parent_in(spec: FrozenMap) -> str:
 
 
 def _pack(spec: FrozenMap) -> GangPackConstraint:
-    levels = list_at(object_at(spec, "schedulingConstraints"), "topology")
+    levels = list_at(object_under_key(spec, "schedulingConstraints"), "topology")
     return GangPackConstraint(next((str(one.get("key")) for one in levels if isinstance(one, FrozenMap)), ""))
 
 
 def _least(spec: FrozenMap, key: str) -> int:
-    count = object_at(object_at(spec, "schedulingPolicy"), "gang").get(key)
+    count = object_under_key(object_under_key(spec, "schedulingPolicy"), "gang").get(key)
     return count if isinstance(count, int) else 0

@@ -1,6 +1,6 @@
 """The fields of pods that facts depend on, decoded from JSON; every other field is checked for syntax and skipped.
 
-Files, list pages, watch events and manifests are all decoded to :class:`PodFields`, from which
+Files, list pages, watch events and manifests are all decoded to :class:`DecodedPod`, from which
 :func:`grove_core.resources.pod.pod_from_fields` makes a pod. A field of the type :class:`msgspec.Raw` is kept as JSON
 text, since few pods need its value.
 """
@@ -30,7 +30,7 @@ _OtherSetNames: Any = msgspec.defstruct(
 """The name of the set under each key of its label but the first one."""
 
 
-class LabelFields(_OtherSetNames, frozen=True, gc=False):  # type: ignore[misc, call-arg]  # it is made of the keys of SET
+class DecodedPodLabels(_OtherSetNames, frozen=True, gc=False):  # type: ignore[misc, call-arg]  # it is made of the keys of SET
     """Labels of a pod; ``index`` is whatever stands there."""
 
     first_set_name: str | None = msgspec.field(default=None, name=SET.keys[0])
@@ -66,18 +66,18 @@ class MetadataFields(Struct, frozen=True, gc=False, rename="camel"):
     resource_version: str | None = None
     deletion_timestamp: str | None = None
     creation_timestamp: str | None = None
-    labels: LabelFields | None = None
+    labels: DecodedPodLabels | None = None
     owner_references: list[OwnerFields] | None = None
     managed_fields: list[ManagedFields] | None = None
 
 
-class GateFields(Struct, frozen=True, gc=False):
+class DecodedSchedulingGate(Struct, frozen=True, gc=False):
     """A scheduling gate."""
 
     name: str
 
 
-class ContainerFields(Struct, frozen=True, gc=False, rename="camel"):
+class DecodedContainer(Struct, frozen=True, gc=False, rename="camel"):
     """A container or init container of a spec."""
 
     resources: Raw = NO_JSON
@@ -90,21 +90,21 @@ class SchedulingGroupFields(Struct, frozen=True, gc=False, rename="camel"):
     pod_group_name: str | None = None
 
 
-class SpecFields(Struct, frozen=True, gc=False, rename="camel"):
+class DecodedPodSpec(Struct, frozen=True, gc=False, rename="camel"):
     """The spec of a pod."""
 
     node_name: str | None = None
-    scheduling_gates: list[GateFields] | None = None
+    scheduling_gates: list[DecodedSchedulingGate] | None = None
     scheduling_group: SchedulingGroupFields | None = None
-    containers: list[ContainerFields] | None = None
-    init_containers: list[ContainerFields] | None = None
+    containers: list[DecodedContainer] | None = None
+    init_containers: list[DecodedContainer] | None = None
     resources: Raw = NO_JSON
     overhead: Raw = NO_JSON
     tolerations: Raw = NO_JSON
     readiness_gates: Raw = NO_JSON
 
 
-class ConditionFields(Struct, frozen=True, gc=False, rename="camel"):
+class DecodedPodCondition(Struct, frozen=True, gc=False, rename="camel"):
     """A condition of a status; ``status`` is whatever stands there, and of few conditions it counts."""
 
     type: str
@@ -115,7 +115,7 @@ class ConditionFields(Struct, frozen=True, gc=False, rename="camel"):
     last_probe_time: str | None = None
 
 
-class StateFields(Struct, frozen=True, gc=False, rename="camel"):
+class DecodedContainerStateDetail(Struct, frozen=True, gc=False, rename="camel"):
     """One of the three states that a container is or was in."""
 
     reason: str | None = None
@@ -124,12 +124,12 @@ class StateFields(Struct, frozen=True, gc=False, rename="camel"):
     finished_at: str | None = None
 
 
-class ContainerStateFields(Struct, frozen=True, gc=False):
+class DecodedContainerState(Struct, frozen=True, gc=False):
     """The state of a container: at most one of the three."""
 
-    running: StateFields | None = None
-    waiting: StateFields | None = None
-    terminated: StateFields | None = None
+    running: DecodedContainerStateDetail | None = None
+    waiting: DecodedContainerStateDetail | None = None
+    terminated: DecodedContainerStateDetail | None = None
 
 
 class ContainerStatusFields(Struct, frozen=True, gc=False, rename="camel"):
@@ -137,17 +137,17 @@ class ContainerStatusFields(Struct, frozen=True, gc=False, rename="camel"):
 
     ready: bool | None = None
     started: bool | None = None
-    state: ContainerStateFields | None = None
-    last_state: ContainerStateFields | None = None
+    state: DecodedContainerState | None = None
+    last_state: DecodedContainerState | None = None
 
 
-class StatusFields(Struct, frozen=True, gc=False, rename="camel"):
+class DecodedPodStatus(Struct, frozen=True, gc=False, rename="camel"):
     """The status of a pod."""
 
     phase: str | None = None
     reason: str | None = None
     start_time: str | None = None
-    conditions: list[ConditionFields] | None = None
+    conditions: list[DecodedPodCondition] | None = None
     container_statuses: list[ContainerStatusFields] | None = None
     init_container_statuses: list[ContainerStatusFields] | None = None
     ephemeral_container_statuses: list[ContainerStatusFields] | None = None
@@ -159,23 +159,23 @@ class StatusFields(Struct, frozen=True, gc=False, rename="camel"):
         return (*first, *(main or ())) if first else main or ()
 
 
-NO_SPEC: Final = SpecFields()
-NO_STATUS: Final = StatusFields()
+NO_SPEC: Final = DecodedPodSpec()
+NO_STATUS: Final = DecodedPodStatus()
 
 
-class PodFields(Struct, frozen=True, gc=False):
+class DecodedPod(Struct, frozen=True, gc=False):
     """A pod."""
 
     metadata: MetadataFields
-    spec: SpecFields | None = None
-    status: StatusFields | None = None
+    spec: DecodedPodSpec | None = None
+    status: DecodedPodStatus | None = None
 
 
 class _StoredMetadata(MetadataFields, frozen=True, gc=False, rename="camel", kw_only=True):
     uid: str
 
 
-class StoredPodFields(PodFields, frozen=True, gc=False, rename="camel", kw_only=True):
+class DecodedStoredPod(DecodedPod, frozen=True, gc=False, rename="camel", kw_only=True):
     """A pod that a server stored, with everything that says that it is one."""
 
     kind: Literal["Pod"]
@@ -187,17 +187,17 @@ UnreadableFields: Final = (msgspec.MsgspecError, TypeError, ValueError, Overflow
 """What decoding raises: JSON of another shape, values that no JSON holds, deep nesting."""
 
 
-def decode_pod(raw: Mapping[str, Any]) -> PodFields:
+def decode_pod(raw: Mapping[str, Any]) -> DecodedPod:
     """Return the fields of a pod. Raises one of ``UnreadableFields``."""
     return decode_pod_text(msgspec.json.encode(raw))
 
 
-def decode_pod_text(text: bytes) -> PodFields:
+def decode_pod_text(text: bytes) -> DecodedPod:
     """Return the fields of a pod, given as JSON. Raises one of ``UnreadableFields``."""
     return _POD.decode(text)
 
 
-def decode_stored_pods(array: str) -> list[StoredPodFields]:
+def decode_stored_pods(array: str) -> list[DecodedStoredPod]:
     """Return the fields of the pods of a JSON array. Raises one of ``UnreadableFields``."""
     return _STORED_PODS.decode(array)
 
@@ -217,14 +217,14 @@ class _ManifestTexts(TypedDict, total=False):
     annotations: dict[str, Any] | None
 
 
-class ManifestParts(TypedDict, total=False):
+class PodManifestParts(TypedDict, total=False):
     """The parts of a pod that its manifest consists of."""
 
     metadata: _ManifestTexts
     spec: dict[str, Any] | None
 
 
-def decode_pod_manifest(text: str | bytes) -> ManifestParts:
+def decode_pod_manifest(text: str | bytes) -> PodManifestParts:
     """Return the manifest of a pod, read as :func:`decode_whole` does. Raises one of ``UnreadableFields``."""
     return _MANIFEST_PARTS.decode(text)
 
@@ -235,9 +235,9 @@ def _number(digits: str) -> float:
     return whole if whole == value else value
 
 
-_POD: Final = msgspec.json.Decoder(PodFields)
-_STORED_PODS: Final = msgspec.json.Decoder(list[StoredPodFields])
-_MANIFEST_PARTS: Final = msgspec.json.Decoder(ManifestParts, float_hook=_number)
+_POD: Final = msgspec.json.Decoder(DecodedPod)
+_STORED_PODS: Final = msgspec.json.Decoder(list[DecodedStoredPod])
+_MANIFEST_PARTS: Final = msgspec.json.Decoder(PodManifestParts, float_hook=_number)
 _WHOLE: Final = msgspec.json.Decoder(float_hook=_number)
 
 

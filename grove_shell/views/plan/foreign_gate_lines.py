@@ -30,7 +30,7 @@ def foreign_gate_sentence(gate: str, namespace: str, queue: str = "") -> str:
     return f"{gate}: {known}{named}: kubectl describe workloads.kueue.x-k8s.io -n {namespace}"
 
 
-def gate_removal_sentences_for_clique(clique: PodClique, pods: Iterable[Pod]) -> Iterator[str]:
+def foreign_gate_sentences_of_clique(clique: PodClique, pods: Iterable[Pod]) -> Iterator[str]:
     """Yield for each foreign gate on the pods of a PodClique which product removes it."""
     queue = str(clique.labels.get(_KUEUE_QUEUE, ""))
     for gate in sorted({gate for pod in pods for gate in pod.foreign_gates}):

@@ -25,14 +25,14 @@ from grove_core.testing.invariants.histories import (
 from grove_core.testing.invariants.invariant import History, Invariant, Violation
 from grove_core.testing.invariants.rule_texts import SENTENCES
 from grove_core.testing.invariants.statuses import (
-    violations_of_availability,
     violations_of_breach_condition,
-    violations_of_counts,
     violations_of_deleting_clique_statuses,
+    violations_of_pod_counts,
     violations_of_scheduled_rule,
     violations_of_transition_times,
     violations_of_uncollected_kinds,
     violations_of_wake_time,
+    violations_of_was_available,
 )
 
 
@@ -68,13 +68,13 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     _invariant("GT-063", violations_of_termination_order, reads_deletions_only=True),
     _invariant("PL-029", violations_without_fresh_read, reads_deletions_only=True),
     _invariant("GT-024", _nothing_without_kinds, reads_deletions_only=True),
-    _invariant("GT-002", violations_of_counts),
+    _invariant("GT-002", violations_of_pod_counts),
     *_by_rule(
         violations_of_breach_condition,
         *("GT-011", "GT-012", "GT-013", "GT-014", "GT-015", "GT-041", "GT-042", "GT-043"),
         deletions=False,
     ),
-    _invariant("GT-016", violations_of_availability),
+    _invariant("GT-016", violations_of_was_available),
     _invariant("GT-019", violations_of_transition_times),
     *_by_rule(violations_of_scheduled_rule, "GT-021", "GT-022", deletions=False),
     _invariant("GT-023", violations_of_deleting_clique_statuses),
