@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grove_core.reconcile import reconcile
     from grove_core.rule_sets.named import rule_set, rule_set_names
     from grove_core.rule_sets.rule_set import RuleSet
-    from grove_core.rule_sets.sparing import SparedReplica, sparing_rule_set
+    from grove_core.rule_sets.sparing import SparedReplica, rule_set_that_spares
     from grove_core.snapshot.snapshot import Snapshot
 
 __all__ = (
@@ -30,7 +30,7 @@ __all__ = (
     "reconcile",
     "rule_set",
     "rule_set_names",
-    "sparing_rule_set",
+    "rule_set_that_spares",
 )
 
 
@@ -56,7 +56,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
             from grove_core.rule_sets import named  # noqa: PLC0415 - see above
 
             return getattr(named, name)
-        case "SparedReplica" | "sparing_rule_set":
+        case "SparedReplica" | "rule_set_that_spares":
             from grove_core.rule_sets import sparing  # noqa: PLC0415 - see above
 
             return getattr(sparing, name)

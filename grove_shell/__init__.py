@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grove_core.plan.update_forecast import PodsAndGpus
-    from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
+    from grove_core.resources.edited_manifest_fields import FieldDependence, ManifestChange
     from grove_shell.library.cluster import ChosenRules, Cluster
     from grove_shell.library.comparisons import Comparison, Difference, OperatorUpgrade, compare
-    from grove_shell.library.edits import EditEffect, NewSet, ServingDuringEdit
+    from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit
     from grove_shell.library.explanations import Explanation, Reasoned, explain
     from grove_shell.library.objects import CliqueState, PodState, ReplicaState, SetState
     from grove_shell.library.plans import Plan, forecast, plan
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from grove_shell.library.steps import PlannedStep, WithheldStep
     from grove_shell.library.tables import Table
     from grove_shell.library.terminations import Termination, Waiting
-    from grove_shell.library.validation import ManifestVerdict, ValidationMessage, ValidationResult, validate
+    from grove_shell.library.validation import ManifestVerdict, Remark, ValidationResult, validate
     from grove_shell.reading.input_faults import BadInput, InputFault
 
 _MODULES = {
     "library.cluster": ("ChosenRules", "Cluster"),
     "library.comparisons": ("Comparison", "Difference", "OperatorUpgrade", "compare"),
-    "library.edits": ("EditEffect", "NewSet", "ServingDuringEdit"),
+    "library.edits": ("Edit", "NewSet", "ServingDuringEdit"),
     "library.explanations": ("Explanation", "Reasoned", "explain"),
-    "library.gates": ("GatedPod",),
+    "library.scheduling_gates": ("GatedPod",),
     "library.objects": ("CliqueState", "PodState", "ReplicaState", "SetState"),
     "library.plans": ("Plan", "forecast", "plan"),
     "library.reading": ("read", "read_live"),
@@ -40,12 +40,12 @@ _MODULES = {
     "library.steps": ("PlannedStep", "WithheldStep"),
     "library.tables": ("Table",),
     "library.terminations": ("Termination", "Waiting"),
-    "library.validation": ("ManifestVerdict", "ValidationMessage", "ValidationResult", "validate"),
+    "library.validation": ("ManifestVerdict", "Remark", "ValidationResult", "validate"),
     "reading.input_faults": ("BadInput", "InputFault"),
 }
 _OF_CORE = {
     "plan.update_forecast": ("PodsAndGpus",),
-    "resources.manifest_changes": ("FieldDependents", "ManifestFieldChange"),
+    "resources.edited_manifest_fields": ("FieldDependence", "ManifestChange"),
 }
 _HOMES = {
     name: f"{package}.{module}"
@@ -61,12 +61,12 @@ __all__ = (
     "Cluster",
     "Comparison",
     "Difference",
-    "EditEffect",
+    "Edit",
     "Explanation",
-    "FieldDependents",
+    "FieldDependence",
     "GatedPod",
     "InputFault",
-    "ManifestFieldChange",
+    "ManifestChange",
     "ManifestVerdict",
     "NewSet",
     "OperatorUpgrade",
@@ -75,12 +75,12 @@ __all__ = (
     "PodState",
     "PodsAndGpus",
     "Reasoned",
+    "Remark",
     "ReplicaState",
     "ServingDuringEdit",
     "SetState",
     "Table",
     "Termination",
-    "ValidationMessage",
     "ValidationResult",
     "Waiting",
     "WithheldStep",

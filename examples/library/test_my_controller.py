@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from grove_core.testing import RandomCluster, Snapshot, any_clusters, breached_cliques, pods_deleted_by_decision
+from grove_core.testing import RandomCluster, Snapshot, any_clusters, breached_cliques, removed_pods
 
 
 def my_controller(snapshot: Snapshot) -> list[str]:
@@ -14,5 +14,5 @@ def test_no_ready_pod_of_a_replica_without_a_breach_is_deleted(cluster: RandomCl
     snapshot = cluster.snapshot
     breached = breached_cliques(snapshot)
     replicas = {clique.replica_index for clique in snapshot.cliques if clique.ref.name in breached}
-    for clique, pod in pods_deleted_by_decision(snapshot, my_controller(snapshot), only_terminations=True):
+    for clique, pod in removed_pods(snapshot, my_controller(snapshot), only_terminations=True):
         assert not pod.ready or clique.replica_index in replicas

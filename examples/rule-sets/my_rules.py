@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from grove_core import Snapshot, SparedReplica, rule_set, sparing_rule_set
+from grove_core import Snapshot, SparedReplica, rule_set, rule_set_that_spares
 
 
 def replicas_on_drained_nodes(snapshot: Snapshot) -> Iterator[SparedReplica]:
@@ -13,4 +13,4 @@ def replicas_on_drained_nodes(snapshot: Snapshot) -> Iterator[SparedReplica]:
                 yield SparedReplica(replica, f"pod {pod.name} on node {pod.node} is being evicted")
 
 
-careful = sparing_rule_set("careful", rule_set("field"), replicas_on_drained_nodes)
+careful = rule_set_that_spares("careful", rule_set("field"), replicas_on_drained_nodes)

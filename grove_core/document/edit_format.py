@@ -24,7 +24,7 @@ from grove_core.plan.update_forecast import (
     UpdateForecast,
     UpdateStage,
 )
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import FieldDependence, ManifestChange
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ def edit_forecast_from_json(raw: Json) -> EditForecast:
     return EditForecast(changes, update, uncollected, lacks, hidden)
 
 
-def _change_as_json(change: ManifestFieldChange) -> Json:
+def _change_as_json(change: ManifestChange) -> Json:
     return {
         "path": change.path,
         **thaw_json(change.values),
@@ -60,11 +60,11 @@ def _change_as_json(change: ManifestFieldChange) -> Json:
     }
 
 
-def _change_from_json(raw: Json) -> ManifestFieldChange:
-    return ManifestFieldChange(
+def _change_from_json(raw: Json) -> ManifestChange:
+    return ManifestChange(
         require_text(raw["path"]),
         frozen({key: raw[key] for key in ("before", "after") if key in raw}),
-        FieldDependents(raw["dependence"]),
+        FieldDependence(raw["dependence"]),
         tuple(map(require_text, require_list(raw.get("cliques", [])))),
     )
 

@@ -11,7 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.serving_parts import ServingPart
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import FieldDependence, ManifestChange
 from grove_core.resources.pod_spec_gpus import gpu_count_of_pod_spec
 from grove_core.resources.podcliqueset_spec import SetSpec, first_templates_by_name
 
@@ -208,11 +208,11 @@ class EditForecast(Struct, frozen=True):
         hidden: fields, without values, that a capture redacted and that count as unchanged (ED-015).
     """
 
-    changes: tuple[ManifestFieldChange, ...]
+    changes: tuple[ManifestChange, ...]
     update: UpdateForecast | None
     uncollected: tuple[UncollectedObjectCounts, ...] = ()
     lacks: tuple[str, ...] = ()
-    hidden: tuple[ManifestFieldChange, ...] = ()
+    hidden: tuple[ManifestChange, ...] = ()
 
     @property
     def may_change_more(self) -> bool:
@@ -220,9 +220,9 @@ class EditForecast(Struct, frozen=True):
         return may_change_more(self.hidden)
 
 
-def may_change_more(hidden: Iterable[ManifestFieldChange]) -> bool:
+def may_change_more(hidden: Iterable[ManifestChange]) -> bool:
     """Return whether one of some fields that are not compared is more than metadata (ED-015)."""
-    return any(one.dependence is not FieldDependents.METADATA for one in hidden)
+    return any(one.dependence is not FieldDependence.METADATA for one in hidden)
 
 
 def pod_and_gpu_counts_of_new_set(spec: SetSpec) -> PodsAndGpus:
@@ -244,6 +244,6 @@ def _parts_during_update(update: UpdateForecast) -> Iterator[PartDuringUpdate]:
         yield PartDuringUpdate(one.part, one.template, one.needed, one.wanted, there, low, one.serving)
 
 
-def cliques_with_changed_pods(changes: Iterable[ManifestFieldChange]) -> frozenset[str]:
+def cliques_with_changed_pods(changes: Iterable[ManifestChange]) -> frozenset[str]:
     """Return the names of the cliques whose pods depend on a changed field."""
-    return frozenset(name for one in changes if one.dependence is FieldDependents.PODS for name in one.cliques)
+    return frozenset(name for one in changes if one.dependence is FieldDependence.PODS for name in one.cliques)

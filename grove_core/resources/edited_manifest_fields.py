@@ -16,7 +16,7 @@ _PLAIN_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @unique
-class FieldDependents(Enum):
+class FieldDependence(Enum):
     """What depends on a field of a PodCliqueSet (ED-001)."""
 
     PODS = "Pods"
@@ -33,7 +33,7 @@ class FieldDependents(Enum):
     """Other objects of the set."""
 
 
-class ManifestFieldChange(NamedTuple):
+class ManifestChange(NamedTuple):
     """One field that an edit changes.
 
     Attributes:
@@ -45,7 +45,7 @@ class ManifestFieldChange(NamedTuple):
 
     path: str
     values: FrozenMap
-    dependence: FieldDependents
+    dependence: FieldDependence
     cliques: tuple[str, ...] = ()
 
     @property
@@ -63,18 +63,18 @@ _DURATION: Final = ".terminationDelay"
 _DEPENDENCE_BY_PATH: Final = tuple(
     (re.compile(pattern), found)
     for pattern, found in (
-        (r"metadata\.", FieldDependents.METADATA),
-        (r"spec\.replicas$", FieldDependents.REPLICAS),
-        (r"spec\.template\.priorityClassName$", FieldDependents.PODS),
-        (r"spec\.template\.cliques\[([^]]+)\]\.(?:labels|annotations|spec\.podSpec)\b", FieldDependents.PODS),
-        (r"spec\.template\.cliques\[[^]]+\]\.spec\.replicas$", FieldDependents.NEW_PARTS),
-        (r"spec\.template\.podCliqueScalingGroups\[[^]]+\]\.replicas$", FieldDependents.NEW_PARTS),
-        (r"spec\.template\.(?:.*\.)?(?:minAvailable|terminationDelay)$", FieldDependents.TERMINATION),
+        (r"metadata\.", FieldDependence.METADATA),
+        (r"spec\.replicas$", FieldDependence.REPLICAS),
+        (r"spec\.template\.priorityClassName$", FieldDependence.PODS),
+        (r"spec\.template\.cliques\[([^]]+)\]\.(?:labels|annotations|spec\.podSpec)\b", FieldDependence.PODS),
+        (r"spec\.template\.cliques\[[^]]+\]\.spec\.replicas$", FieldDependence.NEW_PARTS),
+        (r"spec\.template\.podCliqueScalingGroups\[[^]]+\]\.replicas$", FieldDependence.NEW_PARTS),
+        (r"spec\.template\.(?:.*\.)?(?:minAvailable|terminationDelay)$", FieldDependence.TERMINATION),
     )
 )
 
 
-def manifest_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[ManifestFieldChange, ...]:
+def manifest_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[ManifestChange, ...]:
     """Return the fields that differ between two manifests of a set, in the order of the second one (ED-001).
 
     Args:
@@ -104,17 +104,17 @@ def _names_of_cliques(manifest: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(str(one.get("name")) for one in items if isinstance(one, Mapping))
 
 
-def _change(path: str, before: object, after: object, cliques: tuple[str, ...]) -> ManifestFieldChange:
+def _change(path: str, before: object, after: object, cliques: tuple[str, ...]) -> ManifestChange:
     given = {"before": before, "after": after}
     values = FrozenMap({key: freeze(value) for key, value in given.items() if value is not ABSENT})
     for pattern, dependence in _DEPENDENCE_BY_PATH:
         match = pattern.match(path)
-        if match is not None and dependence is FieldDependents.PODS:
+        if match is not None and dependence is FieldDependence.PODS:
             named = (match[1],) if pattern.groups else cliques
-            return ManifestFieldChange(path, values, dependence, named)
+            return ManifestChange(path, values, dependence, named)
         if match is not None:
-            return ManifestFieldChange(path, values, dependence)
-    return ManifestFieldChange(path, values, FieldDependents.OBJECTS)
+            return ManifestChange(path, values, dependence)
+    return ManifestChange(path, values, FieldDependence.OBJECTS)
 
 
 def _differences(before: object, after: object, path: str) -> Iterator[tuple[str, object, object]]:

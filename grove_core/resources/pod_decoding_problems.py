@@ -1,4 +1,4 @@
-"""Every problem of a pod that does not decode (IN-030): each field of :mod:`pod_fields` is checked by its type."""
+"""Every problem of a pod that does not decode (IN-030): each field of :mod:`decoded_pod` is checked by its type."""
 
 from types import NoneType
 from typing import get_args

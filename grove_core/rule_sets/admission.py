@@ -29,7 +29,7 @@ class ManifestToAdmit(NamedTuple):
     classes: Collection[str] | None
 
 
-class AdmissionFunctions(Struct, frozen=True):
+class AdmissionBehaviour(Struct, frozen=True):
     """Admission by one operator.
 
     Attributes:
@@ -60,5 +60,5 @@ def _nothing_more(raw: Mapping[str, object]) -> Mapping[str, object]:
     return raw
 
 
-ADMISSION_BY_DESIGN: Final = AdmissionFunctions(_nothing_more, _objections_by_design, _warnings_by_design)
+ADMISSION_BY_DESIGN: Final = AdmissionBehaviour(_nothing_more, _objections_by_design, _warnings_by_design)
 """A topology that is named while topology-aware scheduling is off is refused; constraints alone have no effect."""

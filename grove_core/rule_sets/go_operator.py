@@ -34,7 +34,7 @@ from grove_core.areas.workload.field.upgrade_restart import HASH_FORMS
 from grove_core.areas.workload.field.wants import withhold_changes_of_unwatched_objects, workload_result_by_go_operator
 from grove_core.kernel.admission import AdmissionWarning, DenialReason
 from grove_core.kernel.frozen import FrozenDict
-from grove_core.rule_sets.admission import AdmissionFunctions, ManifestToAdmit
+from grove_core.rule_sets.admission import AdmissionBehaviour, ManifestToAdmit
 from grove_core.rule_sets.mnnvl import MnnvlBehaviour, MnnvlDecision
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -88,9 +88,9 @@ def _warnings(given: ManifestToAdmit) -> Iterator[AdmissionWarning]:
     return go_operator_warnings(given.subject, given.new, given.old, given.configuration, given.written)
 
 
-def _admission(release: str) -> AdmissionFunctions:
+def _admission(release: str) -> AdmissionBehaviour:
     """Return the admission of schedulers, topology constraints and roles (WF-160 to WF-166)."""
-    return AdmissionFunctions(
+    return AdmissionBehaviour(
         _defaults, partial(_objections, refuses_pack_domain=release not in _BEFORE_PACK), _warnings
     )
 

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from grove_core.areas.gang_termination.design.judge import judge_breached_cliques_by_design
 from grove_core.areas.gang_termination.design.wants import gang_termination_by_design, replica_fates_by_design
-from grove_core.areas.gang_termination.termination_result import LostNodeEvictions, TerminationResult
+from grove_core.areas.gang_termination.termination_result import LostNodeResult, TerminationResult
 from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.areas.scheduling.judge import judge_gang_backends
 from grove_core.areas.scheduling.verdicts import GangBackends
@@ -15,7 +15,7 @@ from grove_core.areas.workload.design.wants import workload_result_by_design
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
 from grove_core.kernel.decisions import AreaResult
 from grove_core.resources.node_loss import NodesByName
-from grove_core.rule_sets.admission import ADMISSION_BY_DESIGN, AdmissionFunctions
+from grove_core.rule_sets.admission import ADMISSION_BY_DESIGN, AdmissionBehaviour
 from grove_core.rule_sets.mnnvl import MNNVL_BY_DESIGN, MnnvlBehaviour
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -58,11 +58,11 @@ class RuleSet:
     gang_termination: Callable[[Snapshot], TerminationResult]
     replica_fates: Callable[[Snapshot], SetReplicaFates] = _replica_fates_by_design
     default_delay: timedelta | None = None
-    lost_nodes: Callable[[Snapshot, NodesByName], LostNodeEvictions] | None = None
+    lost_nodes: Callable[[Snapshot, NodesByName], LostNodeResult] | None = None
     gang_backends: Callable[[Snapshot], GangBackends] = judge_gang_backends
     workload: WorkloadBehaviour = workload_result_by_design
     mnnvl: MnnvlBehaviour = MNNVL_BY_DESIGN
-    admission: AdmissionFunctions = ADMISSION_BY_DESIGN
+    admission: AdmissionBehaviour = ADMISSION_BY_DESIGN
     withholds: Callable[[Snapshot, AreaResult], AreaResult] = _nothing_withheld
     computes_status_when_scheduled: bool = True
     delays_statuses: bool = True

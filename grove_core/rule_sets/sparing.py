@@ -42,7 +42,7 @@ Spares: TypeAlias = Callable[[Snapshot], Iterable[SparedReplica]]
 """A function of a snapshot alone: the same snapshot gives the same replicas."""
 
 
-def sparing_rule_set(name: str, base: RuleSet, spares: Spares) -> RuleSet:
+def rule_set_that_spares(name: str, base: RuleSet, spares: Spares) -> RuleSet:
     """Return a rule set that behaves as another one, except that some replicas are not terminated (LB-007).
 
     It terminates nothing that ``base`` does not terminate. A PodClique of a spared replica is still deleted with

@@ -12,24 +12,24 @@ from grove_core.plan.plan import Plan
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.check import Effort, check_all, check_history, check_snapshot, invariants_for
-from grove_core.testing.cluster_builder import RandomClusterSizes, random_cluster_from_bytes
+from grove_core.testing.cluster_builder import Sizes, cluster_of
 from grove_core.testing.cluster_state_machine import ClusterWorld
 from grove_core.testing.controller_under_test import Controller, Deletions
 from grove_core.testing.events import Event, EventKind
 from grove_core.testing.invariants.invariant import History, Invariant, InvariantViolated, Round, Violation
 from grove_core.testing.invariants.invariant_lists import FIELD_INVARIANTS, INVARIANTS
 from grove_core.testing.played_cluster import PlayedCluster
-from grove_core.testing.random_cluster import RandomCluster, cluster_with_all_pods_lost
-from grove_core.testing.removed_pods import breached_cliques, breached_since, pods_deleted_by_decision
+from grove_core.testing.random_cluster import RandomCluster, stormy
+from grove_core.testing.removed_pods import breached_cliques, breached_since, removed_pods
 from grove_core.testing.strategies import (
     any_clusters,
     busy_clusters,
     clusters,
     event_sequences,
     events,
-    nearly_all_breached_clusters,
     sets,
     snapshots,
+    storms,
 )
 
 __all__ = (
@@ -48,9 +48,9 @@ __all__ = (
     "Plan",
     "PlayedCluster",
     "RandomCluster",
-    "RandomClusterSizes",
     "Round",
     "RuleSet",
+    "Sizes",
     "Snapshot",
     "Violation",
     "any_clusters",
@@ -60,16 +60,16 @@ __all__ = (
     "check_all",
     "check_history",
     "check_snapshot",
-    "cluster_with_all_pods_lost",
+    "cluster_of",
     "clusters",
     "event_sequences",
     "events",
     "invariants_for",
-    "nearly_all_breached_clusters",
-    "pods_deleted_by_decision",
-    "random_cluster_from_bytes",
+    "removed_pods",
     "sets",
     "snapshots",
+    "storms",
+    "stormy",
 )
 
 

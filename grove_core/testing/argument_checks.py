@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from grove_core.plan.plan import Plan
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.testing.cluster_builder import RandomClusterSizes
+from grove_core.testing.cluster_builder import Sizes
 from grove_core.testing.events import EventKind
 from grove_core.testing.invariants.invariant import Invariant
 from grove_core.testing.random_cluster import RandomCluster
@@ -26,7 +26,7 @@ def require_controller(given: object) -> None:
 
 def require_sizes(given: object) -> None:
     """Raise TypeError for what is no Sizes."""
-    if not isinstance(given, RandomClusterSizes):
+    if not isinstance(given, Sizes):
         raise TypeError(f"sizes is a Sizes, as Sizes(pods=2); got {value_text_for_message(given)}")
 
 

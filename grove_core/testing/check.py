@@ -21,7 +21,7 @@ from grove_core.testing.argument_checks import (
     require_sizes,
     value_text_for_message,
 )
-from grove_core.testing.cluster_builder import RandomClusterSizes
+from grove_core.testing.cluster_builder import Sizes
 from grove_core.testing.controller_under_test import Controller, decide_with_controller
 from grove_core.testing.events import Event, EventKind
 from grove_core.testing.history_lines import lines_of_round, lines_of_snapshot
@@ -57,7 +57,7 @@ class Effort:
     snapshots: int = 500
     histories: int = 200
     events: int = 12
-    sizes: RandomClusterSizes = RandomClusterSizes()  # noqa: RUF009 - it is frozen
+    sizes: Sizes = Sizes()  # noqa: RUF009 - it is frozen
     kinds: frozenset[EventKind] = _EVERY_EVENT
     seed: int | None = 0
     shrink: bool = True

@@ -59,7 +59,7 @@ POD_STATES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class RandomClusterSizes:
+class Sizes:
     """The largest sizes that are drawn; each is at least 1.
 
     Attributes:
@@ -87,7 +87,7 @@ class RandomClusterDecoder:
         self,
         tape: ByteChoices,
         name: str = "llm",
-        sizes: RandomClusterSizes = RandomClusterSizes(),
+        sizes: Sizes = Sizes(),
         start: datetime = START,
     ) -> None:
         self.tape = tape
@@ -248,9 +248,7 @@ class RandomClusterDecoder:
         )
 
 
-def random_cluster_from_bytes(
-    data: bytes, name: str = "llm", sizes: RandomClusterSizes = RandomClusterSizes(), start: datetime = START
-) -> RandomCluster:
+def cluster_of(data: bytes, name: str = "llm", sizes: Sizes = Sizes(), start: datetime = START) -> RandomCluster:
     """Decode a byte string; every byte string is a cluster, and the empty one is the plainest.
 
     Args:

@@ -79,7 +79,7 @@ def snapshot_with_short_repr(snapshot: Snapshot) -> DrawnSnapshot:
     return DrawnSnapshot(**{name: getattr(snapshot, name) for name in snapshot.__struct_fields__})
 
 
-def cluster_with_all_pods_lost(generated: RandomCluster) -> RandomCluster:
+def stormy(generated: RandomCluster) -> RandomCluster:
     """Return the cluster with every pod lost, everything once available, and stored conditions as breaches.
 
     Args:

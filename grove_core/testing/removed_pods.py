@@ -15,7 +15,7 @@ from grove_core.testing.controller_under_test import Deletions, objects_named_by
 from grove_core.testing.invariants.reference_verdicts import verdicts_required_by_specification
 
 
-def pods_deleted_by_decision(
+def removed_pods(
     snapshot: Snapshot, decision: Plan | Deletions, *, only_terminations: bool = False
 ) -> Iterator[tuple[PodClique, Pod]]:
     """Yield the pods that a decision deletes, each with its PodClique: those named, and those of deleted PodCliques.

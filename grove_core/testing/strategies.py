@@ -14,19 +14,19 @@ from grove_core.testing.argument_checks import require_count, require_event_kind
 from grove_core.testing.cluster_builder import (
     STARTS,
     RandomClusterDecoder,
-    RandomClusterSizes,
-    random_cluster_from_bytes,
+    Sizes,
+    cluster_of,
 )
 from grove_core.testing.events import Event, EventKind
-from grove_core.testing.random_cluster import RandomCluster, cluster_with_all_pods_lost, snapshot_with_short_repr
+from grove_core.testing.random_cluster import RandomCluster, snapshot_with_short_repr, stormy
 from grove_core.testing.tape import ByteChoices
 
-_SIZES: Final = RandomClusterSizes()
+_SIZES: Final = Sizes()
 _LONG, _SHORT, _NUMBER, _BUSY = 400, 150, 255, 4
 LEFT_OUT: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 
 
-def sets(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[PodCliqueSet]:
+def sets(sizes: Sizes = _SIZES) -> st.SearchStrategy[PodCliqueSet]:
     """PodCliqueSets that admission accepts, some of them being deleted, some without a termination delay.
 
     Args:
@@ -44,7 +44,7 @@ def sets(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[PodCliqueSet]:
     return st.binary(max_size=_LONG).map(lambda data: RandomClusterDecoder(ByteChoices(data), sizes=sizes).root())
 
 
-def clusters(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
+def clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
     """Arbitrary clusters; most of their parts are healthy, and they shrink to a set of one ready pod.
 
     Args:
@@ -61,7 +61,7 @@ def clusters(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[RandomClus
     return _drawn_clusters(sizes, 0, STARTS[:1])
 
 
-def busy_clusters(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
+def busy_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
     """Clusters with replicas, scaling groups, updates, deletions and old conditions, which ``clusters`` seldom draws.
 
     Args:
@@ -78,7 +78,7 @@ def busy_clusters(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[Rando
     return _drawn_clusters(sizes, _SHORT, STARTS[:1])
 
 
-def nearly_all_breached_clusters(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
+def storms(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
     """Clusters in which nearly everything is breached, for longer or shorter than its delay.
 
     Args:
@@ -95,7 +95,7 @@ def nearly_all_breached_clusters(sizes: RandomClusterSizes = _SIZES) -> st.Searc
     return _drawn_storms(sizes, STARTS[:1])
 
 
-def any_clusters(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
+def any_clusters(sizes: Sizes = _SIZES) -> st.SearchStrategy[RandomCluster]:
     """Clusters of the three strategies above at several times of the day, and storms in a set that is being deleted.
 
     Nearly half of them are busy clusters (LT-011).
@@ -114,37 +114,33 @@ def any_clusters(sizes: RandomClusterSizes = _SIZES) -> st.SearchStrategy[Random
     return _mixed(sizes, _BUSY)
 
 
-def mostly_breached_clusters(sizes: RandomClusterSizes) -> st.SearchStrategy[RandomCluster]:
+def mostly_breached_clusters(sizes: Sizes) -> st.SearchStrategy[RandomCluster]:
     """Clusters as above, but most of them storms: the invariants are about terminations."""
     return _mixed(sizes, 1)
 
 
-def _mixed(sizes: RandomClusterSizes, shares: int) -> st.SearchStrategy[RandomCluster]:
+def _mixed(sizes: Sizes, shares: int) -> st.SearchStrategy[RandomCluster]:
     """Busy clusters in this number of shares, any clusters in one, storms in two, and as many in a deleted set."""
     busy = (_drawn_clusters(sizes, _SHORT, STARTS) for _ in range(shares))
     any_size, lost = _drawn_clusters(sizes, 0, STARTS), _drawn_storms(sizes, STARTS)
     return st.one_of(*busy, lost, any_size, lost.map(_being_deleted))
 
 
-def _drawn_clusters(
-    sizes: RandomClusterSizes, least: int, starts: Sequence[datetime]
-) -> st.SearchStrategy[RandomCluster]:
+def _drawn_clusters(sizes: Sizes, least: int, starts: Sequence[datetime]) -> st.SearchStrategy[RandomCluster]:
     require_sizes(sizes)
     data = st.binary(min_size=least, max_size=_LONG)
-    return st.builds(random_cluster_from_bytes, data, sizes=st.just(sizes), start=st.sampled_from(starts))
+    return st.builds(cluster_of, data, sizes=st.just(sizes), start=st.sampled_from(starts))
 
 
-def _drawn_storms(sizes: RandomClusterSizes, starts: Sequence[datetime]) -> st.SearchStrategy[RandomCluster]:
-    return st.one_of(_drawn_clusters(sizes, 0, starts), _drawn_clusters(sizes, _SHORT, starts)).map(
-        cluster_with_all_pods_lost
-    )
+def _drawn_storms(sizes: Sizes, starts: Sequence[datetime]) -> st.SearchStrategy[RandomCluster]:
+    return st.one_of(_drawn_clusters(sizes, 0, starts), _drawn_clusters(sizes, _SHORT, starts)).map(stormy)
 
 
 def _being_deleted(start: RandomCluster) -> RandomCluster:
     return replace(start, root=replace(start.root, deleting=True))
 
 
-def snapshots(sizes: RandomClusterSizes = _SIZES, *, incomplete: bool = False) -> st.SearchStrategy[Snapshot]:
+def snapshots(sizes: Sizes = _SIZES, *, incomplete: bool = False) -> st.SearchStrategy[Snapshot]:
     """Snapshots of such clusters, as a controller gets them.
 
     Args:

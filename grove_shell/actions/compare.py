@@ -19,7 +19,7 @@ from grove_core.document.step_writing import reason_as_json, ref_as_json
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.update_forecast import may_change_more
-from grove_core.resources.edited_manifest_fields import ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.resources.podcliqueset_spec import ON_DELETE, ROLLING_RECREATE
 from grove_shell.actions.command_input import CommandInput, InputSource, read_input_and_print_problems
 from grove_shell.actions.findings_besides_plan import forecasts_with_input_findings, nothing_decided_message
@@ -193,7 +193,7 @@ def comparison_as_json(report: RuleSetComparisonReport) -> dict[str, Any]:
     }
 
 
-def _hidden_as_json(fields: Sequence[ManifestFieldChange]) -> dict[str, Any]:
+def _hidden_as_json(fields: Sequence[ManifestChange]) -> dict[str, Any]:
     """Return the paths of the fields of a set that a capture redacted (ED-015); empty where there is none."""
     return {"notCompared": [one.path for one in fields]} if fields else {}
 

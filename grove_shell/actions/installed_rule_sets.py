@@ -8,7 +8,7 @@ from traceback import extract_tb
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from grove_core.areas.gang_termination.termination_result import LostNodeEvictions, TerminationResult
+from grove_core.areas.gang_termination.termination_result import LostNodeResult, TerminationResult
 from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.workload.verdicts import WorkloadResult
@@ -28,7 +28,7 @@ _RESULTS: Final = MappingProxyType(
     {
         "gang_termination": TerminationResult,
         "replica_fates": SetReplicaFates,
-        "lost_nodes": LostNodeEvictions,
+        "lost_nodes": LostNodeResult,
         "gang_backends": GangBackends,
         "workload": WorkloadResult,
         "withholds": AreaResult,

@@ -7,7 +7,7 @@ from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, RemovedManifest
 from grove_core.plan.update_forecast import PodsAndGpus
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import FieldDependence, ManifestChange
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
@@ -40,12 +40,12 @@ def with_manifest_findings(
     return replace(forecast, edit=replace(edit, uncollected=found)) if found else forecast
 
 
-def _touches_other_kinds(dependence: FieldDependents) -> bool:
+def _touches_other_kinds(dependence: FieldDependence) -> bool:
     """Return whether a field touches objects of other kinds than PodCliques and pods."""
     match dependence:
-        case FieldDependents.NEW_PARTS | FieldDependents.REPLICAS | FieldDependents.OBJECTS:
+        case FieldDependence.NEW_PARTS | FieldDependence.REPLICAS | FieldDependence.OBJECTS:
             return True
-        case FieldDependents.PODS | FieldDependents.TERMINATION | FieldDependents.METADATA:
+        case FieldDependence.PODS | FieldDependence.TERMINATION | FieldDependence.METADATA:
             return False
         case _:
             assert_never(dependence)
@@ -68,7 +68,7 @@ def edited_objects(loaded: LoadedInput, snapshots: Iterable[Snapshot]) -> tuple[
 
 def redacted_manifest_fields(
     loaded: LoadedInput, snapshots: Iterable[Snapshot]
-) -> dict[str, tuple[ManifestFieldChange, ...]]:
+) -> dict[str, tuple[ManifestChange, ...]]:
     """Return the fields that are not compared (ED-015), by ``namespace/name`` of the sets of some snapshots."""
     return {name: loaded.hidden[name] for name in sorted(_names_of(snapshots) & loaded.hidden.keys())}
 

@@ -22,7 +22,7 @@ from grove_core.plan.update_forecast import (
     pod_and_gpu_counts_of_new_set,
 )
 from grove_core.resources.api_names import POD_GROUP_KIND
-from grove_core.resources.edited_manifest_fields import ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.resources.pod import FINISHED_PHASES, Pod, active_pods
 from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet
 from grove_core.rule_sets.rule_set import RuleSet
@@ -52,7 +52,7 @@ def forecast_with_edit(
     forecast: Forecast,
     snapshot: Snapshot,
     rules: RuleSet,
-    changes: Mapping[str, tuple[ManifestFieldChange, ...]],
+    changes: Mapping[str, tuple[ManifestChange, ...]],
     stored: Mapping[str, PodCliqueSet],
     work: int = MOST_WORK,
     progress: Callable[[UpdateStage], None] | None = None,
@@ -91,7 +91,7 @@ def _uncollected_parts(snapshot: Snapshot, before: PodCliqueSet | None) -> tuple
     return tuple(sorted({kind for root in roots for kind in uncollected_part_kinds(replace(snapshot, root=root))}))
 
 
-def _changes_as_stored(changes: Iterable[ManifestFieldChange], rules: RuleSet) -> Iterator[ManifestFieldChange]:
+def _changes_as_stored(changes: Iterable[ManifestChange], rules: RuleSet) -> Iterator[ManifestChange]:
     """Yield the changes, with the default terminationDelay of the rules in place of an absent one (GF-001)."""
     for change in changes:
         if change.path != _DELAY or change.after is not None or rules.default_delay is None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from grove_core.document.edit_format import edit_as_json
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate, PodsAndGpus, UpdateForecast
-from grove_core.resources.edited_manifest_fields import ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_shell.library.objects import qualified_name
 from grove_shell.library.tables import Table, table_of
 
@@ -32,7 +32,7 @@ class ServingDuringEdit(NamedTuple):
     after: int
 
 
-class EditEffect(NamedTuple):
+class Edit(NamedTuple):
     """What an edit does to one set, if every new pod is placed and is ready before the next stage.
 
     Attributes:
@@ -49,7 +49,7 @@ class EditEffect(NamedTuple):
     """
 
     set: str
-    changes: tuple[ManifestFieldChange, ...]
+    changes: tuple[ManifestChange, ...]
     restarts: PodsAndGpus | None
     removes: PodsAndGpus | None
     terminates: PodsAndGpus | None
@@ -79,16 +79,16 @@ def new_sets_of(forecasts: Iterable[Forecast]) -> Table[NewSet]:
     return table_of(NewSet, (NewSet(name, one.pods, one.gpus) for name, one in created if one is not None))
 
 
-def edits_of(forecasts: Iterable[Forecast]) -> Table[EditEffect]:
+def edits_of(forecasts: Iterable[Forecast]) -> Table[Edit]:
     """Return the edits in some forecasts."""
-    return table_of(EditEffect, _edits(forecasts))
+    return table_of(Edit, _edits(forecasts))
 
 
-def _edits(forecasts: Iterable[Forecast]) -> Iterator[EditEffect]:
+def _edits(forecasts: Iterable[Forecast]) -> Iterator[Edit]:
     for forecast in forecasts:
         if forecast.edit is not None:
             update = forecast.edit.update
-            yield EditEffect(
+            yield Edit(
                 set=qualified_name(forecast.root),
                 changes=forecast.edit.changes,
                 restarts=None if update is None else update.restarted,

@@ -16,7 +16,7 @@ from grove_shell.actions.findings_besides_plan import nothing_decided_message
 from grove_shell.actions.planned_input import PlannedInput, PlanOptions, plan_input
 from grove_shell.library.arguments import Sets, time_span_from_argument
 from grove_shell.library.cluster import Cluster, require_cluster
-from grove_shell.library.edits import EditEffect, NewSet, ServingDuringEdit, edits_of, new_sets_of
+from grove_shell.library.edits import Edit, NewSet, ServingDuringEdit, edits_of, new_sets_of
 from grove_shell.library.html_tables import html_page_of_tables, html_table
 from grove_shell.library.objects import cause_sentences_of_entry, qualified_name
 from grove_shell.library.scheduling_gates import GatedPod, gated_pods_in
@@ -78,7 +78,7 @@ class Plan:
         return table_of(Waiting, sorted(found, key=lambda one: (one.until is None, one.until, one.set, one.replica)))
 
     @property
-    def edits(self) -> Table[EditEffect]:
+    def edits(self) -> Table[Edit]:
         """What the manifests among the input do to stored sets."""
         return edits_of(self._forecasts)
 

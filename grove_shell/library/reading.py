@@ -72,7 +72,7 @@ def read(
     Args:
         sources: paths of files and folders, open files, and objects as dicts; their order does not matter.
         rules: the operator that acts: ``auto`` for the one that the objects show, a name of ``grove rules``, or a
-            RuleSet, as :func:`grove_core.sparing_rule_set` returns one.
+            RuleSet, as :func:`grove_core.rule_set_that_spares` returns one.
         now: the time to plan at, with a time zone; ``dump`` for the newest time in the input, ``clock`` for the
             computer's. Without it, the time of the input where that is older than an hour.
         namespace: the one to read, also of manifests that name none.

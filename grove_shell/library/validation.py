@@ -25,7 +25,7 @@ from grove_shell.views.validation.validation_page import JudgedManifest, validat
 Path: TypeAlias = str | PathLike[str]
 
 
-class ValidationMessage(NamedTuple):
+class Remark(NamedTuple):
     """A problem or a warning.
 
     Attributes:
@@ -55,8 +55,8 @@ class ManifestVerdict(NamedTuple):
     file: str
     object: str
     refused: bool
-    problems: tuple[ValidationMessage, ...]
-    warnings: tuple[ValidationMessage, ...]
+    problems: tuple[Remark, ...]
+    warnings: tuple[Remark, ...]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -80,12 +80,12 @@ class ValidationResult:
         return table_of(ManifestVerdict, (one for one in self.manifests if one.refused))
 
     @property
-    def problems(self) -> Table[ValidationMessage]:
+    def problems(self) -> Table[Remark]:
         """What cannot be read or judged, which is of no verdict in ``manifests``, and why manifests are refused."""
         refusals = [one for verdict in self.manifests for one in verdict.problems]
         faults = [_fault(one) for one in self.internals.faults]
         is_empty = not (self.internals.judged or faults)
-        return table_of(ValidationMessage, [*faults, *([self._nothing_judged()] if is_empty else []), *refusals])
+        return table_of(Remark, [*faults, *([self._nothing_judged()] if is_empty else []), *refusals])
 
     @property
     def faulty_files(self) -> tuple[str, ...]:
@@ -93,12 +93,10 @@ class ValidationResult:
         return tuple(dict.fromkeys(one.file for one in self.internals.faults))
 
     @property
-    def warnings(self) -> Table[ValidationMessage]:
+    def warnings(self) -> Table[Remark]:
         """What is allowed and probably not meant."""
         others = (_verdict(judged, self._positions) for judged in self.internals.warned)
-        return table_of(
-            ValidationMessage, (one for verdict in chain(self.manifests, others) for one in verdict.warnings)
-        )
+        return table_of(Remark, (one for verdict in chain(self.manifests, others) for one in verdict.warnings))
 
     @property
     def ok(self) -> bool:
@@ -129,10 +127,10 @@ class ValidationResult:
         """Return it as text."""
         return format_json_document(self.to_dict())
 
-    def _nothing_judged(self) -> ValidationMessage:
+    def _nothing_judged(self) -> Remark:
         found = ", ".join(f"{count} {kind}" for kind, count in self.internals.others.items()) or "no object"
         message = "nothing was judged: expected a PodCliqueSet or a ClusterTopology"
-        return ValidationMessage(", ".join(self.internals.files), None, "", "", message, found, "")
+        return Remark(", ".join(self.internals.files), None, "", "", message, found, "")
 
     @cached_property
     def _positions(self) -> FieldPositions:
@@ -192,19 +190,19 @@ def _verdict(judged: JudgedManifest, positions: FieldPositions) -> ManifestVerdi
     return ManifestVerdict(item.file, name, bool(refusals), problems, warnings)
 
 
-def _remarks(item: InputItem, found: Iterable[FieldRemark], positions: FieldPositions) -> Iterator[ValidationMessage]:
+def _remarks(item: InputItem, found: Iterable[FieldRemark], positions: FieldPositions) -> Iterator[Remark]:
     for one in found:
         place, why = positions.position_of(item, one.path), one.reason
         line = place[0] if place is not None else None
-        yield ValidationMessage(
+        yield Remark(
             item.file, line, _object_name(item), one.path, why.sentence, one.got, why.rule.requirement, item.document
         )
 
 
-def _fault(fault: InputFault) -> ValidationMessage:
+def _fault(fault: InputFault) -> Remark:
     expected, got = (fault.expected, fault.got) if fault.expected else (fault.got, "")
     message = expected if not got or expected.startswith(("may ", "unknown ")) else f"expected {expected}"
-    return ValidationMessage(fault.file, fault.line, fault.object, fault.path, message, got, "", fault.document)
+    return Remark(fault.file, fault.line, fault.object, fault.path, message, got, "", fault.document)
 
 
 def _object_name(item: InputItem) -> str:

@@ -13,7 +13,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.configuration import ComputeDomainFormatName, ServedApis, WorkloadApiLevel
 from grove_core.resources.crd_name_clashes import NamesInCrd
-from grove_core.resources.edited_manifest_fields import ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.resources.failed_write import FailedWrite
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -181,9 +181,9 @@ class LoadedInput(Struct, frozen=True):
     faults: tuple[InputFault, ...]
     ignored: Mapping[str, int]
     pods_without_clique: int
-    changes: Mapping[str, tuple[ManifestFieldChange, ...]] = field(default_factory=dict)
+    changes: Mapping[str, tuple[ManifestChange, ...]] = field(default_factory=dict)
     before: Mapping[str, PodCliqueSet] = field(default_factory=dict)
-    hidden: Mapping[str, tuple[ManifestFieldChange, ...]] = field(default_factory=dict)
+    hidden: Mapping[str, tuple[ManifestChange, ...]] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     cliques_without_pods: tuple[str, ...] = ()

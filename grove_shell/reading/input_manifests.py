@@ -22,7 +22,7 @@ from grove_shell.reading.manifest_admission import (
 
 if TYPE_CHECKING:
     from grove_core.plan.forecast import SetsOfSameName
-    from grove_core.resources.edited_manifest_fields import ManifestFieldChange
+    from grove_core.resources.edited_manifest_fields import ManifestChange
     from grove_core.resources.podcliqueset import PodCliqueSet
     from grove_core.rule_sets.rule_set import RuleSet
 
@@ -48,9 +48,9 @@ class InputManifests:
         self._configuration = configuration
         self._choose_rules = choose_rules
         self._items: list[InputItem] = []
-        self.changes: dict[tuple[str, str], tuple[ManifestFieldChange, ...]] = {}
+        self.changes: dict[tuple[str, str], tuple[ManifestChange, ...]] = {}
         self.before: dict[str, PodCliqueSet] = {}
-        self.hidden: dict[str, tuple[ManifestFieldChange, ...]] = {}
+        self.hidden: dict[str, tuple[ManifestChange, ...]] = {}
         self.kept: list[str] = []
         self.new_sets: dict[str, NewSetManifest] = {}
         self.same_names: dict[str, SetsOfSameName] = {}
@@ -137,7 +137,7 @@ class InputManifests:
         return self._choose_rules(cluster, newer)
 
 
-def _changes_of_edit(before: Mapping[str, Any], after: Mapping[str, Any]) -> "tuple[ManifestFieldChange, ...]":
+def _changes_of_edit(before: Mapping[str, Any], after: Mapping[str, Any]) -> "tuple[ManifestChange, ...]":
     from grove_core.resources.edited_manifest_fields import manifest_changes  # noqa: PLC0415 - dumps have no manifests (P11)
 
     return manifest_changes(before, after)

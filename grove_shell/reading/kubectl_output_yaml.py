@@ -41,7 +41,7 @@ class KubectlYamlConverter:
         """Return one item of a list, from its dash to the line break before the next one, as JSON.
 
         Raises:
-            OtherYaml: it is not in the form of kubectl, or has a problem.
+            NotKubectlYaml: it is not in the form of kubectl, or has a problem.
         """
         if not _BEGINS_ITEM.match(text) or not text.replace("\n", "").isprintable():
             raise NotKubectlYaml

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from grove_core.kernel.frozen import EMPTY
-from grove_core.resources.edited_manifest_fields import ABSENT, ManifestFieldChange, manifest_changes, paired_items
+from grove_core.resources.edited_manifest_fields import ABSENT, ManifestChange, manifest_changes, paired_items
 from grove_shell.redaction import is_redacted_text
 
 
 def with_hidden_values_kept(
     manifest: Mapping[str, Any], stored: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], tuple[ManifestFieldChange, ...]]:
+) -> tuple[Mapping[str, Any], tuple[ManifestChange, ...]]:
     """Return a manifest in which values that cannot be compared are those of the stored set, and their fields.
 
     A value cannot be compared where the stored one is a hash in place of a text, and the manifest has another text that

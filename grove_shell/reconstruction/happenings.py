@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED, SET_KIND
-from grove_core.resources.edited_manifest_fields import ManifestFieldChange, manifest_changes
+from grove_core.resources.edited_manifest_fields import ManifestChange, manifest_changes
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_shell.reading.audited_write import AuditedWrite
@@ -137,7 +137,7 @@ def _edited_paths(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     return f"{', '.join(changes[:_MOST_PATHS])}{more}"
 
 
-def _edit(change: ManifestFieldChange) -> str:
+def _edit(change: ManifestChange) -> str:
     values = (change.before, change.after)
     if not all(isinstance(value, str | int | None) and len(str(value)) <= _LONGEST_VALUE for value in values):
         return change.path

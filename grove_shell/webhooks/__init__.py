@@ -2,7 +2,7 @@
 
 ``admission_review`` parses and writes AdmissionReviews, and ``handlers`` has one function for each webhook.
 ``admission_cache`` holds what their verdicts depend on.
-``update_preview`` warns of what an update restarts, as a program of its own: ``namespace_preview`` is what a namespace
-allows, ``preview_lists`` reads the set, and ``edit_forecast`` forecasts its update.
+``update_preview`` warns of what an update restarts, as a program of its own: ``namespace_preview_settings`` is what
+a namespace allows, ``preview_input_reading`` reads the set, and ``edit_forecast`` forecasts its update.
 ``certificates`` makes, reads and serves certificates; ``certificate_rotation`` shares them and registers the authority.
 """

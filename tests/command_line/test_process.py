@@ -113,8 +113,8 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
     [
         (["operator"], "operator_and_webhooks", "run_operator", "on"),
         (["webhooks"], "operator_and_webhooks", "run_webhooks", "on"),
-        (["daemon", "--domain", "ml/fast", "--clique", "c"], "compute_domains", "run_daemon", "on"),
-        (["domain-controller"], "compute_domains", "run_domain_controller", "on"),
+        (["daemon", "--domain", "ml/fast", "--clique", "c"], "daemon_and_domain_controller", "run_daemon", "on"),
+        (["domain-controller"], "daemon_and_domain_controller", "run_domain_controller", "on"),
         (["plan", "-f", "x"], "plan", "plan_and_print", "off"),
     ],
 )

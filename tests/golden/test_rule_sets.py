@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import grove_shell as grove
-from grove_core import rule_set, sparing_rule_set
+from grove_core import rule_set, rule_set_that_spares
 from grove_core.document.document_writing import plan_document_as_json
 from grove_shell.views.renderers import format_yaml_document
 from tests.golden.reason_notation import abridged, with_later_rounds_in_short, write_reasons_in_notation
@@ -42,7 +42,7 @@ def test_lb008_the_plan_is_as_expected(folder: Path, monkeypatch: pytest.MonkeyP
     write_reasons_in_notation(monkeypatch)
     case: Json = yaml.load((folder / "spared.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     base = rule_set(case["base"])
-    careful = sparing_rule_set("careful", base, example().replicas_on_drained_nodes)
+    careful = rule_set_that_spares("careful", base, example().replicas_on_drained_nodes)
     plan, before = (
         grove.plan(grove.read(folder / "given.yaml", now=case["now"], rules=rules)) for rules in (careful, base)
     )

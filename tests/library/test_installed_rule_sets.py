@@ -87,7 +87,7 @@ class TestLB010:
         def first(snapshot: Snapshot) -> list[grove_core.SparedReplica]:
             return [grove_core.SparedReplica(snapshot.root.ref.at_replica(1), "it is in use")]
 
-        own = grove_core.sparing_rule_set("own", grove_core.rule_set("field"), first)
+        own = grove_core.rule_set_that_spares("own", grove_core.rule_set("field"), first)
         cluster = grove.read(DUMP, now=DUE, rules=own)
         assert cluster.rules.name == "own"
         assert grove.plan(cluster).terminations == ()
@@ -97,7 +97,7 @@ class TestLB010:
 
     @pytest.mark.parametrize("name", ["field", "design", "auto"])
     def test_a_rule_set_with_the_name_of_another_one_is_refused(self, name: str) -> None:
-        own = grove_core.sparing_rule_set(name, grove_core.rule_set("design"), lambda _: ())
+        own = grove_core.rule_set_that_spares(name, grove_core.rule_set("design"), lambda _: ())
         with pytest.raises(ValueError, match=f"rules is another rule set than the built-in one of its name '{name}'"):
             grove.read(DUMP, rules=own)
         if name == "design":

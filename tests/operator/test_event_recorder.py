@@ -18,7 +18,7 @@ from grove_core.resources.api_names import DOMAIN_KIND, SET_FINALIZER
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_core.testing import RandomCluster, nearly_all_breached_clusters
+from grove_core.testing import RandomCluster, storms
 from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.operator.event_recorder import EventRecorder, EventToWrite, kubernetes_events_of_plan
 from grove_shell.operator.step_check_before_send import attempt_of_deferred_termination
@@ -61,7 +61,7 @@ def test_op004_a_set_that_cannot_be_let_go_is_reported() -> None:
     )
 
 
-@given(nearly_all_breached_clusters(), st.sampled_from(["design", "field"]), st.integers(min_value=1, max_value=8))
+@given(storms(), st.sampled_from(["design", "field"]), st.integers(min_value=1, max_value=8))
 def test_op042_a_process_that_continues_a_termination_does_not_announce_it_again(
     generated: RandomCluster, rules: str, gone: int
 ) -> None:
@@ -80,7 +80,7 @@ def test_op042_a_process_that_continues_a_termination_does_not_announce_it_again
 
 
 @pytest.mark.req("OP-013")
-@given(nearly_all_breached_clusters(), st.sampled_from(["design", "field"]))
+@given(storms(), st.sampled_from(["design", "field"]))
 def test_op042_an_end_that_is_put_off_is_not_announced(generated: RandomCluster, rules: str) -> None:
     """Unlisted ones are reported as before."""
     start = generated.snapshot

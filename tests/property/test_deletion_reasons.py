@@ -8,10 +8,10 @@ from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
-from grove_core.testing import RandomCluster, clusters, nearly_all_breached_clusters
+from grove_core.testing import RandomCluster, clusters, storms
 
 
-@given(st.one_of(clusters(), nearly_all_breached_clusters()))
+@given(st.one_of(clusters(), storms()))
 def test_af007_an_object_has_the_reasons_of_the_step_that_deletes_it(generated: RandomCluster) -> None:
     plan = reconcile(generated.snapshot)
     deletions = {step.target: step for step in plan.steps if isinstance(step.action, Delete)}
@@ -30,7 +30,7 @@ def test_af007_an_object_has_the_reasons_of_the_step_that_deletes_it(generated: 
         assert all(one.question == BREACH for one in found.breaches)
 
 
-@given(st.one_of(clusters(), nearly_all_breached_clusters()))
+@given(st.one_of(clusters(), storms()))
 def test_af007_later_rounds_count_where_the_plan_has_no_deletion(generated: RandomCluster) -> None:
     plan = reconcile(generated.snapshot)
     empty = replace(plan, steps=())
@@ -41,7 +41,7 @@ def test_af007_later_rounds_count_where_the_plan_has_no_deletion(generated: Rand
             assert found.because == step.because
 
 
-@given(st.one_of(clusters(), nearly_all_breached_clusters()))
+@given(st.one_of(clusters(), storms()))
 def test_af008_the_verdicts_instead_are_those_on_the_object_and_its_replicas(generated: RandomCluster) -> None:
     snapshot = generated.snapshot
     plan = reconcile(snapshot)

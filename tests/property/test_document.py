@@ -25,7 +25,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, SchedulerProfiles
-from grove_core.testing import RandomCluster, clusters, random_cluster_from_bytes
+from grove_core.testing import RandomCluster, cluster_of, clusters
 from grove_core.testing.cluster_builder import START
 from tests.property.resources.manifests import almost, outcome, replaced
 from tests.property.terminating_sets import ENDING
@@ -71,11 +71,11 @@ def test_cl011_every_reason_of_a_plan_is_read_back(enum: type[Rule]) -> None:
 @pytest.mark.parametrize("version", [None, "2.0", "0.9", 1, "", "x"])
 def test_cl011_another_major_version_is_refused(version: object) -> None:
     with pytest.raises(MalformedObject, match="formatVersion"):
-        plan_document_from_json({**plain(random_cluster_from_bytes(b"")), "formatVersion": version})
+        plan_document_from_json({**plain(cluster_of(b"")), "formatVersion": version})
 
 
 def test_cl011_another_init_image_is_read_back() -> None:
-    plan = reconcile(random_cluster_from_bytes(ENDING).snapshot)
+    plan = reconcile(cluster_of(ENDING).snapshot)
     document = replace(document_of(plan), configuration=Configuration(init_image="a/b:1"))
     written = plan_document_as_json(document, decisions=True)
     assert written["configuration"]["startup"] == {"image": "a/b:1"}
@@ -84,7 +84,7 @@ def test_cl011_another_init_image_is_read_back() -> None:
 
 @pytest.mark.req("IN-071")
 def test_cl011_the_schedulers_of_the_go_operator_are_read_back() -> None:
-    plan = reconcile(random_cluster_from_bytes(ENDING).snapshot)
+    plan = reconcile(cluster_of(ENDING).snapshot)
     schedulers = SchedulerProfiles(("kai-scheduler", "default-scheduler"), "kai-scheduler")
     document = replace(document_of(plan), configuration=Configuration(schedulers=schedulers))
     written = plan_document_as_json(document, decisions=True)
@@ -93,7 +93,7 @@ def test_cl011_the_schedulers_of_the_go_operator_are_read_back() -> None:
 
 
 def test_cl011_a_later_minor_version_is_read() -> None:
-    raw = plain(random_cluster_from_bytes(b""))
+    raw = plain(cluster_of(b""))
     major = FORMAT_VERSION.split(".")[0]
     assert plan_document_from_json({**raw, "formatVersion": f"{major}.99", "novelty": 1}) == plan_document_from_json(
         raw
@@ -102,7 +102,7 @@ def test_cl011_a_later_minor_version_is_read() -> None:
 
 @pytest.mark.parametrize("missing", ["rules", "asOf", "notCollected", "plans"])
 def test_cl011_a_document_that_lacks_something_is_refused(missing: str) -> None:
-    raw = plain(random_cluster_from_bytes(b""))
+    raw = plain(cluster_of(b""))
     del raw[missing]
     with pytest.raises(MalformedObject):
         plan_document_from_json(raw)
@@ -110,20 +110,20 @@ def test_cl011_a_document_that_lacks_something_is_refused(missing: str) -> None:
 
 def test_cl011_a_time_that_is_none_is_refused() -> None:
     with pytest.raises(MalformedObject, match='"yesterday" instead of an RFC 3339'):
-        plan_document_from_json({**plain(random_cluster_from_bytes(b"")), "asOf": "yesterday"})
+        plan_document_from_json({**plain(cluster_of(b"")), "asOf": "yesterday"})
 
 
 @pytest.mark.parametrize("source", [RuleSetSource("option"), RuleSetSource("cluster", "v0.1.0-alpha.9 is there")])
 @pytest.mark.req("CL-055")
 def test_cl011_what_chose_the_rules_reads_back(source: RuleSetSource) -> None:
-    reported = replace(document_of(reconcile(random_cluster_from_bytes(b"").snapshot)), rules_from=source)
+    reported = replace(document_of(reconcile(cluster_of(b"").snapshot)), rules_from=source)
     assert plan_document_from_json(plan_document_as_json(reported, decisions=True)) == reported
 
 
 @pytest.mark.parametrize("lacks", ["restsOn", "terminates"])
 @pytest.mark.req("PL-019")
 def test_cl011_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> None:
-    raw = plain(random_cluster_from_bytes(ENDING))["plans"][0]["rounds"][0]["steps"]
+    raw = plain(cluster_of(ENDING))["plans"][0]["rounds"][0]["steps"]
     (first, *_) = [step for step in raw if step.get("terminates")]
     recorded = {**first, "outcome": "done", "detail": ""}
     assert len(attempts_from_json([recorded])) == 1
@@ -204,7 +204,7 @@ def test_cl011_what_a_deletion_takes_is_three_numbers(takes: object) -> None:
 @cache
 def ending() -> Json:
     """A plan with every kind of step but creations."""
-    return plain(random_cluster_from_bytes(ENDING))
+    return plain(cluster_of(ENDING))
 
 
 @cache

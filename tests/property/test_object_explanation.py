@@ -21,7 +21,7 @@ from grove_core.resources.compute_domain import compute_domain_from_json
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing import RandomCluster, clusters, random_cluster_from_bytes
+from grove_core.testing import RandomCluster, cluster_of, clusters
 from tests.property.mnnvl_scopes.sharing_sets import GPUS
 from tests.property.strategies.worlds import is_termination
 from tests.property.workload.life import Life
@@ -106,7 +106,7 @@ def test_gt024_where_nothing_is_known_the_guard_says_so(generated: RandomCluster
 
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
 def test_cl009_an_unknown_object_has_no_explanation(kind: str) -> None:
-    snapshot = random_cluster_from_bytes(b"").snapshot
+    snapshot = cluster_of(b"").snapshot
     assert podcliques_of_object(snapshot, kind, "nobody") == ()
     assert not snapshot_has_object(snapshot, kind, "nobody")
 

@@ -13,10 +13,10 @@ from grove_core.resources.labels import SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.rule_sets.named import rule_sets
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_core.testing import random_cluster_from_bytes
+from grove_core.testing import cluster_of
 from grove_core.testing.cluster_builder import START
 
-WORLD: Final = random_cluster_from_bytes(b"\x01\x00\x00\x00\x00\x01")
+WORLD: Final = cluster_of(b"\x01\x00\x00\x00\x00\x01")
 GO_LABELS: Final = FrozenMap({"app.kubernetes.io/managed-by": "grove-operator", SET.primary: "llm"})
 OUR_LABELS: Final = FrozenMap({**GO_LABELS, SET.design: "llm"})
 GO_HASH: Final = "9c9fcf8dcc6598c457"

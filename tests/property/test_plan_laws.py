@@ -41,7 +41,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing import RandomCluster, clusters, random_cluster_from_bytes
+from grove_core.testing import RandomCluster, cluster_of, clusters
 from grove_core.testing.cluster_builder import START
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import is_termination
@@ -148,7 +148,7 @@ class TestLegality:
         assert broken_laws_in_plan(spoiled(plan, crime), snapshot)
 
     @given(clusters())
-    @example(random_cluster_from_bytes(ENDING))
+    @example(cluster_of(ENDING))
     def test_pl004_the_checker_sees_a_second_deletion(self, generated: RandomCluster) -> None:
         cliques = tuple(replace(clique, deleting=True) for clique in generated.cliques)
         leaving = replace(generated, cliques=cliques).snapshot
@@ -158,7 +158,7 @@ class TestLegality:
 
     def test_pl015_what_an_end_rests_on_stays_as_it_was_judged(self) -> None:
         """Its fields are written a round later; a plan that writes them now is reported."""
-        snapshot = random_cluster_from_bytes(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
         owner = snapshot.root
         wants = [
@@ -180,7 +180,7 @@ class TestLegality:
 
     def test_pl015_what_an_end_rested_on_that_is_through_may_change(self) -> None:
         """Only its flag is still to be written; the present holder of the cause's name is another."""
-        snapshot = random_cluster_from_bytes(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         because = reconcile(snapshot).steps[0].because
         owner, part = snapshot.root, snapshot.cliques[0]
         reported = StatusToWrite(
@@ -192,13 +192,13 @@ class TestLegality:
         assert not broken_laws_in_plan(plan, snapshot)
 
     def test_pl003_a_want_without_a_reason_is_a_fault_of_ours(self) -> None:
-        snapshot = random_cluster_from_bytes(b"").snapshot
+        snapshot = cluster_of(b"").snapshot
         want = ObjectToDelete(snapshot.root.ref, snapshot.root.guard, ())
         with pytest.raises(BrokenInvariant, match=r"^PL-003: want without a reason: ObjectToDelete\("):
             plan_from_wants(AreaResult(DesiredChanges((want,))), snapshot, rules="design")
 
     def test_a_plan_names_the_rules_that_judged(self) -> None:
-        snapshot = random_cluster_from_bytes(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         for rules in rule_sets().values():
             assert rule_set(reconcile(snapshot, rules).rules) is rules
 
@@ -263,7 +263,7 @@ class TestForeignObjectsDoNotMatter:
 
     @given(clusters(), st.binary(max_size=200))
     def test_a_second_set_changes_nothing(self, generated: RandomCluster, tape: bytes) -> None:
-        other = random_cluster_from_bytes(tape, name="other")
+        other = cluster_of(tape, name="other")
         cluster = index_cluster(
             sets=(other.root, generated.root),
             groups=(*other.groups, *generated.groups),

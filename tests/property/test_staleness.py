@@ -12,7 +12,7 @@ from grove_core.kernel.steps import Apply, Create, Delete, DeletionImpact, DropF
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.reconcile import reconcile
-from grove_core.testing import RandomCluster, clusters, random_cluster_from_bytes
+from grove_core.testing import RandomCluster, cluster_of, clusters
 from tests.property.strategies.worlds import is_termination
 from tests.property.terminating_sets import ENDING
 from tests.property.workload.life import Life
@@ -49,7 +49,7 @@ def test_pl020_a_step_more_or_less_is_reported(generated: RandomCluster) -> None
 
 
 @given(clusters(), st.integers(1, 50))
-@example(random_cluster_from_bytes(ENDING), 1)
+@example(cluster_of(ENDING), 1)
 def test_pl020_a_fact_that_an_end_rests_on_is_reported(generated: RandomCluster, more: int) -> None:
     """Another number of pods, another moment since when: whatever the reviewer saw."""
     for step in filter(is_termination, reconcile(generated.snapshot).steps):

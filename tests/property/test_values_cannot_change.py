@@ -42,7 +42,7 @@ from grove_core.rule_sets.spared_terminations import SparedReplicas
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing import RandomCluster, clusters, random_cluster_from_bytes
+from grove_core.testing import RandomCluster, cluster_of, clusters
 from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from tests.property.terminating_sets import ENDING
 
@@ -191,7 +191,7 @@ def test_pl001_snapshots_and_plans_have_a_hash(generated: RandomCluster) -> None
 
 
 @given(clusters())
-@example(random_cluster_from_bytes(ENDING))
+@example(cluster_of(ENDING))
 def test_pl001_judgements_have_a_hash(generated: RandomCluster) -> None:
     seen = generated.snapshot
     assert hash(judge_gang_termination_by_design(seen)) == hash(judge_gang_termination_by_design(seen))

@@ -44,7 +44,7 @@ class TerminationResult(NamedTuple):
         )
 
 
-class LostNodeEvictions(NamedTuple):
+class LostNodeResult(NamedTuple):
     """What becomes of the pods of a set on nodes that do not answer (GF-015 to GF-018).
 
     Attributes:

@@ -12,7 +12,7 @@ Shared by both:
 - ``template_hash`` and ``template_revision``: is a clique of the present template?
 - ``objects``: ``lazy_manifests`` (what all have in common), ``podcliques_and_groups``, ``podgangs``,
   ``services_rbac_and_claims``.
-- ``pods``: ``pod_slots`` (free indices, excess pods), ``pod_manifest``, ``scheduling_gates``.
+- ``pods``: ``pod_slots`` (free indices, excess pods), ``pod_manifest``, ``gates``.
 
 The rest:
 
@@ -21,10 +21,10 @@ The rest:
   ``clique_update`` and ``scaling_group_update`` are one round of one part.
 - ``field``: what the Go operator does instead, with rules of its own: ``present_templates`` (which are known and have
   changed), ``set_update``, ``clique_update``, ``scaling_group_update``, ``update_defects``, ``upgrade_restart`` (what
-  another release restarts), ``pods``, ``gates``, ``gangs``, ``deletions``, ``statuses``, ``start_of_a_set``,
-  ``releases`` (what they do differently), ``admit`` and ``manifest_defaults`` (its admission). Its ``objects``:
+  another release restarts), ``pods``, ``gates``, ``gangs``, ``deletions``, ``statuses``,
+  ``service_account_token_wait``, ``releases`` (what they do differently), ``admit`` and ``manifest_defaults`` (its admission). Its ``objects``:
   ``podcliques_and_groups``, ``podgangs``, ``services_rbac_and_claims``, ``pods``, and for several of them
-  ``labels_and_annotations``, ``variables`` and ``used_templates``.
+  ``labels_and_annotations``, ``variables`` and ``template_by_name_suffix``.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
   ``template_warnings``, ``resource_sharing_validation``, ``autoscaler_minimum`` (autoscalers that may scale below the
   minimum), ``manifest_defaults`` (and what an applied manifest becomes).

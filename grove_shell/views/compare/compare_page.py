@@ -11,7 +11,7 @@ from grove_core.document.plan_document import RuleSetSource
 from grove_core.kernel.reasons import Reason
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import may_change_more
-from grove_core.resources.edited_manifest_fields import ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import (
@@ -83,7 +83,7 @@ class RuleSetComparisonReport:
     snapshots: Sequence[Snapshot] = ()
     edited: Sequence[str] = ()
     not_planned: Sequence[str] = ()
-    hidden: Mapping[str, Sequence[ManifestFieldChange]] = field(default_factory=dict)
+    hidden: Mapping[str, Sequence[ManifestChange]] = field(default_factory=dict)
 
 
 def rule_set_comparison_page(report: RuleSetComparisonReport, *, full: bool) -> StyledTextPage:

@@ -14,7 +14,7 @@ from grove_core.kernel.questions import AVAILABILITY, BREACH, PREDICTION, SCHEDU
 from grove_core.object_explanation import ObjectExplanation
 from grove_core.object_lookup import KINDS_WITHOUT_PODS
 from grove_core.plan.termination_hints import hints_by_replica
-from grove_core.resources.edited_manifest_fields import ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_shell.styled_text_page import StyledTextPage
@@ -64,7 +64,7 @@ class ExplainHeader(NamedTuple):
     other: str
     time_from: str = ""
     edited: tuple[str, ...] = ()
-    hidden: Mapping[str, Sequence[ManifestFieldChange]] = MappingProxyType({})
+    hidden: Mapping[str, Sequence[ManifestChange]] = MappingProxyType({})
 
 
 def explain_page(objects: Iterable[ExplainedObject], top: ExplainHeader, *, only_guards: bool) -> StyledTextPage:

@@ -16,7 +16,7 @@ from grove_core.plan.update_forecast import (
     UpdateStage,
 )
 from grove_core.resources.api_names import GROUP_KIND
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import FieldDependence, ManifestChange
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import (
     INDENT,
@@ -39,13 +39,13 @@ _LABELS: Final[Mapping[DeletedPodFate, tuple[str, str]]] = MappingProxyType(
         DeletedPodFate.TERMINATED: ("TERMINATE", "bold red"),
     }
 )
-_DEPENDENCES: Final[Mapping[FieldDependents, str]] = MappingProxyType(
+_DEPENDENCES: Final[Mapping[FieldDependence, str]] = MappingProxyType(
     {
-        FieldDependents.NEW_PARTS: "only for parts that are created later",
-        FieldDependents.REPLICAS: "number of replicas",
-        FieldDependents.TERMINATION: "when gangs are terminated",
-        FieldDependents.METADATA: "metadata only",
-        FieldDependents.OBJECTS: "other objects of the set",
+        FieldDependence.NEW_PARTS: "only for parts that are created later",
+        FieldDependence.REPLICAS: "number of replicas",
+        FieldDependence.TERMINATION: "when gangs are terminated",
+        FieldDependence.METADATA: "metadata only",
+        FieldDependence.OBJECTS: "other objects of the set",
     }
 )
 _OBJECTS: Final = (
@@ -94,24 +94,24 @@ def _add_what_stops_it(page: StyledTextPage, waits: Sequence[Withheld], shown_wa
             add_page_entry_with_reasons(page, ("STOPS", "bold magenta"), held.target, held.because, MAX_NAMES)
 
 
-def merge_equal_clique_changes(changes: Iterable[ManifestFieldChange]) -> list[ManifestFieldChange]:
+def merge_equal_clique_changes(changes: Iterable[ManifestChange]) -> list[ManifestChange]:
     """Return the changes; those that differ only in the clique are one, with the names of all."""
-    found: dict[tuple[str, FrozenMap], ManifestFieldChange] = {}
+    found: dict[tuple[str, FrozenMap], ManifestChange] = {}
     for change in changes:
         key = (_CLIQUE_IN_PATH.sub("", change.path), change.values)
         known = found.get(key)
-        if known is None or change.dependence is not FieldDependents.PODS:
+        if known is None or change.dependence is not FieldDependence.PODS:
             found[key if known is None else (change.path, change.values)] = change
         else:
             found[key] = known._replace(cliques=(*known.cliques, *change.cliques))
     return [one._replace(path=_path_of_cliques(one)) if one.cliques else one for one in found.values()]
 
 
-def _path_of_cliques(change: ManifestFieldChange) -> str:
+def _path_of_cliques(change: ManifestChange) -> str:
     return _CLIQUE_IN_PATH.sub(lambda _: ",".join(change.cliques), change.path)
 
 
-def _add_change(page: StyledTextPage, change: ManifestFieldChange, update: UpdateForecast | None) -> None:
+def _add_change(page: StyledTextPage, change: ManifestChange, update: UpdateForecast | None) -> None:
     before, after = value_text(change.before), value_text(change.after)
     page.add_line(
         (padded_entry_label("EDIT"), "bold"), change.path, (f"  ({field_dependents_text(change, update)})", "dim")
@@ -123,12 +123,12 @@ def _add_change(page: StyledTextPage, change: ManifestFieldChange, update: Updat
         page.add_line(INDENT, "  -> ", (after, "green"))
 
 
-def field_dependents_text(change: ManifestFieldChange, update: UpdateForecast | None) -> str:
+def field_dependents_text(change: ManifestChange, update: UpdateForecast | None) -> str:
     """Return what depends on a changed field, such as ``restarts pods of worker``."""
-    if change.dependence is FieldDependents.OBJECTS:
+    if change.dependence is FieldDependence.OBJECTS:
         known = (text for pattern, text in _OBJECTS if pattern.match(change.path))
         return next(known, _DEPENDENCES[change.dependence])
-    if change.dependence is not FieldDependents.PODS:
+    if change.dependence is not FieldDependence.PODS:
         return _DEPENDENCES[change.dependence]
     names = join_names_with_commas(list(change.cliques), MAX_NAMES)
     if update is None:

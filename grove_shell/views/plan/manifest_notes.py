@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from grove_core.resources.edited_manifest_fields import ManifestFieldChange
+from grove_core.resources.edited_manifest_fields import ManifestChange
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import MAX_NAMES, count_with_noun, join_names_with_commas
 from grove_shell.views.plan.edit_lines import merge_equal_clique_changes
@@ -34,7 +34,7 @@ def unplanned_manifests_summary(names: Sequence[str]) -> list[Span]:
 
 
 def add_redacted_field_lines(
-    page: StyledTextPage, hidden: Iterable[tuple[str, Sequence[ManifestFieldChange]]], *, full: bool
+    page: StyledTextPage, hidden: Iterable[tuple[str, Sequence[ManifestChange]]], *, full: bool
 ) -> None:
     """Add the fields of edited sets that a capture redacted (ED-015).
 
@@ -49,7 +49,7 @@ def add_redacted_field_lines(
         page.add_line("  Plan the cluster itself (--live), or capture it with grove snapshot --whole.")
 
 
-def redacted_fields_text(fields: Sequence[ManifestFieldChange], *, full: bool = False) -> str:
+def redacted_fields_text(fields: Sequence[ManifestChange], *, full: bool = False) -> str:
     """Return which fields of an edit count as unchanged because a capture redacted them; ``full`` names them all."""
     together = dict.fromkeys(_ITEM.sub("", one.path) for one in merge_equal_clique_changes(fields))
     names = join_names_with_commas([*together], None if full else _FIELDS)

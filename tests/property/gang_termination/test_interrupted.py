@@ -16,7 +16,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing import RandomCluster, clusters, nearly_all_breached_clusters
+from grove_core.testing import RandomCluster, clusters, storms
 from tests.property.strategies.worlds import is_termination
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
@@ -31,7 +31,7 @@ class TestGT066:
     set only breached cliques of this group are left, the group's other replicas MUST count as breached too.
     """
 
-    @given(st.one_of(nearly_all_breached_clusters(), clusters()), st.floats(min_value=0, max_value=1), st.booleans())
+    @given(st.one_of(storms(), clusters()), st.floats(min_value=0, max_value=1), st.booleans())
     @pytest.mark.req("GT-063")
     def test_a_termination_that_is_interrupted_anywhere_goes_on(
         self, generated: RandomCluster, part: float, lingers: bool
@@ -55,7 +55,7 @@ class TestPL027:
     another deletion of that termination.
     """
 
-    @given(st.one_of(nearly_all_breached_clusters(), clusters()), st.integers(min_value=0, max_value=3))
+    @given(st.one_of(storms(), clusters()), st.integers(min_value=0, max_value=3))
     def test_a_refused_cause_saves_its_companions(self, generated: RandomCluster, which: int) -> None:
         causes = [step for step in ends_in(generated) if step.stage is StepStage.CAUSE]
         if len(causes) <= which:

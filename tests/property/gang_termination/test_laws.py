@@ -26,9 +26,9 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import (
     RandomCluster,
     busy_clusters,
+    cluster_of,
     clusters,
-    nearly_all_breached_clusters,
-    random_cluster_from_bytes,
+    storms,
 )
 from grove_core.testing.cluster_builder import START
 from grove_core.testing.invariants.reference_verdicts import verdicts_required_by_specification
@@ -40,7 +40,7 @@ from tests.property.workload.sets import clique_raw, set_raw
 class TestOracle:
     """The core agrees with a slow, literal transcription of the design document (O5)."""
 
-    @given(st.one_of(busy_clusters(), nearly_all_breached_clusters(), clusters()))
+    @given(st.one_of(busy_clusters(), storms(), clusters()))
     @pytest.mark.req("GT-002")
     @pytest.mark.req("GT-015")
     @pytest.mark.req("GT-019")
@@ -61,7 +61,7 @@ class TestOracle:
         assert expected.since == since
         assert expected.available == {judged.clique.ref: judged.was_available for judged in judgement.cliques}
 
-    @given(st.one_of(busy_clusters(), nearly_all_breached_clusters(), clusters()))
+    @given(st.one_of(busy_clusters(), storms(), clusters()))
     @pytest.mark.req("GT-032")
     @pytest.mark.req("GT-033")
     @pytest.mark.req("GT-035")
@@ -84,9 +84,9 @@ class TestOracle:
 @pytest.mark.parametrize(("ready", "was", "updating"), list(product((0, 1, 2, 3), (True, False, None), (False, True))))
 def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bool) -> None:
     """Every combination (GT2), in the documented order of rows."""
-    whole = random_cluster_from_bytes(b"").cliques[0]
+    whole = cluster_of(b"").cliques[0]
     clique = replace(whole, min_available=2, status=CliqueStatus(recorded=True, was_available=was, updating=updating))
-    pod = random_cluster_from_bytes(b"").pods[0]
+    pod = cluster_of(b"").pods[0]
     judged = judge_clique_breach(clique, [replace(pod, ready=number < ready) for number in range(3)], START)
     if ready >= 2:
         assert (judged.breach, judged.why) == (ConditionStatus.FALSE, TerminationReason.SUFFICIENT_READY_PODS)
@@ -119,7 +119,7 @@ def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bo
 def test_gt068_a_breach_by_preemption_keeps_its_reason_until_it_ends(
     ready: int, preempted: int, stored: tuple[ConditionStatus, str] | None, why: TerminationReason
 ) -> None:
-    found = random_cluster_from_bytes(b"")
+    found = cluster_of(b"")
     conditions = () if stored is None else (Condition(MIN_AVAILABLE_BREACHED, *stored, "", START),)
     status = CliqueStatus(recorded=True, was_available=True, conditions=conditions)
     clique = replace(found.cliques[0], min_available=2, status=status)
@@ -322,7 +322,7 @@ class TestGT021:
 
 
 def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> None:
-    whole = random_cluster_from_bytes(b"").cliques[0]
+    whole = cluster_of(b"").cliques[0]
     idle = replace(whole, replicas=0, min_available=0, status=CliqueStatus(recorded=True, was_available=False))
     judged = judge_clique_breach(idle, [], START)
     assert (judged.breach, judged.why, judged.was_available) == (

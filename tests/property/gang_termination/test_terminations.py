@@ -20,10 +20,10 @@ from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.testing import (
     RandomCluster,
-    cluster_with_all_pods_lost,
+    cluster_of,
     clusters,
-    nearly_all_breached_clusters,
-    random_cluster_from_bytes,
+    storms,
+    stormy,
 )
 from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import deleted, is_termination
@@ -99,7 +99,7 @@ def all_delays(generated: RandomCluster) -> list[timedelta | None]:
 class TestDeletionIsTheReason:
     """The deletion of a set is the reason at both levels, with a delay or without."""
 
-    @given(nearly_all_breached_clusters(), st.booleans())
+    @given(storms(), st.booleans())
     def test_the_deletion_is_the_reason_at_both_levels(self, generated: RandomCluster, delayed: bool) -> None:
         template = generated.root.spec.template
         if not delayed:
@@ -159,7 +159,7 @@ class TestGT063:
     delay ended first, or the breached cliques of the scaling group whose delay ended first.
     """
 
-    @given(st.one_of(nearly_all_breached_clusters(), clusters()))
+    @given(st.one_of(storms(), clusters()))
     def test_nothing_rests_on_what_goes_before_it(self, generated: RandomCluster) -> None:
         deletes = [step for step in reconcile(generated.snapshot).steps if is_termination(step)]
         before = {step.target for step in deletes if step.stage is StepStage.CLEANUP}
@@ -168,7 +168,7 @@ class TestGT063:
             assert not before & {ref for ref, _ in step.action.rests_on}
         event(f"companions {min(len(before), 3)}, causes {min(len(deletes) - len(before), 3)}")
 
-    @given(st.one_of(nearly_all_breached_clusters(), clusters()))
+    @given(st.one_of(storms(), clusters()))
     @pytest.mark.req("GT-036")
     @pytest.mark.req("GT-054")
     @pytest.mark.req("PL-015")
@@ -184,8 +184,8 @@ class TestGT063:
         gone = {step.target for step in deletes}
         assert all(clique.deleting for clique in again.cliques if clique.ref in gone)
 
-    @given(nearly_all_breached_clusters())
-    @example(cluster_with_all_pods_lost(random_cluster_from_bytes(TWO_GANGS)))
+    @given(storms())
+    @example(stormy(cluster_of(TWO_GANGS)))
     @pytest.mark.req("PL-008")
     def test_the_cause_stays_the_same_as_time_goes_on(self, generated: RandomCluster) -> None:
         now, later = (
@@ -266,7 +266,7 @@ class TestPL015:
     only while the named objects are unchanged.
     """
 
-    @given(st.one_of(nearly_all_breached_clusters(), clusters()))
+    @given(st.one_of(storms(), clusters()))
     def test_a_cause_that_changed_saves_its_companions(self, generated: RandomCluster) -> None:
         snapshot = generated.snapshot
         for step in reconcile(snapshot).steps:
@@ -279,7 +279,7 @@ class TestPL015:
                 assert memory.attempt_step(step).outcome is AttemptOutcome.CONFLICT
                 assert step.target in memory.items
 
-    @given(nearly_all_breached_clusters())
+    @given(storms())
     def test_a_member_that_recovers_saves_the_companions_of_its_group(self, generated: RandomCluster) -> None:
         for step in reconcile(generated.snapshot).steps:
             if (
@@ -292,7 +292,7 @@ class TestPL015:
 
 
 def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> None:
-    generated = random_cluster_from_bytes(bytes([0] * 8 + [2, 1, 1, 3, 1]))
+    generated = cluster_of(bytes([0] * 8 + [2, 1, 1, 3, 1]))
     for group in generated.groups:
         forgotten = replace(group, ref=replace(group.ref, name="llm-0-forgotten"))
         assert scaling_group_termination_delay(generated.root, forgotten) == generated.root.spec.template.delay

@@ -13,13 +13,13 @@ from grove_core.resources.status_comparison import is_marked_breached
 from grove_core.testing import (
     RandomCluster,
     busy_clusters,
-    cluster_with_all_pods_lost,
-    nearly_all_breached_clusters,
-    random_cluster_from_bytes,
+    cluster_of,
+    storms,
+    stormy,
 )
 from tests.property.strategies.worlds import is_termination
 
-CLUSTERS = st.one_of(nearly_all_breached_clusters(), busy_clusters())
+CLUSTERS = st.one_of(storms(), busy_clusters())
 
 
 def breached(judgement: TerminationJudgement) -> dict[int, set[Ref]]:
@@ -50,7 +50,7 @@ class TestGT038:
     @given(CLUSTERS, st.integers(min_value=0))
     @pytest.mark.req("GT-066")
     @example(
-        cluster_with_all_pods_lost(random_cluster_from_bytes(bytes.fromhex("0100000000000101" + "00" * 26 + "0f"))),
+        stormy(cluster_of(bytes.fromhex("0100000000000101" + "00" * 26 + "0f"))),
         0,
     )
     def test_without_one_of_them_the_others_are_as_they_were(self, generated: RandomCluster, which: int) -> None:

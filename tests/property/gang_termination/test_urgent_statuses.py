@@ -14,7 +14,7 @@ from grove_core.resources.status_comparison import is_marked_breached, object_af
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.testing import RandomCluster, clusters, nearly_all_breached_clusters
+from grove_core.testing import RandomCluster, clusters, storms
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
@@ -34,7 +34,7 @@ def test_pl013_the_first_availability_is_urgent_without_a_breach() -> None:
 @pytest.mark.req("OP-024")
 @pytest.mark.req("GT-019")
 @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
-@given(st.one_of(nearly_all_breached_clusters(), clusters(), field_storms()))
+@given(st.one_of(storms(), clusters(), field_storms()))
 def test_pl013_begin_and_end_of_a_breach_and_the_first_availability_are_urgent(
     rules: RuleSet, generated: RandomCluster
 ) -> None:

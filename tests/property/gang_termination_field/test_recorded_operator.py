@@ -14,10 +14,10 @@ from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.testing import random_cluster_from_bytes
+from grove_core.testing import cluster_of
 from grove_core.testing.cluster_builder import START
 
-WORLD: Final = random_cluster_from_bytes(b"\x01\x00\x00\x00\x00\x01")
+WORLD: Final = cluster_of(b"\x01\x00\x00\x00\x00\x01")
 NOTHING: Final = CliqueStatus(recorded=True, scheduled=1)
 
 

@@ -17,7 +17,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY
 from grove_core.resources.labels import GROUP, SET
 from grove_core.rule_sets.go_operator import NEWEST
-from grove_core.testing import RandomCluster, nearly_all_breached_clusters
+from grove_core.testing import RandomCluster, storms
 from grove_core.testing.cluster_builder import START
 from grove_core.testing.tape import ByteChoices
 from tests.property.gang_termination_field.worlds import field_clusters, fielded
@@ -124,7 +124,7 @@ class TestAPodBelongsToTheCliqueThatControlsIt:
 class TestGF066:
     """While an update of a scaling group runs, the group MUST terminate none of its replicas."""
 
-    @given(nearly_all_breached_clusters().map(as_if_once_healthy))
+    @given(storms().map(as_if_once_healthy))
     def test_whatever_is_breached(self, generated: RandomCluster) -> None:
         groups = tuple(replace(group, status=replace(group.status, updating=True)) for group in generated.groups)
         for group in judge_gang_termination_by_go_operator(

@@ -15,10 +15,10 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.testing import (
     RandomCluster,
     busy_clusters,
-    cluster_with_all_pods_lost,
+    cluster_of,
     clusters,
-    nearly_all_breached_clusters,
-    random_cluster_from_bytes,
+    storms,
+    stormy,
 )
 from grove_core.testing.cluster_builder import AGES, START
 from grove_core.testing.tape import ByteChoices
@@ -68,17 +68,17 @@ def _pod(pod: Pod, tape: ByteChoices) -> Pod:
 
 def field_clusters() -> st.SearchStrategy[RandomCluster]:
     """Generate clusters of the Go operator, also with many changes and many breaches."""
-    return _fielded(st.one_of(clusters(), busy_clusters(), nearly_all_breached_clusters()))
+    return _fielded(st.one_of(clusters(), busy_clusters(), storms()))
 
 
 def field_storms() -> st.SearchStrategy[RandomCluster]:
     """Generate clusters in which nearly everything is breached, for longer or shorter than its delay."""
-    return _fielded(busy_clusters().map(cluster_with_all_pods_lost))
+    return _fielded(busy_clusters().map(stormy))
 
 
 def field_storm(generated: bytes, more: bytes) -> RandomCluster:
     """Return the cluster that these bytes generate."""
-    return fielded(cluster_with_all_pods_lost(random_cluster_from_bytes(generated)), ByteChoices(more))
+    return fielded(stormy(cluster_of(generated)), ByteChoices(more))
 
 
 def _fielded(drawn: st.SearchStrategy[RandomCluster]) -> st.SearchStrategy[RandomCluster]:

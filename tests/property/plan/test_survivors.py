@@ -47,7 +47,7 @@ from grove_core.plan.planner import steps_for_objects_without_root
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod, pod_from_json
-from grove_core.testing import random_cluster_from_bytes
+from grove_core.testing import cluster_of
 from tests.property.terminating_sets import ENDING
 from tests.property.termination_bases import basis_of
 
@@ -389,7 +389,7 @@ def test_pl001_steps_without_a_root_are_in_order_too() -> None:
 
 
 def test_pl019_a_clique_that_has_no_pods_takes_none_along() -> None:
-    snapshot = replace(random_cluster_from_bytes(ENDING).snapshot, pods_of=FrozenDict())
+    snapshot = replace(cluster_of(ENDING).snapshot, pods_of=FrozenDict())
     deleted = {clique.ref for clique in snapshot.cliques} | {group.ref for group in snapshot.groups}
     assert deleted
     assert {DeletionImpacts(snapshot, deleted).impact_of_deleting(ref) for ref in deleted} == {DeletionImpact()}

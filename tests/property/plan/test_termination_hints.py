@@ -21,9 +21,9 @@ from grove_core.termination_hint_search.changed_snapshots import with_ready_pods
 from grove_core.termination_hint_search.hints import termination_hints
 from grove_core.testing import (
     busy_clusters,
-    cluster_with_all_pods_lost,
-    nearly_all_breached_clusters,
-    random_cluster_from_bytes,
+    cluster_of,
+    storms,
+    stormy,
 )
 from grove_core.testing.tape import ByteChoices
 from tests.property.few_examples import RARELY
@@ -42,7 +42,7 @@ LACKING_A_WORKER: Final = (
 RULES: Final = ("design", "field@v0.1.0-alpha.9", "field")
 PENDING: Final = frozenset({"Wait", "Terminate"})
 DRAWN: Final = {
-    "design": st.one_of(nearly_all_breached_clusters(), busy_clusters()),
+    "design": st.one_of(storms(), busy_clusters()),
     **dict.fromkeys(RULES[1:], st.one_of(field_storms(), field_clusters())),
 }
 
@@ -155,6 +155,6 @@ def test_pl041_of_many_pods_as_many_as_are_needed() -> None:
 def test_pl041_a_group_replica_that_lacks_a_podclique_is_not_named() -> None:
     """Replica 0 of the group has no worker, so that only the recovery of replica 2 makes it 3 of 4."""
     drawn = b"".join(LACKING_A_WORKER)
-    snapshot = fielded(cluster_with_all_pods_lost(random_cluster_from_bytes(drawn)), ByteChoices(b"")).snapshot
+    snapshot = fielded(stormy(cluster_of(drawn)), ByteChoices(b"")).snapshot
     (found,) = hints_of(snapshot, rule_set("field"))
     assert [(one.clique.name, one.pods) for one in found.ready_pods] == [("llm-0-spare-2-worker", 1)]

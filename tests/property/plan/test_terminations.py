@@ -19,7 +19,7 @@ from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
-from grove_core.testing import RandomCluster, nearly_all_breached_clusters, random_cluster_from_bytes
+from grove_core.testing import RandomCluster, cluster_of, storms
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.terminating_sets import ENDING
 
@@ -43,8 +43,7 @@ def problem_free(steps: tuple[Step, ...], root: Ref) -> None:
 
 
 @given(
-    nearly_all_breached_clusters().map(lambda generated: ("design", generated))
-    | field_storms().map(lambda generated: ("field", generated))
+    storms().map(lambda generated: ("design", generated)) | field_storms().map(lambda generated: ("field", generated))
 )
 def test_pl019_values_and_reasons_agree(case: tuple[str, RandomCluster]) -> None:
     name, generated = case
@@ -66,9 +65,7 @@ def test_pl019_values_and_reasons_agree(case: tuple[str, RandomCluster]) -> None
 
 @pytest.mark.parametrize("lacks", ["causes", "gangs"])
 def test_pl019_a_termination_without_causes_or_gangs_cannot_be_made(lacks: str) -> None:
-    (first, *_) = [
-        one for one in reconcile(random_cluster_from_bytes(ENDING).snapshot).steps if gangs_terminated_by(one)
-    ]
+    (first, *_) = [one for one in reconcile(cluster_of(ENDING).snapshot).steps if gangs_terminated_by(one)]
     assert isinstance(first.action, Delete)
     assert first.action.basis is not None
     with pytest.raises(BrokenInvariant, match=r"^PL-019: a termination of "):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.frozen import frozen
-from grove_core.resources.edited_manifest_fields import FieldDependents, ManifestFieldChange, manifest_changes
+from grove_core.resources.edited_manifest_fields import FieldDependence, ManifestChange, manifest_changes
 
 Json = dict[str, Any]
 CLIQUES = "spec.template.cliques"
@@ -48,57 +48,57 @@ def at(whole: Json, *path: str | int) -> Any:
 
 
 CASES = [
-    (("metadata", "labels", "team"), "b", "metadata.labels.team", FieldDependents.METADATA, ()),
-    (("metadata", "annotations", "note"), "y", "metadata.annotations.note", FieldDependents.METADATA, ()),
-    (("spec", "replicas"), 3, "spec.replicas", FieldDependents.REPLICAS, ()),
-    (("spec", "template", "terminationDelay"), "2h", "spec.template.terminationDelay", FieldDependents.TERMINATION, ()),
+    (("metadata", "labels", "team"), "b", "metadata.labels.team", FieldDependence.METADATA, ()),
+    (("metadata", "annotations", "note"), "y", "metadata.annotations.note", FieldDependence.METADATA, ()),
+    (("spec", "replicas"), 3, "spec.replicas", FieldDependence.REPLICAS, ()),
+    (("spec", "template", "terminationDelay"), "2h", "spec.template.terminationDelay", FieldDependence.TERMINATION, ()),
     (
         ("spec", "template", "cliques", 1, "spec", "minAvailable"),
         2,
         f"{CLIQUES}[worker].spec.minAvailable",
-        FieldDependents.TERMINATION,
+        FieldDependence.TERMINATION,
         (),
     ),
     (
         ("spec", "template", "cliques", 1, "spec", "replicas"),
         3,
         f"{CLIQUES}[worker].spec.replicas",
-        FieldDependents.NEW_PARTS,
+        FieldDependence.NEW_PARTS,
         (),
     ),
     (
         ("spec", "template", "podCliqueScalingGroups", 0, "replicas"),
         3,
         "spec.template.podCliqueScalingGroups[g].replicas",
-        FieldDependents.NEW_PARTS,
+        FieldDependence.NEW_PARTS,
         (),
     ),
     (
         ("spec", "template", "podCliqueScalingGroups", 0, "scaleConfig", "minReplicas"),
         2,
         "spec.template.podCliqueScalingGroups[g].scaleConfig.minReplicas",
-        FieldDependents.OBJECTS,
+        FieldDependence.OBJECTS,
         (),
     ),
     (
         ("spec", "template", "cliques", 0, "labels", "app"),
         "q",
         f"{CLIQUES}[router].labels.app",
-        FieldDependents.PODS,
+        FieldDependence.PODS,
         ("router",),
     ),
     (
         ("spec", "template", "cliques", 1, "spec", "podSpec", "containers", 0, "image"),
         "a:2",
         f"{CLIQUES}[worker].spec.podSpec.containers[main].image",
-        FieldDependents.PODS,
+        FieldDependence.PODS,
         ("worker",),
     ),
     (
         ("spec", "template", "cliques", 1, "spec", "podSpec", "containers", 0, "args", 1),
         "-z",
         f"{CLIQUES}[worker].spec.podSpec.containers[main].args[1]",
-        FieldDependents.PODS,
+        FieldDependence.PODS,
         ("worker",),
     ),
 ]
@@ -106,12 +106,12 @@ CASES = [
 
 @pytest.mark.parametrize(("path", "value", "shown", "dependence", "cliques"), CASES, ids=[case[2] for case in CASES])
 def test_ed001_one_field(
-    path: tuple[str | int, ...], value: object, shown: str, dependence: FieldDependents, cliques: tuple[str, ...]
+    path: tuple[str | int, ...], value: object, shown: str, dependence: FieldDependence, cliques: tuple[str, ...]
 ) -> None:
     before, after = manifest(), manifest()
     at(after, *path[:-1])[path[-1]] = value
     assert manifest_changes(before, after) == (
-        ManifestFieldChange(shown, frozen({"before": at(before, *path), "after": value}), dependence, cliques),
+        ManifestChange(shown, frozen({"before": at(before, *path), "after": value}), dependence, cliques),
     )
 
 

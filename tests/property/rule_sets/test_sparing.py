@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core import RuleSet, Snapshot, SparedReplica, reconcile, rule_set, sparing_rule_set
+from grove_core import RuleSet, Snapshot, SparedReplica, reconcile, rule_set, rule_set_that_spares
 from grove_core.areas.gang_termination.verdicts import KEEPS, TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
@@ -23,7 +23,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.rule_sets.rules import SparingReason
 from grove_core.rule_sets.sparing import Spares
-from grove_core.testing import RandomCluster, nearly_all_breached_clusters, random_cluster_from_bytes
+from grove_core.testing import RandomCluster, cluster_of, storms
 from grove_core.testing.cluster_builder import START
 from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.few_examples import RARELY
@@ -31,7 +31,7 @@ from tests.property.gang_termination_field.worlds import field_storm, field_stor
 from tests.property.terminating_sets import ENDING
 
 NAME = "careful"
-DRAWN = st.tuples(st.just("design"), nearly_all_breached_clusters()) | st.tuples(
+DRAWN = st.tuples(st.just("design"), storms()) | st.tuples(
     st.sampled_from(("field", "field@v0.1.0-alpha.11")), field_storms()
 )
 """The name of a rule set, and a cluster of its operator."""
@@ -105,19 +105,19 @@ class TestLB007:
     @given(DRAWN)
     def test_without_spared_replicas_the_plan_is_that_of_the_base(self, case: tuple[str, RandomCluster]) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
-        careful = sparing_rule_set(base.name, base, lambda _: ())
+        careful = rule_set_that_spares(base.name, base, lambda _: ())
         assert reconcile(snapshot, careful) == reconcile(snapshot, base)
         assert careful.replica_fates(snapshot) == base.replica_fates(snapshot)
 
     @given(DRAWN, CHOICES)
     @example(("field", TWO_LEVELS), frozenset({1}))
     @example(("field", TWO_LEVELS), frozenset({5}))
-    @example(("design", random_cluster_from_bytes(ENDING)), frozenset({0}))
+    @example(("design", cluster_of(ENDING)), frozenset({0}))
     def test_exactly_the_terminations_of_spared_replicas_are_missing(
         self, case: tuple[str, RandomCluster], chosen: frozenset[int]
     ) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
-        careful = sparing_rule_set(NAME, base, spares_of(chosen))
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen))
         spared = {
             ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen and is_left(ref, snapshot)
         }
@@ -137,7 +137,7 @@ class TestLB007:
     @given(DRAWN, CHOICES)
     def test_the_fates_alone_agree_with_the_plan(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
-        careful = sparing_rule_set(NAME, base, spares_of(chosen))
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen))
         spared = {
             ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen and is_left(ref, snapshot)
         }
@@ -160,7 +160,7 @@ class TestLB007:
             ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen and is_left(ref, snapshot)
         }
         replica_of = {group.ref: snapshot.root.ref.at_replica(group.replica_index) for group in snapshot.groups}
-        for step in reconcile(snapshot, sparing_rule_set(NAME, base, spares_of(chosen))).steps:
+        for step in reconcile(snapshot, rule_set_that_spares(NAME, base, spares_of(chosen))).steps:
             if isinstance(step.action, SetStatus) and step.action.report is not None:
                 event("a report of a replica that is not spared")
                 assert replica_of[step.target] not in spared or replica_of[step.target] not in terminated(
@@ -174,7 +174,7 @@ class TestLB007:
     ) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
         until = None if span is None else snapshot.now + span
-        careful = sparing_rule_set(NAME, base, spares_of(chosen, until))
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen, until))
         (found,) = forecasts_of_snapshots((snapshot,), careful, limit=None, until=snapshot.now + timedelta(days=1))
         assert found.complete
         wanted = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen}
@@ -194,7 +194,7 @@ class TestLB007:
         snapshot = generated.snapshot
         before = gangs_by_target(reconcile(snapshot, base))
         ((target, (of_set, of_group)),) = ((one, gangs) for one, gangs in before.items() if len(gangs) > 1)
-        careful = sparing_rule_set(NAME, base, lambda _: [SparedReplica(of_set.replica, "it is in use")])
+        careful = rule_set_that_spares(NAME, base, lambda _: [SparedReplica(of_set.replica, "it is in use")])
         plan = reconcile(snapshot, careful)
         after = gangs_by_target(plan)
         assert after == {
@@ -222,38 +222,38 @@ class TestLB007:
         ],
     )
     def test_what_is_no_spared_replica_raises(self, wrong: SparedReplica, words: str) -> None:
-        careful = sparing_rule_set(NAME, rule_set("design"), lambda _: [wrong])
+        careful = rule_set_that_spares(NAME, rule_set("design"), lambda _: [wrong])
         with pytest.raises((TypeError, ValueError), match=words):
-            reconcile(random_cluster_from_bytes(ENDING).snapshot, careful)
+            reconcile(cluster_of(ENDING).snapshot, careful)
 
     @pytest.mark.parametrize(("base", "spares"), [("field", list), (rule_set("field"), "worker")])
     def test_a_base_is_a_rule_set(self, base: RuleSet, spares: Spares) -> None:
         with pytest.raises(TypeError, match=r"takes a name, a RuleSet as rule_set\('field'\), and a function"):
-            sparing_rule_set(NAME, base, spares)
+            rule_set_that_spares(NAME, base, spares)
         with pytest.raises(TypeError, match="reconcile takes a RuleSet"):
-            reconcile(random_cluster_from_bytes(ENDING).snapshot, "field")  # type: ignore[arg-type]  # what a user may write
+            reconcile(cluster_of(ENDING).snapshot, "field")  # type: ignore[arg-type]  # what a user may write
 
     def test_an_error_of_the_function_names_the_rule_set(self) -> None:
-        broken = sparing_rule_set(NAME, rule_set("design"), lambda _: [1 // 0])  # type: ignore[list-item]  # never
+        broken = rule_set_that_spares(NAME, rule_set("design"), lambda _: [1 // 0])  # type: ignore[list-item]  # never
         with pytest.raises(ZeroDivisionError) as caught:
-            reconcile(random_cluster_from_bytes(ENDING).snapshot, broken)
+            reconcile(cluster_of(ENDING).snapshot, broken)
         assert caught.value.__notes__ == ["raised by the function of the rule set 'careful' for PodCliqueSet/llm"]
 
     @pytest.mark.parametrize("got", [None, 5, SparedReplica(Ref("", "PodCliqueSet", "ml", "llm", 0), "so")])
     @pytest.mark.req("LB-003")
     def test_a_function_that_returns_no_list_is_named_without_a_note(self, got: object) -> None:
-        broken = sparing_rule_set(NAME, rule_set("design"), lambda _: got)  # type: ignore[arg-type, return-value]  # what a user may write
+        broken = rule_set_that_spares(NAME, rule_set("design"), lambda _: got)  # type: ignore[arg-type, return-value]  # what a user may write
         with pytest.raises(
             TypeError, match=r"^the function of the rule set 'careful' returns a list of Spar"
         ) as caught:
-            reconcile(random_cluster_from_bytes(ENDING).snapshot, broken)
+            reconcile(cluster_of(ENDING).snapshot, broken)
         assert str(caught.value).endswith(f"got {'None' if got is None else type(got).__name__}")
         assert not hasattr(caught.value, "__notes__")
 
     @pytest.mark.parametrize("name", ["", " ", "a\nb"])
     def test_a_name_is_one_line(self, name: str) -> None:
         with pytest.raises(ValueError, match="the name of a rule set is one line of text"):
-            sparing_rule_set(name, rule_set("design"), lambda _: ())
+            rule_set_that_spares(name, rule_set("design"), lambda _: ())
 
 
 class TestLB008:
@@ -265,7 +265,7 @@ class TestLB008:
     @example(("field", TWO_LEVELS), frozenset({1, 5}))
     def test_the_finding_names_the_reason(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
-        careful = sparing_rule_set(NAME, base, spares_of(chosen))
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen))
         spared = {
             ref: number
             for number, ref in enumerate(replicas_in(snapshot))
@@ -300,7 +300,7 @@ class TestLB008:
         self, case: tuple[str, RandomCluster], chosen: frozenset[int]
     ) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
-        plan = reconcile(snapshot, sparing_rule_set(NAME, base, spares_of(chosen)))
+        plan = reconcile(snapshot, rule_set_that_spares(NAME, base, spares_of(chosen)))
         verdicts = {one.subject: one.verdict for one in plan.findings if one.question == TERMINATION}
         for group in snapshot.groups:
             parts = {verdict for ref, verdict in verdicts.items() if ref != group.ref == ref.without_replica}
@@ -310,17 +310,17 @@ class TestLB008:
     @given(DRAWN, CHOICES)
     def test_a_saved_plan_is_read_as_it_was(self, case: tuple[str, RandomCluster], chosen: frozenset[int]) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
-        plan = reconcile(snapshot, sparing_rule_set(NAME, base, spares_of(chosen)))
+        plan = reconcile(snapshot, rule_set_that_spares(NAME, base, spares_of(chosen)))
         document = PlanDocument(
             rules=NAME, as_of=snapshot.now, not_collected=(), forecasts=(one_round_forecast(plan, snapshot.now),)
         )
         assert plan_document_from_json(plan_document_as_json(document, decisions=True)) == document
 
     def test_a_replica_that_is_named_twice_has_the_first_reason(self) -> None:
-        snapshot = random_cluster_from_bytes(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         (ref, *_) = terminated(reconcile(snapshot))
         twice = [SparedReplica(ref, "first"), SparedReplica(ref, "second")]
-        plan = reconcile(snapshot, sparing_rule_set(NAME, rule_set("design"), lambda _: twice))
+        plan = reconcile(snapshot, rule_set_that_spares(NAME, rule_set("design"), lambda _: twice))
         (finding,) = (one for one in plan.findings if one.question == TERMINATION and one.subject == ref)
         assert finding.because[0].sentence.endswith(": first")
 
@@ -331,13 +331,13 @@ class TestLB009:
     """
 
     @given(DRAWN, CHOICES, st.sampled_from((timedelta(seconds=1), timedelta(minutes=7), timedelta(days=2))))
-    @example(("design", random_cluster_from_bytes(ENDING)), frozenset(range(8)), timedelta(minutes=7))
+    @example(("design", cluster_of(ENDING)), frozenset(range(8)), timedelta(minutes=7))
     @pytest.mark.req("PL-008")
     def test_before_that_time_the_steps_stay(
         self, case: tuple[str, RandomCluster], chosen: frozenset[int], span: timedelta
     ) -> None:
         base, snapshot = rule_set(case[0]), case[1].snapshot
-        careful = sparing_rule_set(NAME, base, spares_of(chosen, snapshot.now + span))
+        careful = rule_set_that_spares(NAME, base, spares_of(chosen, snapshot.now + span))
         plan = reconcile(snapshot, careful)
         spared = {
             ref for number, ref in enumerate(replicas_in(snapshot)) if number in chosen and is_left(ref, snapshot)
@@ -360,8 +360,8 @@ class TestLB009:
         """One rule set that spares is the base of another one."""
         base, snapshot = rule_set(case[0]), case[1].snapshot
         end = snapshot.now + timedelta(days=300)
-        first = sparing_rule_set("first", base, spares_of(inner, end))
-        result = sparing_rule_set(NAME, first, spares_of(outer)).gang_termination(snapshot)
+        first = rule_set_that_spares("first", base, spares_of(inner, end))
+        result = rule_set_that_spares(NAME, first, spares_of(outer)).gang_termination(snapshot)
         spared = {ref for number, ref in enumerate(replicas_in(snapshot)) if number in inner and is_left(ref, snapshot)}
         ends = terminated(reconcile(snapshot, base)) & spared
         verdicts = {one.subject: one for one in result.findings if one.question == TERMINATION}
@@ -379,7 +379,7 @@ class TestLB031:
     """A replica that the function of a rule set returns with a time MUST be spared before that time only."""
 
     @given(DRAWN, CHOICES, st.sampled_from((timedelta(0), timedelta(microseconds=1), timedelta(days=2))))
-    @example(("design", random_cluster_from_bytes(ENDING)), frozenset(range(8)), timedelta(0))
+    @example(("design", cluster_of(ENDING)), frozenset(range(8)), timedelta(0))
     def test_a_time_that_is_over_spares_nothing(
         self, case: tuple[str, RandomCluster], chosen: frozenset[int], since: timedelta
     ) -> None:
@@ -389,25 +389,25 @@ class TestLB031:
             found = enumerate(replicas_in(seen))
             yield from (SparedReplica(ref, "it was", snapshot.now - since) for no, ref in found if no in chosen)
 
-        assert reconcile(snapshot, sparing_rule_set(base.name, base, spares)) == reconcile(snapshot, base)
+        assert reconcile(snapshot, rule_set_that_spares(base.name, base, spares)) == reconcile(snapshot, base)
 
     def test_a_replica_is_terminated_at_that_time(self) -> None:
-        snapshot = random_cluster_from_bytes(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         end = snapshot.now + timedelta(hours=1)
 
         def spares(seen: Snapshot) -> Iterator[SparedReplica]:
             yield from (SparedReplica(ref, "the window is open", end) for ref in replicas_in(seen))
 
-        careful = sparing_rule_set(NAME, rule_set("design"), spares)
+        careful = rule_set_that_spares(NAME, rule_set("design"), spares)
         first, last = (reconcile(replace(snapshot, now=at), careful) for at in (end - timedelta(microseconds=1), end))
         assert (terminated(first), first.wake_at) == (set(), end)
         assert terminated(last)
 
     def test_a_later_reason_stands_where_the_first_is_over(self) -> None:
-        snapshot = random_cluster_from_bytes(ENDING).snapshot
+        snapshot = cluster_of(ENDING).snapshot
         (ref, *_) = terminated(reconcile(snapshot))
         twice = [SparedReplica(ref, "first", snapshot.now), SparedReplica(ref, "second")]
-        plan = reconcile(snapshot, sparing_rule_set(NAME, rule_set("design"), lambda _: twice))
+        plan = reconcile(snapshot, rule_set_that_spares(NAME, rule_set("design"), lambda _: twice))
         (finding,) = (one for one in plan.findings if one.question == TERMINATION and one.subject == ref)
         assert finding.because[0].sentence.endswith(": second")
 
@@ -422,7 +422,7 @@ class TestLB032:
         snapshot = case[1].snapshot
         for owner in (snapshot.root, *snapshot.groups):
             wrong = (SparedReplica(owner.ref.at_replica(index), "so"),)
-            careful = sparing_rule_set(NAME, rule_set(case[0]), partial(spares_given, wrong))
+            careful = rule_set_that_spares(NAME, rule_set(case[0]), partial(spares_given, wrong))
             with pytest.raises(ValueError, match=f"^there is no replica {index} of {owner.ref.short} to spare: its"):
                 reconcile(snapshot, careful)
 
@@ -438,6 +438,6 @@ class TestLB032:
             refs += [one.ref.at_replica(index) for one in seen.groups for index in range(one.replicas)]
             yield from (SparedReplica(ref, "so") for ref in refs)
 
-        reconcile(snapshot, sparing_rule_set(NAME, base, spares))
+        reconcile(snapshot, rule_set_that_spares(NAME, base, spares))
         other = [SparedReplica(replace(root.ref, name="another").at_replica(1000), "so")]
-        assert reconcile(snapshot, sparing_rule_set(base.name, base, lambda _: other)) == reconcile(snapshot, base)
+        assert reconcile(snapshot, rule_set_that_spares(base.name, base, lambda _: other)) == reconcile(snapshot, base)

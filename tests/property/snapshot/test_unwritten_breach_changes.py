@@ -25,7 +25,7 @@ from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
-from grove_core.testing import RandomCluster, clusters, nearly_all_breached_clusters
+from grove_core.testing import RandomCluster, clusters, storms
 from grove_core.testing.cluster_builder import START
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -80,7 +80,7 @@ class TestGT067:
     @pytest.mark.req("GT-019")
     @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
     @given(
-        st.one_of(nearly_all_breached_clusters(), clusters(), field_storms()),
+        st.one_of(storms(), clusters(), field_storms()),
         st.randoms(use_true_random=False),
         FAILURES,
     )

@@ -18,7 +18,7 @@ from grove_core.testing import (
     Plan,
     PlayedCluster,
     RandomCluster,
-    RandomClusterSizes,
+    Sizes,
     Snapshot,
     any_clusters,
     breached_cliques,
@@ -27,20 +27,20 @@ from grove_core.testing import (
     check_all,
     check_history,
     check_snapshot,
-    cluster_with_all_pods_lost,
+    cluster_of,
     clusters,
     event_sequences,
     events,
-    nearly_all_breached_clusters,
-    pods_deleted_by_decision,
-    random_cluster_from_bytes,
+    removed_pods,
     sets,
     snapshots,
+    storms,
+    stormy,
 )
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination.hand_mutants import HAND_MUTANTS
 
-SMALL = RandomClusterSizes(cliques=1, pods=1, set_replicas=1, group_replicas=0)
+SMALL = Sizes(cliques=1, pods=1, set_replicas=1, group_replicas=0)
 UNSHRUNK = settings(max_examples=100, deadline=None, database=None, phases=(Phase.generate,))
 REFUSALS = frozenset({EventKind.WRITES_FAIL, EventKind.PODS_FAIL, EventKind.DELAY_PASSES})
 
@@ -65,7 +65,7 @@ def test_lt003_the_smallest_history_is_short() -> None:
     with pytest.raises(InvariantViolated) as caught:
         check_all(
             make(),
-            effort=Effort(snapshots=0, histories=1000, events=4, kinds=REFUSALS, sizes=RandomClusterSizes(1, 1, 1, 0)),
+            effort=Effort(snapshots=0, histories=1000, events=4, kinds=REFUSALS, sizes=Sizes(1, 1, 1, 0)),
         )
     assert any("failed: " in line for line in caught.value.history)
     assert len(caught.value.history) <= 12
@@ -93,7 +93,7 @@ def test_lt005_every_event_fits_every_cluster(kind: EventKind, start: RandomClus
 
 
 def test_lt005_events_change_what_they_name() -> None:
-    played = PlayedCluster(random_cluster_from_bytes(b""), reconcile)
+    played = PlayedCluster(cluster_of(b""), reconcile)
     played.happen(Event(EventKind.TIME_PASSES, amount=1))
     played.happen(Event(EventKind.POD_FAILS))
     assert breached_cliques(played.rounds[-1].snapshot) == {"llm-0-router"}
@@ -123,7 +123,7 @@ def test_lt005_the_state_machine_finds_mistakes() -> None:
             Hasty, settings=settings(max_examples=100, deadline=None, database=None, phases=(Phase.generate,))
         )
     with pytest.raises(NotImplementedError):
-        ClusterWorld().plan(random_cluster_from_bytes(b"").snapshot)
+        ClusterWorld().plan(cluster_of(b"").snapshot)
     ClusterWorld().teardown()
 
 
@@ -131,15 +131,15 @@ def test_lt005_the_state_machine_finds_mistakes() -> None:
 def test_lt006_deletions_are_names_references_or_objects(start: RandomCluster) -> None:
     seen = start.snapshot
     for decision in (deletes_breached(seen), [one.ref for one in seen.cliques], list(seen.cliques)):
-        gone = [pod.name for _, pod in pods_deleted_by_decision(seen, decision)]
+        gone = [pod.name for _, pod in removed_pods(seen, decision)]
         assert set(gone) <= {pod.name for _, pod in seen.pods()}
-    assert {pod.name for _, pod in pods_deleted_by_decision(seen, seen.cliques)} == {pod.name for _, pod in seen.pods()}
-    assert all(pod.name for _, pod in pods_deleted_by_decision(seen, reconcile(seen)))
+    assert {pod.name for _, pod in removed_pods(seen, seen.cliques)} == {pod.name for _, pod in seen.pods()}
+    assert all(pod.name for _, pod in removed_pods(seen, reconcile(seen)))
 
 
 def test_lt006_an_unknown_object_is_an_error_of_the_controller() -> None:
     with pytest.raises(ValueError, match="the controller deletes gone, which the set llm does not have"):
-        check_history(lambda _: ["gone"], random_cluster_from_bytes(b""), ())
+        check_history(lambda _: ["gone"], cluster_of(b""), ())
 
 
 @given(snapshots(SMALL) | snapshots(SMALL, incomplete=True), sets(SMALL), event_sequences(2))
@@ -152,9 +152,9 @@ def test_lt005_sizes_are_kept(seen: Snapshot, root: object, events: tuple[Event,
     assert root
 
 
-ONE: Final[Any] = random_cluster_from_bytes(b"")  # of any type, as what a user may write
+ONE: Final[Any] = cluster_of(b"")  # of any type, as what a user may write
 NONE: Final[Any] = None
-STRATEGIES: Final = (sets, clusters, busy_clusters, nearly_all_breached_clusters, any_clusters, snapshots)
+STRATEGIES: Final = (sets, clusters, busy_clusters, storms, any_clusters, snapshots)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ STRATEGIES: Final = (sets, clusters, busy_clusters, nearly_all_breached_clusters
         (lambda: check_all(effort=ONE), r"effort is an Effort, as Effort\(histories=1000\); got"),
         (lambda: Effort(snapshots=0, histories=0), "at least one snapshot or history"),
         (lambda: Effort(events=-1), "^events is at least 0; got -1$"),
-        (lambda: list(pods_deleted_by_decision(ONE.snapshot, "llm-0")), "or a list of what it deletes; got 'llm-0'"),
+        (lambda: list(removed_pods(ONE.snapshot, "llm-0")), "or a list of what it deletes; got 'llm-0'"),
     ],
 )
 def test_lt003_wrong_arguments_get_one_sentence(wrong: Callable[[], object], words: str) -> None:
@@ -188,8 +188,8 @@ WRONG: Final[Any] = 5
         (lambda: check_all(breached_cliques, invariants="GT-033"), r"invariants is a list, as \['GT-033'\]; got"),
         (lambda: check_all(breached_cliques, invariants=INVARIANTS[0]), r"is a list, as \[GT-031\]; got GT-031$"),  # type: ignore[arg-type]  # refused
         (lambda: check_all(breached_cliques, invariants=WRONG), r'invariants is a list, as \["GT-033"\]; got 5$'),
-        (lambda: pods_deleted_by_decision(ONE.snapshot, NONE), "of what it deletes; got None: is a return missing\\?$"),
-        (lambda: pods_deleted_by_decision(ONE.snapshot, WRONG), "of what it deletes; got 5$"),
+        (lambda: removed_pods(ONE.snapshot, NONE), "of what it deletes; got None: is a return missing\\?$"),
+        (lambda: removed_pods(ONE.snapshot, WRONG), "of what it deletes; got 5$"),
         (lambda: check_all(lambda _: NONE), "of what it deletes; got None: is a return missing\\?$"),
         *((lambda draw=draw: draw(WRONG), r"^sizes is a Sizes, as Sizes\(pods=2\); got 5$") for draw in STRATEGIES),
         (lambda: Effort(sizes=WRONG), r"^sizes is a Sizes, as Sizes\(pods=2\); got 5$"),
@@ -200,8 +200,8 @@ WRONG: Final[Any] = 5
         (lambda: Effort(snapshots="many"), "^snapshots is a number; got 'many'$"),  # type: ignore[arg-type]  # refused
         (lambda: Effort(snapshots=-1), "^snapshots is at least 0; got -1$"),
         (lambda: Effort(histories=True), "^histories is a number; got True$"),
-        (lambda: random_cluster_from_bytes("text"), r"^cluster_of takes bytes, as cluster_of\(b''\); got str$"),  # type: ignore[arg-type]  # refused
-        (lambda: cluster_with_all_pods_lost(WRONG), r"^stormy takes a RandomCluster, as cluster_of\(b''\); got int$"),
+        (lambda: cluster_of("text"), r"^cluster_of takes bytes, as cluster_of\(b''\); got str$"),  # type: ignore[arg-type]  # refused
+        (lambda: stormy(WRONG), r"^stormy takes a RandomCluster, as cluster_of\(b''\); got int$"),
         (lambda: check_history(reconcile, ONE.snapshot, ()), "^a history takes a RandomCluster, .*; got Snapshot$"),
         (lambda: PlayedCluster(ONE, WRONG), "^a controller is a RuleSet or a function of a snapshot; got 5$"),
     ],
@@ -217,7 +217,7 @@ def test_lt009_wrong_arguments_are_errors_before_anything_is_drawn(wrong: Callab
     [
         ("reconcile", reconcile),
         ("check_snapshot", lambda given: check_snapshot(reconcile, given)),
-        ("removed_pods", lambda given: pods_deleted_by_decision(given, [])),
+        ("removed_pods", lambda given: removed_pods(given, [])),
         ("breached_cliques", breached_cliques),
         ("breached_since", breached_since),
     ],
@@ -273,4 +273,4 @@ def test_lt005_a_breach_has_the_time_that_is_stored(start: RandomCluster) -> Non
 
 def test_lt005_sizes_have_limits() -> None:
     with pytest.raises(ValueError, match="at most 5 cliques"):
-        RandomClusterSizes(cliques=6)
+        Sizes(cliques=6)

@@ -34,17 +34,17 @@ from grove_core.testing import (
     InvariantViolated,
     Plan,
     RandomCluster,
-    RandomClusterSizes,
     Round,
     RuleSet,
+    Sizes,
     Snapshot,
     breached_cliques,
     check_all,
     check_history,
     check_snapshot,
+    cluster_of,
     invariants_for,
-    nearly_all_breached_clusters,
-    random_cluster_from_bytes,
+    storms,
 )
 from grove_core.testing.strategies import snapshot_without_kind
 from grove_shell.catalogue.specification_rules import specification_rules_by_number
@@ -55,9 +55,7 @@ UNSHRUNK: Final = Effort(shrink=False)
 FAILURES: Final = frozenset(
     {EventKind.UPDATE_BEGINS, EventKind.WRITE_REFUSED, EventKind.FRESH_READ_FAILS, EventKind.PODS_FAIL}
 )
-FAILING: Final = Effort(
-    snapshots=0, histories=500, events=5, kinds=FAILURES, sizes=RandomClusterSizes(2, 1, 1, 2), shrink=False
-)
+FAILING: Final = Effort(snapshots=0, histories=500, events=5, kinds=FAILURES, sizes=Sizes(2, 1, 1, 2), shrink=False)
 
 
 def terminates_everything(snapshot: Snapshot) -> list[str]:
@@ -188,7 +186,7 @@ BROKEN: Final[dict[str, Controller]] = {
 SCALED: Final = replace(
     FAILING,
     kinds=frozenset({EventKind.SET_SCALED, EventKind.PODS_FAIL, EventKind.DELAY_PASSES}),
-    sizes=RandomClusterSizes(2, 1, 3, 2),
+    sizes=Sizes(2, 1, 3, 2),
 )
 EFFORTS: Final = {
     "GT-065": SCALED,
@@ -202,8 +200,8 @@ assert EVERY.keys() == BROKEN.keys() | {"GT-032"}
 def test_lt002_a_recovery_that_could_not_be_written_is_forgotten() -> None:
     events = [Event(EventKind.WRITES_FAIL, which=1), Event(EventKind.PODS_FAIL)]
     with pytest.raises(InvariantViolated, match="GT-032 is violated"):
-        check_history(forgets_unwritten_recoveries, random_cluster_from_bytes(b""), events, invariants=["GT-032"])
-    check_history(reconcile, random_cluster_from_bytes(b""), events)
+        check_history(forgets_unwritten_recoveries, cluster_of(b""), events, invariants=["GT-032"])
+    check_history(reconcile, cluster_of(b""), events)
 
 
 @pytest.mark.req("LT-002")
@@ -236,7 +234,7 @@ def test_lt001_the_package_has_its_public_names_and_no_others() -> None:
 
 
 def test_lt002_an_invariant_is_a_function_of_snapshot_and_plan() -> None:
-    seen = random_cluster_from_bytes(b"").snapshot
+    seen = cluster_of(b"").snapshot
     assert EVERY["GT-014"].violations(seen, reconcile(seen)) == ()
     (found,) = EVERY["GT-060"].violations(seen, replace(reconcile(seen), wake_at=seen.now))
     assert str(found) == "wakeAt: expected None, got 2026-11-20 09:00:00+00:00"
@@ -246,20 +244,20 @@ def test_lt002_a_kind_that_was_not_collected_forbids_deletions() -> None:
     with pytest.raises(InvariantViolated, match="no deletion without Pod"):
         check_snapshot(
             terminates_everything,
-            snapshot_without_kind(random_cluster_from_bytes(b"").snapshot, "Pod"),
+            snapshot_without_kind(cluster_of(b"").snapshot, "Pod"),
             invariants=(EVERY["GT-024"],),
         )
 
 
 def test_lt002_deletions_for_other_reasons_need_no_fresh_read() -> None:
-    seen = random_cluster_from_bytes(b"").snapshot
+    seen = cluster_of(b"").snapshot
     failed = Attempt(reconcile(seen).steps[0], AttemptOutcome.NOT_CONFIRMED, "")
     check_snapshot(terminates_everything, replace(seen, attempts=(failed,)), invariants=(EVERY["PL-029"],))
 
 
 def test_lt002_a_scaling_group_of_a_deleted_set_terminates_by_its_own_rule() -> None:
     @settings(max_examples=300, database=None, phases=(Phase.generate,))
-    @given(nearly_all_breached_clusters())
+    @given(storms())
     def groups_terminate(start: RandomCluster) -> None:
         seen = replace(start.snapshot, root=replace(start.snapshot.root, deleting=True))
         plan = reconcile(replace(seen, root=replace(seen.root, deleting=False)), NEWEST)
@@ -271,13 +269,13 @@ def test_lt002_a_scaling_group_of_a_deleted_set_terminates_by_its_own_rule() -> 
 
 
 def test_lt002_the_invariant_of_guards_is_about_no_other_law() -> None:
-    seen = random_cluster_from_bytes(b"").snapshot
+    seen = cluster_of(b"").snapshot
     plan = reconcile(seen)
     assert EVERY["PL-004"].violations(seen, replace(plan, steps=plan.steps * 2)) == ()
 
 
 def test_lt002_availability_does_not_go_back_between_rounds() -> None:
-    seen = random_cluster_from_bytes(b"").snapshot
+    seen = cluster_of(b"").snapshot
     (clique,) = seen.cliques
     lost = replace(seen, cliques=(replace(clique, status=replace(clique.status, was_available=False)),))
     found = EVERY["GT-016"].check((Round(seen, reconcile(seen)), Round(lost, reconcile(lost))))

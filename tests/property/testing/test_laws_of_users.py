@@ -21,8 +21,8 @@ from grove_core.testing import (
     breached_cliques,
     busy_clusters,
     check_all,
-    pods_deleted_by_decision,
-    random_cluster_from_bytes,
+    cluster_of,
+    removed_pods,
     snapshots,
 )
 from grove_core.testing.history_lines import lines_of_snapshot
@@ -123,13 +123,13 @@ def test_lt011_nearly_half_of_all_clusters_have_several_parts() -> None:
 def test_lt011_the_deletions_of_a_plan_that_terminate_a_gang_are_a_part_of_all(start: RandomCluster) -> None:
     seen = start.snapshot
     plan = reconcile(seen)
-    every = {pod.name for _, pod in pods_deleted_by_decision(seen, plan)}
-    ends = {pod.name for _, pod in pods_deleted_by_decision(seen, plan, only_terminations=True)}
+    every = {pod.name for _, pod in removed_pods(seen, plan)}
+    ends = {pod.name for _, pod in removed_pods(seen, plan, only_terminations=True)}
     gone = {one for step in plan.steps for one in getattr(step.action, "terminates", ())}
     assert ends <= every
     assert bool(ends) <= bool(gone)
     names = [clique.ref for clique in seen.cliques]
-    assert [*pods_deleted_by_decision(seen, names, only_terminations=True)] == [*pods_deleted_by_decision(seen, names)]
+    assert [*removed_pods(seen, names, only_terminations=True)] == [*removed_pods(seen, names)]
 
 
 @given(busy_clusters().map(lambda one: one.with_labels({"tier": "production"})))
@@ -157,8 +157,8 @@ def test_lt011_a_failing_law_shows_a_cluster_in_a_few_lines(start: RandomCluster
 
 
 def test_lt012_without_a_choice_there_are_none() -> None:
-    assert not random_cluster_from_bytes(b"").root.labels
-    assert random_cluster_from_bytes(b"", "llama").with_labels({"a": "b"}).root.ref.name == "llama"
+    assert not cluster_of(b"").root.labels
+    assert cluster_of(b"", "llama").with_labels({"a": "b"}).root.ref.name == "llama"
 
 
 def test_lt013_a_controller_that_never_terminates_keeps_the_list_of_the_go_operator() -> None:
@@ -176,7 +176,7 @@ def test_lt013_the_deletions_of_the_rule_set_show_the_other_side() -> None:
     @given(any_clusters())
     def compare(start: RandomCluster) -> None:
         seen = start.snapshot
-        differs.append(bool(list(pods_deleted_by_decision(seen, reconcile(seen, field), only_terminations=True))))
+        differs.append(bool(list(removed_pods(seen, reconcile(seen, field), only_terminations=True))))
 
     compare()
     assert any(differs)

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_core import RuleSet, Snapshot, SparedReplica, rule_set, rule_set_names, sparing_rule_set
+from grove_core import RuleSet, Snapshot, SparedReplica, rule_set, rule_set_names, rule_set_that_spares
 from grove_core.kernel.structs import replace
 from grove_core.testing import (
     FIELD_INVARIANTS,
@@ -15,7 +15,7 @@ from grove_core.testing import (
     Controller,
     Effort,
     InvariantViolated,
-    RandomClusterSizes,
+    Sizes,
     breached_cliques,
     check_all,
     invariants_for,
@@ -24,7 +24,7 @@ from grove_core.testing import (
 NOT_KEPT: Final = frozenset({"GT-033", "GT-036", "GT-050", "GT-054", "GT-060"})
 KEPT: Final = tuple(one for one in INVARIANTS if one.id not in NOT_KEPT)
 GUIDE: Final = Path(__file__).parents[3] / "docs/how-to/write-your-own-rules.md"
-FEW: Final = Effort(snapshots=80, histories=15, sizes=RandomClusterSizes(4, 2, 2, 2), shrink=False)
+FEW: Final = Effort(snapshots=80, histories=15, sizes=Sizes(4, 2, 2, 2), shrink=False)
 
 
 def replicas_of_the_set(snapshot: Snapshot) -> Iterator[SparedReplica]:
@@ -45,7 +45,7 @@ def every_replica(snapshot: Snapshot) -> Iterator[SparedReplica]:
 @pytest.mark.parametrize("spares", [replicas_of_the_set, replicas_of_groups, every_replica])
 @pytest.mark.parametrize("base", ["design", "field"])
 def test_lt010_all_other_invariants_are_kept(base: str, spares: object) -> None:
-    rules = sparing_rule_set("careful", rule_set(base), spares)  # type: ignore[arg-type]  # it is one of those above
+    rules = rule_set_that_spares("careful", rule_set(base), spares)  # type: ignore[arg-type]  # it is one of those above
     check_all(rules, invariants=KEPT if base == "design" else None, effort=FEW)
 
 
@@ -61,10 +61,10 @@ def test_lt010_all_other_invariants_are_kept(base: str, spares: object) -> None:
 )
 def test_lt010_each_of_the_five_may_be_violated(rule: str, spares: object, snapshots: int, histories: int) -> None:
     """What is drawn depends on the modules that are loaded, so several seeds are tried until one shows it."""
-    rules = sparing_rule_set("careful", rule_set("design"), spares)  # type: ignore[arg-type]  # as above
+    rules = rule_set_that_spares("careful", rule_set("design"), spares)  # type: ignore[arg-type]  # as above
 
     def violated(seed: int) -> str:
-        effort = Effort(snapshots, histories, seed=seed, sizes=RandomClusterSizes(3, 2, 2, 2), shrink=False)
+        effort = Effort(snapshots, histories, seed=seed, sizes=Sizes(3, 2, 2, 2), shrink=False)
         try:
             check_all(rules, invariants=[rule], effort=effort)
         except InvariantViolated as found:
@@ -80,7 +80,7 @@ def test_lt010_the_page_names_the_five() -> None:
 
 
 def spared(base: RuleSet) -> RuleSet:
-    return sparing_rule_set("careful", base, every_replica)
+    return rule_set_that_spares("careful", base, every_replica)
 
 
 class TestLT008:

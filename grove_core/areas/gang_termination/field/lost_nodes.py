@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.status_counts import count_clique_pods
-from grove_core.areas.gang_termination.termination_result import LostNodeEvictions
+from grove_core.areas.gang_termination.termination_result import LostNodeResult
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import LOST_NODE
 from grove_core.kernel.reasons import Reason
@@ -53,13 +53,13 @@ def pods_on_lost_nodes(snapshot: Snapshot, nodes: NodesByName) -> Iterator[LostP
         yield LostPod(clique, pod, since, signs.evicted_at(shown.taint, since))
 
 
-def lost_node_evictions(snapshot: Snapshot, nodes: NodesByName) -> LostNodeEvictions:
+def lost_node_evictions(snapshot: Snapshot, nodes: NodesByName) -> LostNodeResult:
     """Return a finding on each PodClique with pods on nodes that do not answer, and the evictions."""
     found: defaultdict[Ref, list[LostPod]] = defaultdict(list)
     for lost in pods_on_lost_nodes(snapshot, nodes):
         found[lost.clique.ref].append(lost)
     every = [one for alike in found.values() for one in alike]
-    return LostNodeEvictions(
+    return LostNodeResult(
         tuple(_finding(snapshot, alike) for alike in found.values()),
         tuple((one.evicted_at, one.pod) for one in every if one.evicted_at is not None),
     )
