@@ -22,9 +22,9 @@ The rest:
 - ``field``: what the Go operator does instead, with rules of its own: ``present_templates`` (which are known and have
   changed), ``set_update``, ``clique_update``, ``scaling_group_update``, ``update_defects``, ``upgrade_restart`` (what
   another release restarts), ``pods``, ``gates``, ``gangs``, ``deletions``, ``statuses``,
-  ``service_account_token_wait``, ``releases`` (what they do differently), ``admit`` and ``manifest_defaults`` (its admission). Its ``objects``:
-  ``podcliques_and_groups``, ``podgangs``, ``services_rbac_and_claims``, ``pods``, and for several of them
-  ``labels_and_annotations``, ``variables`` and ``template_by_name_suffix``.
+  ``service_account_token_wait``, ``releases`` (what they do differently), ``admit`` and ``manifest_defaults`` (its
+  admission). Its ``objects``: ``podcliques_and_groups``, ``podgangs``, ``services_rbac_and_claims``, ``pods``, and
+  for several of them ``labels_and_annotations``, ``variables`` and ``template_by_name_suffix``.
 - ``admission``: ``name_validation``, ``name_collisions`` (with other sets), ``template_validation``,
   ``template_warnings``, ``resource_sharing_validation``, ``autoscaler_minimum`` (autoscalers that may scale below the
   minimum), ``manifest_defaults`` (and what an applied manifest becomes).
