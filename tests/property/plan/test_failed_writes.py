@@ -95,9 +95,9 @@ ROUNDS: Final = st.lists(
 
 
 class TestOP103:
-    """Every plan of one round MUST get the same earlier failures, each until its write is tried again or is no longer
-    wanted. A failed part of a termination is withheld like a refused write until its pause is over or the object
-    changes.
+    """All plans of one round MUST get the same list of earlier failures; a failure stays in it until the write is
+    tried again or is no longer wanted. A part of a termination that failed is withheld, like a refused write, until
+    its backoff ends or the object changes.
     """
 
     @pytest.mark.req("GT-067")

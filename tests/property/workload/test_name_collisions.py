@@ -95,8 +95,9 @@ COLLISIONS: Final[list[tuple[Json, Json, list[tuple[str, str]]]]] = [
 
 
 class TestWL117:
-    """A set MUST be refused if an object that it consists of would have the kind and name of an existing or planned
-    object of another set in its namespace. All indices count that the manifest's replicas and autoscalers allow.
+    """A set MUST be refused if one of its objects would have the kind and name of an existing or planned object of
+    another set in its namespace. This holds for every index that the replicas and autoscalers of the manifest
+    allow.
     """
 
     @pytest.mark.parametrize(("one", "another", "found"), COLLISIONS)
