@@ -1,4 +1,8 @@
-"""The exceptions of the core: malformed input, and a broken invariant of its own. The core raises no other."""
+"""The exceptions that tell of an input and of the core itself: malformed objects, and a broken invariant.
+
+A wrong argument raises TypeError or ValueError instead. A value in a saved plan raises MalformedPlanValue, which
+`document_reading` turns into MalformedObject. `grove_core.testing` raises InvariantViolated.
+"""
 
 from enum import Enum, auto
 from typing import assert_never

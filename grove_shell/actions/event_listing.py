@@ -20,7 +20,7 @@ def list_events(live: LiveClusterOptions) -> tuple[ListedKubernetesEvent, ...]:
     """Return the Events of the namespace, or of all.
 
     Raises:
-        NoClusterAccess: the cluster cannot be reached, or does not list them.
+        ClusterAccessError: the cluster cannot be reached, or does not list them.
     """
     return run_live_cluster_requests(_listed(live))
 

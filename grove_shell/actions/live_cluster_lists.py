@@ -36,7 +36,7 @@ def installed_crd_names(live: LiveClusterOptions) -> list[NamesInCrd]:
     Where the server does not list definitions to this user, only the resources that it serves are looked at.
 
     Raises:
-        NoClusterAccess: there is no way to it, or it does not answer.
+        ClusterAccessError: there is no way to it, or it does not answer.
     """
     return run_live_cluster_requests(_installed_names(live))
 
@@ -66,7 +66,7 @@ def list_objects_of_all_kinds(live: LiveClusterOptions, *, with_events: bool = F
         with_events: whether to list Events about Grove's objects too, where that is allowed.
 
     Raises:
-        NoClusterAccess: it cannot be reached, does not answer, or does not serve PodCliqueSets.
+        ClusterAccessError: it cannot be reached, does not answer, or does not serve PodCliqueSets.
     """
     with progress_counter("asking", "object") as count:
         return run_live_cluster_requests(_collect(live, count or (lambda _item: None), with_events=with_events))
@@ -76,7 +76,7 @@ def run_live_cluster_requests(requests: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that sends requests to a cluster, and return its result.
 
     Raises:
-        NoClusterAccess: it cannot be reached, or does not answer.
+        ClusterAccessError: it cannot be reached, or does not answer.
     """
     try:
         return asyncio.run(requests)
@@ -139,7 +139,7 @@ async def _with_relisted(
     The second list has no label selector: a pod whose label was removed still runs.
 
     Raises:
-        NoClusterAccess: the second list failed.
+        ClusterAccessError: the second list failed.
     """
     seen = {kind for kind, _ in complete}
     if POD_KIND not in seen:

@@ -46,7 +46,7 @@ class FreshReader:
 
         Raises:
             NoServerResponse: there was no response.
-            UndecidableResponse: the response neither shows the object nor confirms that it does not exist
+            UnusableApiResponse: the response neither shows the object nor confirms that it does not exist
                 (OP-013), or its label could not be restored (OP-018).
         """
         before = self.cache.find_object(ref)
@@ -74,7 +74,7 @@ class FreshReader:
 
         Raises:
             NoServerResponse: there was no response.
-            UndecidableResponse: the label was not restored, or was removed within ten seconds after it had been.
+            UnusableApiResponse: the label was not restored, or was removed within ten seconds after it had been.
         """
         meta = metadata_in(raw)
         label = restorable_selector_label(ref.kind, meta)

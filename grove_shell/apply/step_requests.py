@@ -60,7 +60,7 @@ def request_of_step(step: Step, cached: Resource | Pod | None) -> WriteRequest:
         cached: the object that it changes.
 
     Raises:
-        UndecidableResponse: the cache does not have the object, and the request is made of what it stores.
+        UnusableApiResponse: the cache does not have the object, and the request is made of what it stores.
     """
     target = step.target
     match step.action:

@@ -39,7 +39,7 @@ async def check_connection(api: ApiSession, namespace: str = "") -> None:
         namespace: of the list; empty for all.
 
     Raises:
-        NoClusterAccess: with advice what to try.
+        ClusterAccessError: with advice what to try.
     """
     kind = KINDS[SET_KIND]
     try:

@@ -58,7 +58,7 @@ async def read_connection_settings(kubeconfig: str | None = None, context: str |
     """Read a kubeconfig, else that of ``KUBECONFIG`` or the home directory, else the service account of the pod.
 
     Raises:
-        NoClusterAccess: with the places that were searched.
+        ClusterAccessError: with the places that were searched.
     """
     try:
         return await _connected(kubeconfig, context)
@@ -154,7 +154,7 @@ def _existing_files(path: str) -> str:
     The library reports an unreadable file as an empty one.
 
     Raises:
-        NoClusterAccess: none of them exists, all are empty, or one cannot be read.
+        ClusterAccessError: none of them exists, all are empty, or one cannot be read.
     """
     found: list[str] = []
     missing = ClusterAccessError(f"{path}: names no file; try --kubeconfig FILE")
@@ -180,7 +180,7 @@ def _address(value: object, where: str) -> str:
     """Return an address without a trailing slash; it may have a path, but neither query nor fragment.
 
     Raises:
-        NoClusterAccess: it is no such address.
+        ClusterAccessError: it is no such address.
     """
     text = value.rstrip("/") if isinstance(value, str) else ""
     try:

@@ -79,7 +79,7 @@ async def read_daemon_identity(
         The identity, or None with every problem.
 
     Raises:
-        NoClusterAccess: the server does not respond.
+        ClusterAccessError: the server does not respond.
     """
     problems: list[ObjectProblem] = []
     domain, pod = _key_of(arguments.domain), _key_of(arguments.pod)

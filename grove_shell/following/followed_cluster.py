@@ -82,7 +82,7 @@ class FollowedCluster:
         """Return the input with the objects as they are known now, once all kinds were listed.
 
         Raises:
-            NoClusterAccess: the cluster does not list PodCliqueSets.
+            ClusterAccessError: the cluster does not list PodCliqueSets.
         """
         for name, reflector in self._reflectors.items():
             if name != NODES.kind or self._needs_nodes.is_set():
@@ -99,7 +99,7 @@ class FollowedCluster:
         """Return which optional kinds and versions are served, asked for again where another kind is listed.
 
         Raises:
-            NoClusterAccess: the cluster does not answer.
+            ClusterAccessError: the cluster does not answer.
         """
         listed = frozenset(self._objects.listed)
         if self._served is None or self._served[0] != listed:

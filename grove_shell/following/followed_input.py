@@ -38,7 +38,7 @@ async def followed_input(source: InputSource, also: Iterable[str] = ()) -> Async
         also: other files whose changes count.
 
     Raises:
-        NoClusterAccess: there is no way to the cluster, or it does not list PodCliqueSets.
+        ClusterAccessError: there is no way to the cluster, or it does not list PodCliqueSets.
     """
     if source.live is None:
         yield FollowedFiles(source, also)

@@ -41,7 +41,7 @@ class KubectlYamlConverter:
         """Return one item of a list, from its dash to the line break before the next one, as JSON.
 
         Raises:
-            OtherYaml: it is not in the form of kubectl, or has a problem.
+            NotKubectlYaml: it is not in the form of kubectl, or has a problem.
         """
         if not _BEGINS_ITEM.match(text) or not text.replace("\n", "").isprintable():
             raise NotKubectlYaml
@@ -96,7 +96,7 @@ class _Conversion:
         self._last = ENDED  # the line of the last scalar, unless it had several lines
 
     def json_text(self) -> str:
-        """Return the object as JSON."""
+        """Return the object as JSON. Raises NotKubectlYaml if it ends within a field."""
         lines, parts, opened = self._lines, self._parts, self._open
         while self._at < len(lines):
             indent, dashes, key, begin, value, *_ = line = lines[self._at]

@@ -51,7 +51,7 @@ ENDED: Final = KubectlYamlLine(sys.maxsize, 0, "", "", "", "", sys.maxsize, sys.
 
 
 def parse_kubectl_yaml_line(line: str) -> KubectlYamlLine:
-    """Return the parts of a line. Raises OtherYaml."""
+    """Return the parts of a line. Raises NotKubectlYaml."""
     found = _LINE.fullmatch(line)
     if found is None:
         raise NotKubectlYaml
@@ -78,7 +78,7 @@ def _key(key: str) -> str:
 
 
 def scalar_in_line(text: str) -> str:
-    """Return a scalar as JSON; empty where it does not end in its line, or is none. Raises OtherYaml."""
+    """Return a scalar as JSON; empty where it does not end in its line, or is none. Raises NotKubectlYaml."""
     first = text[:1]
     if text in _JSON or (first == '"' and _JSON_TEXT.fullmatch(text)):
         return text

@@ -78,7 +78,7 @@ class ClusterConvergenceRunEngine:
         """Run one point and keep the counters of the server.
 
         Raises:
-            NoClusterAccess: the server does not respond.
+            ClusterAccessError: the server does not respond.
         """
         with _DaemonProcesses(min(self.processes, point.nodes)) as processes:
             try:
@@ -91,7 +91,7 @@ def convergence_engine_from_kubeconfig(kubeconfig: str | None, store: str) -> Cl
     """Return the engine of a cluster.
 
     Raises:
-        NoClusterAccess: the cluster does not respond, or lacks a kind.
+        ClusterAccessError: the cluster does not respond, or lacks a kind.
     """
     return ClusterConvergenceRunEngine(kubeconfig, asyncio.run(_setting(kubeconfig)), store)
 

@@ -25,7 +25,7 @@ async def check_compute_domain_crds_installed(api: ApiSession) -> None:
     """Check that both kinds are installed.
 
     Raises:
-        NoClusterAccess: a kind is missing, or may not be listed.
+        ClusterAccessError: a kind is missing, or may not be listed.
     """
     for kind in (DOMAINS, CLIQUES):
         response = await api.request("GET", kind.url_path("default"), query={"limit": "1"})
@@ -78,7 +78,7 @@ class ConvergenceRunNamespace:
         """Apply one entry to a domain.
 
         Raises:
-            NoClusterAccess: the server refuses it.
+            ClusterAccessError: the server refuses it.
         """
         body = {"apiVersion": NVIDIA, "kind": DOMAINS.kind, "metadata": {"name": domain}, "status": {"nodes": [entry]}}
         path = DOMAINS.url_path(self.name, domain, "status")
