@@ -176,9 +176,8 @@ def _problems_of(raw: Mapping[str, object]) -> tuple[ObjectProblem, ...]:
 def _objection(subject: Ref, problem: ObjectProblem) -> DenialReason:
     if problem.path.endswith("terminationDelay"):
         return DenialReason(problem.path, problem.got, GangTerminationDenial.DELAY_MALFORMED.because(subject))
-    return DenialReason(
-        problem.path, problem.got, GangTerminationDenial.MALFORMED.because(subject, expected=problem.expected)
-    )
+    because = GangTerminationDenial.MALFORMED.because(subject, expected=problem.expected)
+    return DenialReason(problem.path, problem.got, because, problem.kind)
 
 
 def _is_open(path: str, unread: set[str], above: set[str]) -> bool:

@@ -57,6 +57,7 @@ def admit_topology(
                 problem.path,
                 problem.got,
                 TopologyDenial.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected),
+                problem.kind,
             )
             for problem in fault.problems
         )

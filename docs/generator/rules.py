@@ -40,7 +40,7 @@ def _index() -> str:
         (
             "# Rules\n",
             f"The program has all {len(specification_rules_by_number())} rules: `grove rules NUMBER` prints one. Each",
-            "has a number that is never used again, and one sentence with one MUST. The number stands at the end of",
+            "has a number that is never used again, and one requirement with one MUST. The number stands at the end of",
             "each line that gives a reason, so an answer can be followed back to its sentence.\n",
             table(("prefix", "area", "rules", "what it governs"), rows),
             "`kind` is `decision` (it picks a verdict, and has a reason code), `admission` (a manifest is accepted or",

@@ -94,35 +94,35 @@ class MalformedPlanValue(ValueError):
 
 
 def require_text(value: object) -> str:
-    """Return a string."""
+    """Return a string. Raises MalformedPlanValue for any other value."""
     if not isinstance(value, str):
         raise MalformedPlanValue(f"{short_json(value)} instead of a string")
     return value
 
 
 def require_integer(value: object) -> int:
-    """Return an integer of any size."""
+    """Return an integer of any size. Raises MalformedPlanValue for any other value."""
     if type(value) is not int:
         raise MalformedPlanValue(f"{short_json(value)} instead of an integer")
     return value
 
 
 def require_boolean(value: object) -> bool:
-    """Return a boolean."""
+    """Return a boolean. Raises MalformedPlanValue for any other value."""
     if not isinstance(value, bool):
         raise MalformedPlanValue(f"{short_json(value)} instead of true or false")
     return value
 
 
 def fact_from_json(value: object) -> Fact:
-    """Return a fact of a reason."""
+    """Return a fact of a reason: a string, an integer or a boolean. Raises MalformedPlanValue for any other value."""
     if not isinstance(value, str | int):
         raise MalformedPlanValue(f"{short_json(value)} instead of a fact")
     return value
 
 
 def require_time(value: object) -> datetime:
-    """Return an RFC 3339 time as aware UTC."""
+    """Return an RFC 3339 time as aware UTC. Raises MalformedPlanValue for any other value."""
     found = parse_time(require_text(value))
     if found is None:
         raise MalformedPlanValue(f"{short_json(value)} instead of an RFC 3339 time")
@@ -130,14 +130,19 @@ def require_time(value: object) -> datetime:
 
 
 def require_list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON
-    """Return a list with items of any type."""
+    """Return a list with items of any type. Raises MalformedPlanValue for any other value."""
     if not isinstance(value, list):
         raise MalformedPlanValue(f"{short_json(value)} instead of a list")
     return value
 
 
 def require_object(value: object) -> FrozenMap:
-    """Return a Kubernetes object, or fields of one, as an immutable value."""
+    """Return a Kubernetes object, or fields of one, as an immutable value.
+
+    Raises:
+        MalformedPlanValue: it is no object.
+        ValueError: it has more levels than Kubernetes accepts.
+    """
     if not isinstance(value, Mapping):
         raise MalformedPlanValue(f"{short_json(value)} instead of an object")
     level: list[Any] = [value]

@@ -81,7 +81,13 @@ _STAGES: Final[Mapping[str, StepStage]] = MappingProxyType(
 
 
 def step_from_json(raw: Json, because: tuple[Reason, ...]) -> Step:
-    """Read a step; ``because`` is what was read of its reasons, which recorded attempts may lack."""
+    """Read a step; ``because`` is what was read of its reasons, which recorded attempts may lack.
+
+    Raises:
+        MalformedPlanValue: a value has another type, or a deletion has only one of its two lists about terminations.
+        ValueError: the action is unknown.
+        KeyError: a field is missing.
+    """
     name, target = raw["action"], ref_from_json(raw["target"])
     if name == "create":
         return Step(StepStage[require_text(raw["stage"])], target, Create(require_object(raw["object"])), because)
@@ -144,7 +150,7 @@ def withheld_from_json(raw: Json) -> Withheld:
 
 
 def reasons_from_json(raw: object) -> tuple[Reason, ...]:
-    """Read at least one reason (PL-003)."""
+    """Read at least one reason. Raises ValueError for an empty list (PL-003)."""
     found = tuple(map(reason_from_json, require_list(raw)))
     if not found:
         raise ValueError("what has no reason (PL-003)")
@@ -152,7 +158,7 @@ def reasons_from_json(raw: object) -> tuple[Reason, ...]:
 
 
 def reason_from_json(raw: Json) -> Reason:
-    """Read a reason, which has exactly the facts of its rule."""
+    """Read a reason. Raises ValueError if its facts are not exactly those of its rule."""
     rule, facts = _RULES[raw["requirement"]], raw["facts"]
     if not rule.has_fact_names(facts):
         raise ValueError(

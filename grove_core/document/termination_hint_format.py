@@ -63,7 +63,7 @@ def _node_as_json(one: LostNodeOfPods) -> Json:
 
 
 def termination_hints_from_json(raw: Json) -> TerminationHints:
-    """Read hints."""
+    """Return the hints of a termination that the JSON plan has. Raises MalformedPlanValue for values of other types."""
     averted_by = raw["avertedBy"]
     return TerminationHints(
         replica=ref_from_json(raw["replica"]),

@@ -1,9 +1,10 @@
 """Admission verdicts: admit, amend or deny, with objections and warnings by field path."""
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.errors import ProblemKind
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
@@ -16,6 +17,7 @@ class FieldRemark(Struct, frozen=True):
     path: str
     got: str
     reason: Reason
+    kind: ProblemKind = ProblemKind.WRONG_VALUE
 
     @property
     def sort_key(self) -> tuple[str, str, str, str]:
@@ -23,10 +25,15 @@ class FieldRemark(Struct, frozen=True):
         return (self.path, self.reason.rule.requirement, self.got, self.reason.sentence)
 
     def __str__(self) -> str:
-        sentence = self.reason.sentence
-        if (sentence, self.got) == ("must be a value", "nothing"):
-            return f"{self.path}: is required"
-        return f"{self.path}: {sentence}" + ("" if sentence.startswith("unknown field") else f", got {self.got}")
+        match self.kind:
+            case ProblemKind.MISSING:
+                return f"{self.path}: is required"
+            case ProblemKind.UNKNOWN_FIELD:
+                return f"{self.path}: {self.reason.sentence}"
+            case ProblemKind.WRONG_VALUE:
+                return f"{self.path}: {self.reason.sentence}, got {self.got}"
+            case _:
+                assert_never(self.kind)
 
 
 class DenialReason(FieldRemark, frozen=True):

@@ -1,6 +1,23 @@
-"""The exceptions of the core: malformed input, and a broken invariant of its own. The core raises no other."""
+"""The exceptions that tell of an input and of the core itself: malformed objects, and a broken invariant.
+
+A wrong argument raises TypeError or ValueError instead. A value in a saved plan raises MalformedPlanValue, which
+`document_reading` turns into MalformedObject. `grove_core.testing` raises InvariantViolated.
+"""
+
+from enum import Enum, auto
+from typing import assert_never
 
 from grove_core.kernel.structs import Struct
+
+
+class ProblemKind(Enum):
+    """What is wrong with a field; decides in which words its problem is reported (IN-030)."""
+
+    WRONG_VALUE = auto()
+    MISSING = auto()
+    """It must have a value, whichever, and has none."""
+    UNKNOWN_FIELD = auto()
+    """``expected`` says so, as a sentence."""
 
 
 class ObjectProblem(Struct, frozen=True, kw_only=True):
@@ -15,17 +32,24 @@ class ObjectProblem(Struct, frozen=True, kw_only=True):
     path: str
     expected: str
     got: str
+    kind: ProblemKind = ProblemKind.WRONG_VALUE
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""
-        return where + value_mismatch_text(self.expected, self.got)
+        return where + value_mismatch_text(self.kind, self.expected, self.got)
 
 
-def value_mismatch_text(expected: str, got: str) -> str:
+def value_mismatch_text(kind: ProblemKind, expected: str, got: str) -> str:
     """Return what is wrong with a value, e.g. ``is required`` or ``expected a list, got "a"``."""
-    if (expected, got) == ("a value", "nothing"):
-        return "is required"
-    return expected if expected.startswith("unknown field") else f"expected {expected}, got {got}"
+    match kind:
+        case ProblemKind.MISSING:
+            return "is required"
+        case ProblemKind.UNKNOWN_FIELD:
+            return expected
+        case ProblemKind.WRONG_VALUE:
+            return f"expected {expected}, got {got}"
+        case _:
+            assert_never(kind)
 
 
 class MalformedObject(Exception):

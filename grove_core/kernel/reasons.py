@@ -32,7 +32,9 @@ FORMER_CODES: Final[Mapping[str, str]] = MappingProxyType(
         "Untold": "StatusNotWritten",
     }
 )
-"""Earlier names of reason codes. Saved plans, decision logs and ``grove rules`` accept them; nothing prints them."""
+"""Earlier names of reason codes. Stored conditions, saved plans and decision logs may have them, and ``grove rules``
+accepts them; nothing prints them.
+"""
 
 
 class RuleSentence:
@@ -83,6 +85,10 @@ class Rule(Enum):
     def fact_names(self) -> frozenset[str]:
         """The names of the facts that its sentence needs."""
         return self.wording.facts
+
+    def has_code(self, code: str) -> bool:
+        """Whether this is its code, or an earlier name of it, as a condition of an earlier release may have."""
+        return FORMER_CODES.get(code, code) == self.code
 
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         """Copy and pickle a member by its name (PL-001)."""

@@ -10,7 +10,8 @@ from grove_core.resources.node import Node
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.pod_requests import Amounts
 
-_NOTHING: Final[FrozenDict[str, Amounts]] = FrozenDict()
+_NO_AMOUNTS: Final[FrozenDict[str, int]] = FrozenDict()
+_NOTHING: Final[FrozenDict[str, FrozenDict[str, int]]] = FrozenDict()
 
 
 class FreeCapacity(Struct, frozen=True):
@@ -24,7 +25,7 @@ class FreeCapacity(Struct, frozen=True):
     """
 
     nodes: tuple[Node, ...] = ()
-    taken: Mapping[str, Amounts] = _NOTHING
+    taken: FrozenDict[str, FrozenDict[str, int]] = _NOTHING
     lists_other_pods: bool = False
 
     def without_pods(self, pods: Iterable[Pod]) -> tuple[Node, ...] | None:
@@ -42,9 +43,9 @@ class FreeCapacity(Struct, frozen=True):
         return tuple(self._free_node(node, released[node.name]) for node in self.nodes)
 
     def _free_node(self, node: Node, released: Counter[str]) -> Node:
-        taken = self.taken.get(node.name, {})
+        taken = self.taken.get(node.name, _NO_AMOUNTS)
         free = {key: amount - taken.get(key, 0) + released[key] for key, amount in node.amounts.items()}
-        return replace(node, amounts={key: max(0, amount) for key, amount in free.items()})
+        return replace(node, amounts=FrozenDict({key: max(0, amount) for key, amount in free.items()}))
 
 
 UNKNOWN_CAPACITY: Final = FreeCapacity()
@@ -63,7 +64,7 @@ def free_capacity(nodes: Collection[Node], pods: Iterable[Pod]) -> FreeCapacity:
         alike[id(pod.requests)] = pod.requests
         if not pod.gang:
             others.add(pod.node)
-    taken = {node: _sum_of_requests(found, alike) for node, found in counts.items()}
+    taken = FrozenDict({node: FrozenDict(_sum_of_requests(found, alike)) for node, found in counts.items()})
     return FreeCapacity(tuple(nodes), taken, all(node.name in others for node in nodes))
 
 

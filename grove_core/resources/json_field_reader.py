@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from grove_core.kernel.errors import MalformedObject, ObjectProblem
+from grove_core.kernel.errors import MalformedObject, ObjectProblem, ProblemKind
 from grove_core.kernel.time_formats import parse_time, short_duration_text
 
 _LONGEST_SHOWN: Final = 60
@@ -64,11 +64,18 @@ class JsonFieldReader:
         above = self._above.path if self._above is not None else ""
         return f"{above}.{self._step}" if above and self._step else above or self._step
 
-    def add_problem(self, key: str, expected: str, got: object) -> None:
-        """Add a problem at ``key`` of this object."""
+    def add_problem(self, key: str, expected: str, got: object, kind: ProblemKind = ProblemKind.WRONG_VALUE) -> None:
+        """Add a problem at ``key`` of this object.
+
+        Args:
+            key: of the field; empty for the object itself.
+            expected: what is valid there, as a noun phrase.
+            got: the value found.
+            kind: of the problem.
+        """
         base = self.path
         path = f"{base}.{key}" if base and key and not key.startswith("[") else f"{base}{key}"
-        self.problems.append(ObjectProblem(path=path, expected=expected, got=short_json(got)))
+        self.problems.append(ObjectProblem(path=path, expected=expected, got=short_json(got), kind=kind))
 
     def result_or_problems(self, found: T) -> T:
         """Return what was read of the object; raises MalformedObject with every problem where there is one (IN-030)."""
@@ -86,7 +93,10 @@ class JsonFieldReader:
             return ""
         if isinstance(value, str) and (value or not required):
             return value
-        self.add_problem(key, "a string" if value is not None else "a value", value)
+        if value is None:
+            self.add_problem(key, "a value", value, ProblemKind.MISSING)
+        else:
+            self.add_problem(key, "a string", value)
         return ""
 
     def integer(self, key: str, *, at_least: int = 0, required: bool = False) -> int | None:

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import Struct
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.pod_demand import AffinityExpression, PodDemand, Toleration
-from grove_core.resources.pod_requests import Amounts, read_resource_amounts
+from grove_core.resources.pod_requests import read_resource_amounts
 
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
@@ -36,9 +37,9 @@ class Node(Struct, frozen=True):
     """
 
     name: str
-    labels: Mapping[str, str]
+    labels: FrozenDict[str, str]
     taints: tuple[Taint, ...]
-    amounts: Amounts
+    amounts: FrozenDict[str, int]
 
 
 def node_from_json(raw: Mapping[str, object]) -> Node:
@@ -49,7 +50,7 @@ def node_from_json(raw: Mapping[str, object]) -> Node:
     labels = meta.inner_object("labels")
     texts = {key: value if isinstance(value, str) else labels.text(key) for key, value in labels.raw.items()}
     amounts = read_resource_amounts(status.inner_object("allocatable" if "allocatable" in status else "capacity"))
-    return top.result_or_problems(Node(name, texts, _taints(spec, status), amounts))
+    return top.result_or_problems(Node(name, FrozenDict(texts), _taints(spec, status), FrozenDict(amounts)))
 
 
 def node_with_known_amounts(raw: Mapping[str, object]) -> Node | None:

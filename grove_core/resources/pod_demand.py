@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_core.resources.labels import SET
 from grove_core.resources.metadata_readers import read_label
 from grove_core.resources.pod import FINISHED_PHASES
-from grove_core.resources.pod_requests import PODS, THOUSANDTHS, Amounts, resource_amounts_of_pod
+from grove_core.resources.pod_requests import PODS, THOUSANDTHS, resource_amounts_of_pod
 
 COMMON: Final = ("cpu", "memory", "ephemeral-storage", PODS)
 """Resources that every node has; whatever else there is comes first, for it is scarce."""
@@ -139,7 +140,7 @@ class PodOnNode(NamedTuple):
 
     node: str
     owner: tuple[str, str]
-    amounts: Amounts
+    amounts: FrozenDict[str, int]
     repelled_namespaces: tuple[str, ...] = ()
 
 
@@ -159,7 +160,7 @@ def read_pod_using_node_capacity(raw: Mapping[str, object]) -> PodOnNode | None:
         tuple(sorted(_repelled_namespaces(spec.inner_object("affinity"), namespace))) if "affinity" in spec else ()
     )
     return pod.result_or_problems(
-        PodOnNode(node, (namespace, name), resource_amounts_of_pod(spec), repelled_namespaces)
+        PodOnNode(node, (namespace, name), FrozenDict(resource_amounts_of_pod(spec)), repelled_namespaces)
     )
 
 

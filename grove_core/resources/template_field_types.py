@@ -18,7 +18,7 @@ from pydantic import model_validator as validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.errors import ObjectProblem, ProblemKind
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.time_formats import parse_duration
 from grove_core.resources.json_field_reader import short_json
@@ -29,7 +29,6 @@ _EXPECTED: Final[Mapping[str, str]] = MappingProxyType(
         "bool_type": "true or false",
         "int_type": "an integer",
         "string_type": "a string",
-        "missing": "a value",
         "tuple_type": "a list",
         "model_type": "an object",
         "model_attributes_type": "an object",
@@ -104,5 +103,6 @@ def problem_from_validation_error(error: Any) -> ObjectProblem:  # noqa: ANN401 
     for part in error["loc"]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
     kind = str(error["type"])
-    got = "nothing" if kind == "missing" else short_json(error["input"])
-    return ObjectProblem(path=path, expected=_EXPECTED.get(kind, str(error["msg"])), got=got)
+    if kind == "missing":
+        return ObjectProblem(path=path, expected="a value", got="nothing", kind=ProblemKind.MISSING)
+    return ObjectProblem(path=path, expected=_EXPECTED.get(kind, str(error["msg"])), got=short_json(error["input"]))

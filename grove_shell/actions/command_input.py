@@ -263,6 +263,8 @@ def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[InputFault, ...]]:
         try:
             found.extend(attempts_from_json(item.value.get("attempts")))
         except MalformedObject as fault:
-            problems = ((one.path or "attempts", one.expected, one.got) for one in fault.problems)
-            faults.extend(item_problem_as_fault(item, "", problem, None) for problem in problems)
+            faults.extend(
+                item_problem_as_fault(item, "", (one.path or "attempts", one.expected, one.got), None, kind=one.kind)
+                for one in fault.problems
+            )
     return tuple(found), tuple(faults)

@@ -35,7 +35,8 @@ def read_one_configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[
         where = str(item.value.get("kind") or "")
         of_kind = [one for one in problems if one.path == "kind"]
         faults.extend(
-            item_problem_as_fault(item, where, (one.path, one.expected, one.got), None) for one in of_kind or problems
+            item_problem_as_fault(item, where, (one.path, one.expected, one.got), None, kind=one.kind)
+            for one in of_kind or problems
         )
     return found[0][1] if found else read({})[0], tuple(faults)
 

@@ -49,7 +49,11 @@ class ConvergeOptions:
 
 
 def run_convergence_experiments(options: ConvergeOptions) -> int:
-    """Run the experiments and show their results; return the exit code (CL-001)."""
+    """Run the experiments and show their results; return the exit code (CL-001).
+
+    Raises:
+        CommandFailed: Earlier runs in the folder have other settings, a process ended, or a file cannot be written.
+    """
     points, problems = convergence_run_parameters_from_options(options.arguments)
     costs, faults = read_one_configuration(options.costs, parse_model_server_costs)
     folder = Path(options.out) if options.out is not None else None

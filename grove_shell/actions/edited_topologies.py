@@ -49,7 +49,7 @@ def _objections(
     ).verdict
     for objection in verdict.objections if isinstance(verdict, Deny) else ():
         problem = (objection.path, expected_text_of_objection(objection.reason.sentence), objection.got)
-        yield item_problem_as_fault(item, name, problem, None, lost=False)
+        yield item_problem_as_fault(item, name, problem, None, kind=objection.kind, lost=False)
 
 
 def known_topologies_for_edit(

@@ -89,6 +89,9 @@ def print_installation_manifests(
 
     Returns:
         The exit code (CL-001).
+
+    Raises:
+        CommandFailed: The configuration has problems, or levels of a topology are needed and missing.
     """
     configured = read_operator_configuration(config)
     if configured.problems:

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 
 
 def run_operator(config: str | None, decision_log: str | None, **options: Any) -> int:  # noqa: ANN401 - as _operate has them
-    """Run until it is stopped; return the exit code (CL-001). Options are those of ``grove operator``."""
+    """Run until it is stopped; return the exit code (CL-001). Options are those of ``grove operator``.
+
+    Raises:
+        CommandFailed: The decision log cannot be opened, or the file is another one.
+    """
     settings = _read_operator_settings(config, observe=bool(options["observe"]))
     with ExitStack() as stack:
         decisions = None

@@ -48,6 +48,9 @@ def replay_decision_log(
         detailed_exitcode: whether other terminations under ``rules`` have an exit code of their own.
         verbose: whether the page lists every difference.
         html: the file to save the page to; None for none.
+
+    Raises:
+        CommandFailed: The log cannot be read, or is damaged.
     """
     name = input_name(log)
     try:

@@ -70,7 +70,11 @@ class SimulateOptions:
 
 
 def simulate_scenario(options: SimulateOptions) -> int:
-    """Run a scenario and print the result; return the exit code (CL-001)."""
+    """Run a scenario and print the result; return the exit code (CL-001).
+
+    Raises:
+        CommandFailed: The scenario has problems, or a file cannot be written.
+    """
 
     def choose(cluster: IndexedCluster | None, newer: tuple[str, ...]) -> RuleSet:
         return choose_rule_set(options.rules, None, cluster, newer)[0]

@@ -77,6 +77,9 @@ def check_gangs_fit_on_nodes(
         output: a key of ``RENDERERS``.
         verbose: whether the page shows the placement, node by node.
         html: the file to save the page to; None for none.
+
+    Raises:
+        CommandFailed: The input has problems, no PodCliqueSet or no node.
     """
     found = read_topology_command_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
     lacking = [

@@ -67,7 +67,11 @@ class WhyOptions:
 
 
 def explain_recorded_deletions(options: WhyOptions) -> int:
-    """Read the record and print the story. Returns the exit code (CL-001)."""
+    """Read the record and print the story. Returns the exit code (CL-001).
+
+    Raises:
+        CommandFailed: The input has problems that are not to be passed over.
+    """
     target = _target_of(options)
     if target is None:
         kinds = "KIND one of pcs, pcsg, pclq, pod"

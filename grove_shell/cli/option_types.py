@@ -68,7 +68,7 @@ class RepeatableChoiceOption(click.Choice[str]):
 
 
 def validate_namespace_option(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Return the name; a name that no API server accepts for a namespace is a usage error."""
+    """Return the name. Raises BadParameter, a usage error, for a name that no API server accepts for a namespace."""
     from grove_core.resources.naming_rules import is_dns_label
 
     if value not in (None, param.default) and not is_dns_label(value or ""):

@@ -207,7 +207,7 @@ def input_source_from_options(options: dict[str, Any]) -> "InputSource":
     """Remove the shared options from the options of a command and return them as a source.
 
     Raises:
-        click.UsageError: the options contradict each other.
+        UsageError: the options contradict each other.
     """
     from grove_shell.actions.command_input import InputSource, LiveClusterOptions
     from grove_shell.actions.decision_time import NowWord

@@ -17,6 +17,7 @@ from grove_core.areas.domain_cliques.registration_protocols import (
 )
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain import DaemonPod, daemon_pod_from_json
 from grove_core.resources.naming_rules import compute_domain_clique_name, is_dns_subdomain, is_label_value
@@ -159,7 +160,7 @@ def _problems_of_pod(arguments: DaemonCommandOptions, pod: DaemonPod, uid: str) 
 
 
 def _as_option(problem: ObjectProblem) -> ObjectProblem:
-    return ObjectProblem(path=f"--{problem.path}", expected=problem.expected, got=problem.got)
+    return replace(problem, path=f"--{problem.path}")
 
 
 def _key_of(text: str) -> tuple[str, str] | None:
@@ -198,7 +199,5 @@ def _parse_pod(raw: Mapping[str, Any], problems: list[ObjectProblem]) -> DaemonP
     try:
         return daemon_pod_from_json(raw)
     except MalformedObject as fault:
-        problems += [
-            ObjectProblem(path=f"--pod {one.path}", expected=one.expected, got=one.got) for one in fault.problems
-        ]
+        problems += [replace(one, path=f"--pod {one.path}") for one in fault.problems]
         return None

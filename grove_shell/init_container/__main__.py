@@ -49,7 +49,7 @@ class GangPodStore(StoresByKind):
         ]
 
     def replace_all_of_kind(self, kind: str, items: Iterable[Raw], version: str) -> None:
-        """Apply a complete list."""
+        """Replace the pods by those of a complete list, and set ``satisfied`` if enough of them are ready."""
         super().replace_all_of_kind(kind, items, version)
         self._check()
 

@@ -178,7 +178,7 @@ def given_rules(given: object, name: str = "rules") -> GivenRules:
 
 
 def require_text_or_none(given: object, name: str) -> str | None:
-    """Return a text or None. Raises TypeError for anything else, and ValueError for an empty text."""
+    """Return a text or None. Raises TypeError or ValueError for anything else and for an empty text."""
     if given == "":
         raise ValueError(f"{name} is an empty text; leave it out for the default")
     if given is None or isinstance(given, str):

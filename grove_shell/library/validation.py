@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
 from grove_core.kernel.admission import Deny, FieldRemark
+from grove_core.kernel.errors import ProblemKind
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.rule_set_choice import AUTO
@@ -201,7 +202,8 @@ def _remarks(item: InputItem, found: Iterable[FieldRemark], positions: FieldPosi
 
 def _fault(fault: InputFault) -> Remark:
     expected, got = (fault.expected, fault.got) if fault.expected else (fault.got, "")
-    message = expected if not got or expected.startswith(("may ", "unknown ")) else f"expected {expected}"
+    is_sentence = fault.kind is ProblemKind.UNKNOWN_FIELD or expected.startswith("may ")
+    message = expected if not got or is_sentence else f"expected {expected}"
     return Remark(fault.file, fault.line, fault.object, fault.path, message, got, "", fault.document)
 
 

@@ -13,6 +13,7 @@ from grove_core.areas.gang_termination.rules import GangTerminationDenial as Mal
 from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import AdmissionVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
+from grove_core.kernel.errors import ProblemKind
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import BINDING_KIND, GROVE, RENAMED_KINDS, SCHEDULER, TOPOLOGY_KIND
@@ -39,7 +40,7 @@ class SchemaViolation(NamedTuple):
     expected: str
     got: object
     kind: str
-    """``type``, also for a missing field; ``value``; or ``field`` for an unknown field."""
+    """``type``, ``missing`` for a missing field, ``value``, or ``field`` for an unknown field."""
 
 
 def verdict_with_schema_objections(
@@ -97,7 +98,7 @@ def _of_object(schema: Json, value: Mapping[str, Any], path: str) -> Iterator[Sc
     known, others = schema.get("properties", {}), schema.get("additionalProperties")
     above = f"{path}." if path else ""
     yield from (
-        SchemaViolation(f"{above}{name}", "a value", None, "type")
+        SchemaViolation(f"{above}{name}", "a value", None, "missing")
         for name in schema.get("required", ())
         if value.get(name) is None
     )
@@ -176,7 +177,11 @@ def _objection(subject: Ref, flaw: SchemaViolation) -> DenialReason:
     if flaw.kind == "field" and is_newer_release_field(flaw.path):
         return DenialReason(flaw.path, got, WorkloadDenial.OF_A_NEWER_RELEASE.because(subject, newest=NEWEST_KNOWN))
     if flaw.kind == "field":
-        return DenialReason(flaw.path, got, WorkloadDenial.FIELD_UNKNOWN.because(subject, hint=flaw.expected))
+        unknown = WorkloadDenial.FIELD_UNKNOWN.because(subject, hint=flaw.expected)
+        return DenialReason(flaw.path, got, unknown, ProblemKind.UNKNOWN_FIELD)
+    if flaw.kind == "missing":
+        missing = Malformed.MALFORMED.because(subject, expected=flaw.expected)
+        return DenialReason(flaw.path, got, missing, ProblemKind.MISSING)
     rule = Malformed.MALFORMED if flaw.kind == "type" else WorkloadDenial.VALUE_NOT_ALLOWED
     return DenialReason(flaw.path, got, rule.because(subject, expected=flaw.expected))
 

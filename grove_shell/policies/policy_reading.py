@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from grove_core.kernel.errors import ProblemKind
 from grove_core.kernel.structs import replace
 from grove_core.resources.json_field_reader import short_json
 from grove_core.resources.naming_rules import most_similar_name
@@ -154,9 +155,9 @@ class _PolicyReader:
             examples=examples,
         )
 
-    def _note(self, path: str, expected: str, got: str) -> None:
+    def _note(self, path: str, expected: str, got: str, kind: ProblemKind = ProblemKind.WRONG_VALUE) -> None:
         where = object_name_in_faults(self.item.value, self.item.index)
-        self.faults.append(item_problem_as_fault(self.item, where, (path, expected, got), None))
+        self.faults.append(item_problem_as_fault(self.item, where, (path, expected, got), None, kind=kind))
 
     def _note_field(self, error: Any) -> None:  # noqa: ANN401 - pydantic's
         path = ""
@@ -166,7 +167,7 @@ class _PolicyReader:
             *outer, name = error["loc"]
             self._note(path, "", f"unknown field {name}{_did_you_mean(str(name), field_names_at(PolicyInFile, outer))}")
         elif error["type"] == "missing":
-            self._note(path, "a value", "nothing")
+            self._note(path, "a value", "nothing", ProblemKind.MISSING)
         else:
             words = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
             self._note(path, _EXPECTED.get(error["type"], words), short_json(error["input"]))

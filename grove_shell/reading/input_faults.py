@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from grove_core.kernel.errors import ObjectProblem, value_mismatch_text
+from grove_core.kernel.errors import ObjectProblem, ProblemKind, value_mismatch_text
 from grove_core.kernel.structs import Struct
 from grove_shell.styled_text_page import escape_unprintable
 
@@ -33,6 +33,7 @@ class InputFault(Struct, frozen=True, kw_only=True):
         expected: what would have been right, as a noun phrase, or what is allowed, as a sentence that begins with
             ``may``; empty where ``got`` says everything.
         got: the value in the input, shortened.
+        kind: what is wrong with the field; not written anywhere, it chooses the words.
         lost: whether objects of any kind may be missing because of it.
     """
 
@@ -44,6 +45,7 @@ class InputFault(Struct, frozen=True, kw_only=True):
     path: str = ""
     expected: str
     got: str
+    kind: ProblemKind = ProblemKind.WRONG_VALUE
     lost: bool = True
 
     @property
@@ -59,7 +61,7 @@ class InputFault(Struct, frozen=True, kw_only=True):
         text = f"{place}: {inside}: " if inside else f"{place}: "
         got = _clipped(self.got, _LONGEST_GOT if self.expected else _LONGEST_SENTENCE)
         if self.expected:
-            got = value_mismatch_text(self.expected, got).removeprefix(
+            got = value_mismatch_text(self.kind, self.expected, got).removeprefix(
                 "expected " if self.expected.startswith("may ") else ""
             )
         return escape_unprintable(text + got)
@@ -68,7 +70,7 @@ class InputFault(Struct, frozen=True, kw_only=True):
 def file_problems_as_faults(file: str, problems: Iterable[ObjectProblem]) -> Iterator[InputFault]:
     """Yield problems of a file as a whole as faults."""
     for problem in problems:
-        yield InputFault(file=file, path=problem.path, expected=problem.expected, got=problem.got)
+        yield InputFault(file=file, path=problem.path, expected=problem.expected, got=problem.got, kind=problem.kind)
 
 
 class BadInput(Exception):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from grove_core.kernel.errors import ProblemKind
 from grove_core.kernel.frozen import MOST_LEVELS
 from grove_core.resources.json_field_reader import short_json
 from grove_shell.reading.input_faults import InputFault
@@ -143,7 +144,13 @@ def empty_file_fault(file: str) -> InputFault:
 
 
 def item_problem_as_fault(
-    item: InputItem, where: str, problem: Problem, place: Place | None, *, lost: bool = True
+    item: InputItem,
+    where: str,
+    problem: Problem,
+    place: Place | None,
+    *,
+    kind: ProblemKind = ProblemKind.WRONG_VALUE,
+    lost: bool = True,
 ) -> InputFault:
     """Return a problem of an item, or of a part of it, as a fault.
 
@@ -151,6 +158,7 @@ def item_problem_as_fault(
         where: the item or its part, in words.
         problem: path of the field, what is expected there, and what is there.
         place: line and column; None if unknown.
+        kind: of the problem.
         lost: whether objects of any kind may be missing because of it.
     """
     path, expected, got = problem
@@ -164,5 +172,6 @@ def item_problem_as_fault(
         path=path,
         expected=expected,
         got=got,
+        kind=kind,
         lost=lost,
     )

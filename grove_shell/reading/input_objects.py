@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
-from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.errors import ObjectProblem, ProblemKind
 from grove_core.kernel.frozen import FrozenMap, mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CLAIM_KIND, CLAIM_TEMPLATE_KIND, COMPOSITE_KIND, DOMAIN_KIND, GROUP_KIND
@@ -133,21 +133,24 @@ class InputObjects:
             workload_api=WorkloadApiLevel.HIERARCHICAL if has_groups else None,
         )
 
-    def add_fault(self, item: InputItem, path: str, expected: str, got: str) -> None:
+    def add_fault(
+        self, item: InputItem, path: str, expected: str, got: str, kind: ProblemKind = ProblemKind.WRONG_VALUE
+    ) -> None:
         """Add a fault of an item.
 
         Args:
             path: of the field.
             expected, got: what a value has to be there, and the value, in words.
+            kind: of the problem.
         """
         self.faults.append(
-            item_problem_as_fault(item, item_display_name(item), (path, expected, got), None, lost=False)
+            item_problem_as_fault(item, item_display_name(item), (path, expected, got), None, kind=kind, lost=False)
         )
 
     def add_faults(self, item: InputItem, problems: Iterable[ObjectProblem]) -> None:
         """Add a fault for each problem of a parser."""
         for problem in problems:
-            self.add_fault(item, problem.path, problem.expected, problem.got)
+            self.add_fault(item, problem.path, problem.expected, problem.got, problem.kind)
 
     def mark_kind_incomplete(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Count the kind as not collected in the namespace of an object that cannot be used."""

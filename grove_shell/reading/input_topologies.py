@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from grove_core.kernel.errors import MalformedObject, ObjectProblem
+from grove_core.kernel.errors import MalformedObject, ObjectProblem, ProblemKind
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CORE, GROVE, NODE_KIND
@@ -185,7 +185,7 @@ class NodeCollector:
         try:
             return parse(item.value)
         except MalformedObject as fault:
-            self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
+            self.faults += [_fault(item, one.path, one.expected, one.got, one.kind) for one in fault.problems]
             return None
 
 
@@ -199,5 +199,7 @@ def _level_faults(raw: Mapping[str, Any]) -> Iterator[Problem]:
         yield f"spec.levels{problem.path}", problem.expected, problem.got
 
 
-def _fault(item: InputItem, path: str, expected: str, got: str) -> InputFault:
-    return item_problem_as_fault(item, item_display_name(item), (path, expected, got), None, lost=False)
+def _fault(
+    item: InputItem, path: str, expected: str, got: str, kind: ProblemKind = ProblemKind.WRONG_VALUE
+) -> InputFault:
+    return item_problem_as_fault(item, item_display_name(item), (path, expected, got), None, kind=kind, lost=False)

@@ -96,7 +96,7 @@ class _Conversion:
         self._last = ENDED  # the line of the last scalar, unless it had several lines
 
     def json_text(self) -> str:
-        """Return the object as JSON."""
+        """Return the object as JSON. Raises NotKubectlYaml if it ends within a field."""
         lines, parts, opened = self._lines, self._parts, self._open
         while self._at < len(lines):
             indent, dashes, key, begin, value, *_ = line = lines[self._at]

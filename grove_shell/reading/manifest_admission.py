@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from grove_core.kernel.errors import ProblemKind
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import SetsOfSameName
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from grove_core.rule_sets.rule_set import RuleSet
 
 _PLACED: Final = frozenset({"PodCliqueSet", CLAIM_TEMPLATE_KIND})
-Note = Callable[[InputItem, str, str, str], None]
+Note = Callable[[InputItem, str, str, str, ProblemKind], None]
 ChooseRules: TypeAlias = Callable[[IndexedCluster, tuple[str, ...]], "RuleSet"]
 """From the sets and PodCliques of an input, and its marks of a newer release, to the operator that admits manifests."""
 
@@ -158,7 +159,8 @@ def admit_manifest(
     if not isinstance(verdict, Deny):
         return applied
     for objection in verdict.objections:
-        note(item, objection.path, expected_text_of_objection(objection.reason.sentence), objection.got)
+        expected = expected_text_of_objection(objection.reason.sentence)
+        note(item, objection.path, expected, objection.got, objection.kind)
     return None
 
 
@@ -189,7 +191,9 @@ def lacks_claim_templates(
                 expected = (
                     f"an inline template of that name, or the ResourceClaimTemplate {where}/{entry.name} in the input"
                 )
-                note(item, f"{path}.resourceSharing[{place}].name", expected, f'"{entry.name}"')
+                note(
+                    item, f"{path}.resourceSharing[{place}].name", expected, f'"{entry.name}"', ProblemKind.WRONG_VALUE
+                )
                 lacking = True
     return lacking
 

@@ -92,7 +92,11 @@ class _PythonParser(Reader, Scanner, Parser):
         Parser.__init__(self)
 
     def get_event(self) -> Event:
-        """Return the next event, but reject escapes that are no characters, as libyaml does."""
+        """Return the next event, but reject escapes that are no characters, as libyaml does.
+
+        Raises:
+            ScannerError: There is such an escape.
+        """
         mark = self.get_mark()
         try:
             event: Event = super().get_event()  # type: ignore[no-untyped-call]  # PyYAML has types for its C parser only

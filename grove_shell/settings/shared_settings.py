@@ -10,7 +10,7 @@ from pydantic import model_validator as validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from grove_core.kernel.errors import ObjectProblem
+from grove_core.kernel.errors import ObjectProblem, ProblemKind
 from grove_core.kernel.time_formats import parse_duration
 from grove_core.resources.cluster_topology import TopologyLevel, topology_level_problems
 from grove_core.resources.configuration import (
@@ -26,6 +26,10 @@ from grove_core.resources.naming_rules import is_dns_label, is_dns_subdomain
 API_VERSION: Final = "operator.config.grove.io/v1alpha1"
 _PORTS: Final = 65_535
 _CENTURY: Final = 100 * 365 * 24 * 3600
+_KINDS: Final[Mapping[str, ProblemKind]] = {
+    "missing": ProblemKind.MISSING,
+    "extra_forbidden": ProblemKind.UNKNOWN_FIELD,
+}
 
 
 def _seconds(value: object) -> object:
@@ -91,13 +95,19 @@ def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[Obj
     for error in fault.errors():
         path, got = ".".join(map(str, error["loc"])), short_json(error["input"])
         expected = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        if error["type"] == "extra_forbidden":
+        kind = problem_kind_of(error["type"])
+        if kind is ProblemKind.UNKNOWN_FIELD:
             *outer, name = map(str, error["loc"])
             near = get_close_matches(name, field_names_at(model, outer), n=1)
             expected = "unknown field" + (f"; did you mean {near[0]}?" if near else "")
-        if error["type"] == "missing":
+        if kind is ProblemKind.MISSING:
             expected, got = "a value", "nothing"
-        yield ObjectProblem(path=path, expected=expected, got=got)
+        yield ObjectProblem(path=path, expected=expected, got=got, kind=kind)
+
+
+def problem_kind_of(error_type: str) -> ProblemKind:
+    """Return the kind of a validation error, by the type that pydantic gives it."""
+    return _KINDS.get(error_type, ProblemKind.WRONG_VALUE)
 
 
 def field_names_at(model: type[BaseModel], path: Iterable[object]) -> list[str]:

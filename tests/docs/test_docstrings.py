@@ -1,6 +1,7 @@
 """Docstrings name what exists: the errors under ``Raises``, the classes in references, and any name in backticks.
 
-Those of functions with many parameters describe them, and those of generators say what they yield.
+Those of functions name the errors that these raise themselves, and describe parameters where there are many; those of
+generators say what they yield.
 """
 
 import ast
@@ -17,7 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for package in ("grove_core", "grove_shell") for path in sorted((ROOT / package).rglob("*.py"))]
 RAISED = re.compile(r"^\s*(\w+(?:, \w+)*): ", re.MULTILINE)
-IN_A_SENTENCE = re.compile(r"Raises ((?:[A-Z]\w+(?:, | or | and )?)+)")
+IN_A_SENTENCE = re.compile(r"\b[Rr]aises? ((?:[A-Z]\w+(?:, | or | and )?)+)")
 REFERENCE = re.compile(r":class:`~?(?:[\w.]+\.)?(\w+)`")
 IN_BACKTICKS = re.compile(r"(?<!`)`~?([A-Za-z_][\w.]*)`(?!`)")
 CALL_IN_DOUBLE_BACKTICKS = re.compile(r"(?<!`)``([A-Za-z_][\w.]*)\(")
@@ -27,6 +28,8 @@ ARGS = re.compile(r"^Args:$", re.MULTILINE)
 RETURN = re.compile(r"Returns?\b")
 MANY = 4
 """From so many parameters on, a public function describes those whose name and type do not say enough."""
+NEVER = frozenset({"AssertionError", "NotImplementedError", "KeyboardInterrupt"})
+"""Raised for what does not happen, or not by the function's doing."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -37,10 +40,11 @@ class NamesInCode(NamedTuple):
     Attributes:
         docstrings: each with its place.
         defined: public class -> the modules that define it.
-        classes: those that they define or import, and Python's own.
+        classes: those that they define, import or raise, and Python's own.
         identifiers: of modules, classes, functions, arguments, attributes, and fields of JSON.
         undescribed: public functions with many parameters and a docstring without ``Args``.
         returning: generators with a docstring that says what they return.
+        silent: public functions that raise an error which their docstring does not name, with the error.
     """
 
     docstrings: list[tuple[str, str]]
@@ -49,11 +53,12 @@ class NamesInCode(NamedTuple):
     identifiers: set[str]
     undescribed: list[str]
     returning: list[str]
+    silent: list[str]
 
 
 @cache
 def names_in_code() -> NamesInCode:
-    found = NamesInCode([], defaultdict(list), set(dir(builtins)), set(), [], [])
+    found = NamesInCode([], defaultdict(list), set(dir(builtins)), set(), [], [], [])
     for path in SOURCES:
         place = path.relative_to(ROOT)
         found.identifiers.update(place.with_suffix("").parts)
@@ -66,10 +71,14 @@ def names_in_code() -> NamesInCode:
                     found.undescribed.append(where)
                 if isinstance(node, Function) and returns_in_words(node, docstring):
                     found.returning.append(where)
+                if isinstance(node, Function):
+                    found.silent.extend(f"{where} raises {name}" for name in errors_unnamed(node, docstring))
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.defined[node.name].append(str(place))
             if isinstance(node, ast.ClassDef | ast.alias):
                 found.classes.add(class_named_by(node))
+            if isinstance(node, ast.Raise):
+                found.classes.add(class_raised_by(node))
             found.identifiers.update(identifiers_of(node))
     return found
 
@@ -82,10 +91,29 @@ def lacks_args(node: Function, docstring: str) -> bool:
     """
     if node.name.startswith("_") or not docstring or ARGS.search(docstring) or len(parameters_of(node)) < MANY:
         return False
-    return not any(
+    return not is_command(node)
+
+
+def is_command(node: Function) -> bool:
+    """Whether it is a command, whose docstring is its help."""
+    return any(
         isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "command"
         for one in node.decorator_list
     )
+
+
+def errors_unnamed(node: Function, docstring: str) -> list[str]:
+    """The errors that the body of a public function raises by their class, and its docstring does not name."""
+    if node.name.startswith("_") or not docstring or is_command(node):
+        return []
+    raised = {class_raised_by(one) for one in own_nodes(node) if isinstance(one, ast.Raise)}
+    return sorted(name for name in raised - NEVER - classes_named(docstring) if name[:1].isupper())
+
+
+def class_raised_by(node: ast.Raise) -> str:
+    """The class of the error, without its module; the name of a function or variable that gives it; else empty."""
+    error = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    return "" if error is None else ast.unparse(error).rpartition(".")[2]
 
 
 def parameters_of(node: Function) -> list[str]:
@@ -100,15 +128,18 @@ def returns_in_words(node: Function, docstring: str) -> bool:
 
 
 def is_generator(node: Function) -> bool:
-    """Whether its own body yields; functions inside it do not count."""
+    """Whether its own body yields."""
+    return any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(node))
+
+
+def own_nodes(node: Function) -> Iterator[ast.AST]:
+    """Everything in the body of a function, but for what is in functions and classes inside it."""
     left: list[ast.AST] = [*node.body]
     while left:
         one = left.pop()
-        if isinstance(one, ast.Yield | ast.YieldFrom):
-            return True
+        yield one
         if not isinstance(one, Function | ast.Lambda | ast.ClassDef):
             left.extend(ast.iter_child_nodes(one))
-    return False
 
 
 def class_named_by(node: ast.ClassDef | ast.alias) -> str:
@@ -174,6 +205,11 @@ def test_functions_with_many_parameters_describe_them() -> None:
     assert not undescribed, "without Args:\n" + "\n".join(undescribed)
 
 
+def test_functions_name_the_errors_that_they_raise() -> None:
+    silent = names_in_code().silent
+    assert not silent, "not in the docstring:\n" + "\n".join(silent)
+
+
 def test_generators_say_what_they_yield() -> None:
     returning = names_in_code().returning
     assert not returning, "generators that begin with Return:\n" + "\n".join(returning)
@@ -209,6 +245,25 @@ def test_missing_descriptions_are_found(source: str, *, is_found: bool) -> None:
 def test_generators_that_return_are_found(source: str, *, is_found: bool) -> None:
     node = function_in(source)
     assert returns_in_words(node, ast.get_docstring(node) or "") == is_found
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def f(a):\n    'Do it.'\n    raise Gone(a)", ["Gone"]),
+        ("async def f(a):\n    'Do it. Raises Gone.'\n    if a: raise Gone\n    raise m.Lost('x') from None", ["Lost"]),
+        ("def f(a):\n    'Do it. Raises Gone or Lost.'\n    if a: raise Gone\n    raise Lost", []),
+        ("def f(a):\n    'Raise Gone for nothing.'\n    raise Gone", []),
+        ("def f(a):\n    'Do it.\\n\\nRaises:\\n    Gone: it went.'\n    raise Gone", []),
+        ("def f(a):\n    'Do it.'\n    def g():\n        raise Gone\n    raise made(a)", []),
+        ("def f(a):\n    'Do it.'\n    try: g()\n    except Gone: raise\n    raise AssertionError", []),
+        ("def _f(a):\n    'Do it.'\n    raise Gone", []),
+        ("@group.command('f')\ndef f(a):\n    'Do it.'\n    raise Gone", []),
+    ],
+)
+def test_errors_that_are_not_named_are_found(source: str, found: list[str]) -> None:
+    node = function_in(source)
+    assert errors_unnamed(node, ast.get_docstring(node) or "") == found
 
 
 def function_in(source: str) -> Function:

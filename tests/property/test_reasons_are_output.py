@@ -1,9 +1,9 @@
 """Nothing is decided by a reason: no condition in the code reads one, its facts or its sentence (PL-003)."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeGuard
 
 import pytest
 
@@ -34,8 +34,16 @@ def _conditions(tree: ast.AST) -> Iterator[ast.expr]:
 
 def subjects_in(source: str) -> list[str]:
     """The addresses that are taken from a reason of a verdict or finding, as ``line: expression``."""
-    found = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute) and node.attr == "subject")
-    return [f"{node.lineno}: {ast.unparse(node)}" for node in found if _is_reason(node.value)]
+    tree = ast.parse(source)
+    found = [node for node in ast.walk(tree) if _is_subject(node) and _is_reason(node.value)]
+    for function in _functions(tree):
+        names = _names_of(function, _is_reason) | {"because"}
+        found += [node for node in ast.walk(function) if _is_subject(node) and _is_named(node.value, names)]
+    return [f"{line}: {text}" for line, text in dict.fromkeys((node.lineno, ast.unparse(node)) for node in found)]
+
+
+def _is_subject(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr == "subject"
 
 
 def _is_reason(node: ast.expr) -> bool:
@@ -43,15 +51,62 @@ def _is_reason(node: ast.expr) -> bool:
     return isinstance(inner, ast.Attribute) and inner.attr == "because"
 
 
+def _is_named(node: ast.expr, names: set[str]) -> bool:
+    """Whether a value has one of the names, or is picked from one; ``because`` is how reasons are called here."""
+    inner = node.value if isinstance(node, ast.Subscript) else node
+    return isinstance(inner, ast.Name) and inner.id in names
+
+
 def reads_in(source: str) -> list[str]:
-    """The reads of reasons in conditions, as ``line: expression``."""
-    found = (
-        f"{node.lineno}: {ast.unparse(node)}"
-        for condition in _conditions(ast.parse(source))
+    """The reads of reasons in conditions, also by a local name of what is read, as ``line: expression``."""
+    tree = ast.parse(source)
+    found = [
+        (node.lineno, ast.unparse(node))
+        for condition in _conditions(tree)
         for node in ast.walk(condition)
         if isinstance(node, ast.Attribute) and node.attr in READ
-    )
-    return list(dict.fromkeys(found))
+    ]
+    for function in _functions(tree):
+        names = _names_of(function, lambda value: isinstance(value, ast.Attribute) and value.attr in READ)
+        found += [
+            (node.lineno, node.id)
+            for condition in _conditions(function)
+            for node in ast.walk(condition)
+            if isinstance(node, ast.Name) and node.id in names
+        ]
+    return [f"{line}: {text}" for line, text in dict.fromkeys(found)]
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.AST]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _names_of(function: ast.AST, is_meant: Callable[[ast.expr], bool]) -> set[str]:
+    """The local names that a function gives to values of a sort, by themselves, in tuples and by ``:=``."""
+    return {
+        target.id
+        for node in ast.walk(function)
+        for target, value in _assignments(node)
+        if isinstance(target, ast.Name) and is_meant(value)
+    }
+
+
+def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            pairs = [(target, value) for target in targets]
+        case ast.AnnAssign(target=place, value=ast.expr() as value):
+            pairs = [(place, value)]
+        case ast.NamedExpr(target=name, value=value):
+            pairs = [(name, value)]
+        case _:
+            pass
+    for target, value in pairs:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            yield from zip(target.elts, value.elts, strict=True)
+        else:
+            yield target, value
 
 
 def positions_in(source: str) -> list[str]:
@@ -118,12 +173,23 @@ def test_pl003_a_condition_on_a_reason_is_found() -> None:
     assert reads_in("x = [one for one in found if 'until' in dict(one.facts)]") == ["1: one.facts"]
     assert reads_in("match held.because[0].rule:\n    case _: pass") == ["1: held.because[0].rule"]
     assert reads_in("shown = [one.sentence for one in step.because]") == []
+    assert reads_in("def f(one):\n    said = one.reason.sentence\n    return 1 if said == 'x' else 2") == ["3: said"]
+    assert reads_in("def f(one):\n    a, said = 1, one.sentence\n    if (said, a): pass") == ["3: said"]
+    assert reads_in("def f(one):\n    while len(said := one.sentence): pass\n    return said.startswith('x')") == [
+        "2: one.sentence",
+        "2: said",
+    ]
+    assert reads_in("def f(one):\n    said = one.reason.sentence\n    return f'{said}.'") == []
 
 
 def test_pl003_an_object_taken_from_a_reason_is_found() -> None:
     assert subjects_in("ref = one.because.subject") == ["1: one.because.subject"]
     assert subjects_in("ref = one.because[0].subject") == ["1: one.because[0].subject"]
     assert subjects_in("ref = finding.subject") == []
+    assert subjects_in("def f(because):\n    return because[0].subject") == ["2: because[0].subject"]
+    assert subjects_in("def f(one):\n    why = one.because\n    return why[0].subject") == ["3: why[0].subject"]
+    assert subjects_in("def f(one):\n    why = one.because[0]\n    return why.subject") == ["3: why.subject"]
+    assert subjects_in("def f(one):\n    ref = one.finding\n    return ref.subject") == []
 
 
 def test_pl003_a_reason_picked_by_its_position_is_found() -> None:

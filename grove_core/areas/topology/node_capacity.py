@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.node import Node, pod_demand_mismatch_reason
@@ -151,4 +152,5 @@ def free_node_capacity(
 
 
 def _reduced_by(node: Node, taken: Amounts) -> Node:
-    return replace(node, amounts={key: max(0, amount - taken.get(key, 0)) for key, amount in node.amounts.items()})
+    free = {key: max(0, amount - taken.get(key, 0)) for key, amount in node.amounts.items()}
+    return replace(node, amounts=FrozenDict(free))

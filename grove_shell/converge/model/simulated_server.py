@@ -149,7 +149,7 @@ class SimulatedApiServer:
             self._processor.submit_job(lambda: cost, commit)
 
     def _commit(self, request: _Request) -> None:
-        """Compare and swap in the store."""
+        """Store the write if its object has not changed since it was read; else answer a conflict, or try again."""
         write = request.write
         if request.base != self._store.version_of_object(write.object_number):
             self._counters.cas_failures += 1

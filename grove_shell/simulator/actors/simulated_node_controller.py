@@ -56,7 +56,11 @@ class SimulatedNodeController:
         self.scheduler.schedule_pass()
 
     def lose_node(self, name: str) -> None:
-        """Stop the kubelet of a node: its pods become not ready after 40 s, and are deleted 5 min later (SM-030)."""
+        """Stop the kubelet of a node: its pods become not ready after 40 s, and are deleted 5 min later (SM-030).
+
+        Raises:
+            ScenarioEventWithoutEffect: There is no such node, or it is lost already.
+        """
         node = self._node(name)
         if not node.up:
             raise ScenarioEventWithoutEffect(f"node {name} is lost already")
@@ -67,7 +71,11 @@ class SimulatedNodeController:
         self.cluster.queue.schedule_after(GRACE + TOLERATION, self._if_still_lost(name, lost_at, self._evict))
 
     def restore_node(self, name: str) -> None:
-        """Start the kubelet of a node again: it stops the pods that were deleted meanwhile (SM-030)."""
+        """Start the kubelet of a node again: it stops the pods that were deleted meanwhile (SM-030).
+
+        Raises:
+            ScenarioEventWithoutEffect: There is no such node, or it is not lost.
+        """
         node = self._node(name)
         if node.up:
             raise ScenarioEventWithoutEffect(f"node {name} is not lost")
@@ -87,7 +95,7 @@ class SimulatedNodeController:
         self.cluster.queue.schedule_after(GRACE, lambda: self._delete_pods(name))
 
     def cordon_node(self, name: str) -> None:
-        """Close a node for new pods."""
+        """Close a node for new pods. Raises ScenarioEventWithoutEffect if there is none, or it is closed already."""
         node = self._node(name)
         if node.cordoned:
             raise ScenarioEventWithoutEffect(f"node {name} is cordoned already")
@@ -95,7 +103,7 @@ class SimulatedNodeController:
         node.cordoned = True
 
     def uncordon_node(self, name: str) -> None:
-        """Open a node for new pods."""
+        """Open a node for new pods. Raises ScenarioEventWithoutEffect if there is none, or it is open already."""
         node = self._node(name)
         if not node.cordoned:
             raise ScenarioEventWithoutEffect(f"node {name} is open already")

@@ -105,7 +105,11 @@ class SimulatedUserActions:
         self.cluster.add_object(replace(made, uid=self.cluster.server.make_unique_uid(root.ref)))
 
     def scale_object(self, arguments: ScaleScenarioEvent) -> None:
-        """Write the replicas of an object: of a set through admission, of others by their scale subresource."""
+        """Write the replicas of an object: of a set through admission, of others by their scale subresource.
+
+        Raises:
+            ScenarioEventWithoutEffect: There is no such object, or it has these replicas already.
+        """
         item = self.cluster.find_object(arguments.kind, arguments.name)
         if isinstance(item, PodCliqueSet):
             manifest = self.manifests[item.ref.namespace, item.ref.name]
@@ -117,7 +121,11 @@ class SimulatedUserActions:
             raise ScenarioEventWithoutEffect(f"there is no {arguments.kind} {arguments.name}")
 
     def autoscale_object(self, arguments: AutoscaleScenarioEvent) -> None:
-        """Let an autoscaler write replicas within its bounds to its target."""
+        """Let an autoscaler write replicas within its bounds to its target.
+
+        Raises:
+            ScenarioEventWithoutEffect: There is no such autoscaler or target, or the target has these replicas already.
+        """
         scaler = self.cluster.find_object("HorizontalPodAutoscaler", arguments.name)
         spec = scaler.spec if isinstance(scaler, OwnedObject) else None
         if spec is None:
@@ -145,7 +153,7 @@ class SimulatedUserActions:
         self.cluster.delete_object(item.ref)
 
     def delete_pod(self, arguments: PodByCliqueAndIndex) -> None:
-        """Delete a pod."""
+        """Delete a pod. Raises ScenarioEventWithoutEffect if there is none, or it is being deleted already."""
         pod = self._pod(arguments)
         if pod.deleting:
             raise ScenarioEventWithoutEffect(f"pod {pod.name} is being deleted already")

@@ -69,7 +69,7 @@ class ConfigurationFaultInjector:
         self.operator.crash_later(CrashOperatorFault(down=fault.down))
 
     def create_foreign_domain(self, fault: ForeignDomainFault) -> None:
-        """Create a ComputeDomain as another client (F10)."""
+        """Create a ComputeDomain as another client (F10). Raises ScenarioEventWithoutEffect if it exists already."""
         namespace, _, name = fault.name.rpartition("/")
         if not namespace:
             wanting = [root.ref for root in self.cluster.all_sets() if name.startswith(f"{root.ref.name}-")]

@@ -163,7 +163,7 @@ class FaultInjector:
         self.cluster.queue.schedule_after(fault.span, self._right_clock)
 
     def add_foreign_finalizer(self, fault: ForeignFinalizerFault) -> None:
-        """Add a foreign finalizer to an object (F10)."""
+        """Add a foreign finalizer to an object (F10). Raises ScenarioEventWithoutEffect if that is not possible."""
         item = self._found(fault.kind, fault.name)
         if _FOREIGN in item.finalizers or item.deleting:
             raise ScenarioEventWithoutEffect(
@@ -174,7 +174,7 @@ class FaultInjector:
         self.cluster.queue.schedule_after(fault.span, lambda: self._release(item.ref))
 
     def add_foreign_scheduling_gate(self, fault: ForeignSchedulingGateFault) -> None:
-        """Add a foreign scheduling gate to a pod (F10)."""
+        """Add a foreign scheduling gate to a pod (F10). Raises ScenarioEventWithoutEffect if that is not possible."""
         pod = self.cluster.pod_with_index(fault.clique, fault.index)
         if pod is None:
             raise ScenarioEventWithoutEffect(f"there is no pod {fault.index} of {fault.clique}")
@@ -202,7 +202,7 @@ class FaultInjector:
         self.cluster.put_object(replace(clique, labels=EMPTY, template_hash="", base_gang=""))
 
     def edit_labels_of_object(self, fault: EditLabelsFault) -> None:
-        """Edit labels of an object (F10)."""
+        """Edit labels of an object (F10). Raises ScenarioEventWithoutEffect where that changes nothing."""
         item = self._found(fault.kind, fault.name)
         assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds that the event allows
         changed = object_after_merge_patch(

@@ -149,7 +149,7 @@ class SimulatedOperatorProcess(ReconcileRoundListener):
                 observer.on_operator_plan(self.actor, planned_round.observation, planned_round.plan)
 
     def on_round_failed(self, root_key: RootKey, words: str) -> None:
-        """End the run: a plan breaks a law, or a round breaks off."""
+        """End the run: a plan breaks a law, or a round breaks off. Raises PromiseViolated in the loop of the run."""
         with self._event_loop.raise_first_error():
             objects = ("/".join(filter(None, root_key)),)
             raise PromiseViolated(PromiseViolation("PL", self.queue.now, objects, f"a round failed: {words}"))

@@ -16,6 +16,7 @@ from grove_core.admit import admit, manifest_with_defaults_of
 from grove_core.admit_cluster_topology import admit_topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.errors import ProblemKind
 from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_from_json, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
@@ -28,7 +29,7 @@ from grove_shell.reading.input_items import item_problem_as_fault
 from grove_shell.reading.input_sources import InputItem, input_items_in_path, standard_input_bytes
 from grove_shell.reading.manifest_admission import expected_text_of_objection
 from grove_shell.reading.newest_time import newest_timestamp_in_object
-from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings
+from grove_shell.settings.shared_settings import MnnvlSettings, TopologySettings, problem_kind_of
 from grove_shell.simulator.scenario.dump_scenario import DumpScenario
 from grove_shell.simulator.scenario.possible_object_names import PossibleObjectNames
 from grove_shell.simulator.scenario.scenario import Scenario, ScenarioExpectation
@@ -127,7 +128,10 @@ class _ScenarioReader:
         except ValidationError as error:
             for problem in error.errors(include_url=False):
                 self._note(
-                    _path(problem["loc"]), expected_field_value_text(problem, Scenario), shortened_wrong_value(problem)
+                    _path(problem["loc"]),
+                    expected_field_value_text(problem, Scenario),
+                    shortened_wrong_value(problem),
+                    problem_kind_of(problem["type"]),
                 )
             return None
         if self.faults:
@@ -189,7 +193,7 @@ class _ScenarioReader:
                 if isinstance(verdict, Deny):
                     for objection in verdict.objections:
                         expected = expected_text_of_objection(objection.reason.sentence)
-                        self._note(f"{where}{objection.path}", expected, objection.got)
+                        self._note(f"{where}{objection.path}", expected, objection.got, objection.kind)
                     continue
                 is_topology = manifest["kind"] in TOPOLOGY_KINDS
                 stored = manifest if is_topology else manifest_with_defaults_of(manifest, self.rules)
@@ -265,10 +269,10 @@ class _ScenarioReader:
     def _beside(self, name: str) -> Path:
         return Path(self.path).parent / name
 
-    def _note(self, path: str, expected: str, got: str) -> None:
+    def _note(self, path: str, expected: str, got: str, kind: ProblemKind = ProblemKind.WRONG_VALUE) -> None:
         meta = _part(self.item.value, "metadata")
         where = f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else ""
-        self.faults.append(item_problem_as_fault(self.item, where, (path, expected, got), None))
+        self.faults.append(item_problem_as_fault(self.item, where, (path, expected, got), None, kind=kind))
 
 
 _Part = TypeVar("_Part", bound=ScenarioPart)

@@ -188,9 +188,9 @@ def _because(deletion: RecordedDeletion) -> Iterator[tuple[Ref | None, str, Span
     for kind, why in cause.gaps:
         yield None, f"not known: {kind}s: {why}" if kind in _COUNTED else f"not known: {why}", None
     for finding in cause.verdicts[:_MOST_VERDICTS]:
-        reason = finding.because[0]
-        words = f"{finding.question} of {finding.subject.short}: {finding.verdict}: {reason.sentence}"
-        yield None, words, rule_citation(reason)
+        first = finding.because[0]
+        words = f"{finding.question} of {finding.subject.short}: {finding.verdict}: {first.sentence}"
+        yield None, words, rule_citation(first)
 
 
 def _words_of(deletion: RecordedDeletion) -> str:

@@ -13,6 +13,7 @@ from grove_core.areas.gang_termination.design.judge import judge_gang_terminatio
 from grove_core.areas.gang_termination.design.wanted_statuses import status_counts_of_set, wanted_conditions_of_clique
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, TerminationJudgement
+from grove_core.kernel import reasons
 from grove_core.kernel.admission import Admit
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.decisions import Finding
@@ -127,6 +128,16 @@ def test_gt068_a_breach_by_preemption_keeps_its_reason_until_it_ends(
     judged = judge_clique_breach(clique, pods, START)
     assert judged.why is why
     assert judged.breach is (ConditionStatus.FALSE if ready >= 2 else ConditionStatus.TRUE)
+
+
+def test_gt068_a_reason_of_an_earlier_release_is_preemption_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = random_cluster_from_bytes(b"")
+    breach = Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "Displaced", "", START)
+    status = CliqueStatus(recorded=True, was_available=True, conditions=(breach,))
+    clique = replace(found.cliques[0], min_available=2, status=status)
+    assert judge_clique_breach(clique, [], START).why is TerminationReason.INSUFFICIENT_READY_PODS
+    monkeypatch.setattr(reasons, "FORMER_CODES", {"Displaced": "PodsPreempted"})
+    assert judge_clique_breach(clique, [], START).why is TerminationReason.PODS_PREEMPTED
 
 
 def test_gt014_the_last_row_of_the_table_always_applies() -> None:

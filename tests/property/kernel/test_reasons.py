@@ -20,7 +20,7 @@ from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.areas.workload.field import rules as workload_field
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.reasons import Reason, Rule, RuleSentence
+from grove_core.kernel.reasons import FORMER_CODES, Reason, Rule, RuleSentence
 from grove_core.kernel.refs import Ref
 from grove_core.plan import rules as planning
 from grove_core.rule_sets import rules as sparing
@@ -54,6 +54,14 @@ class Sample(Rule):
 
 def test_every_rule_of_the_core_is_looked_at_here() -> None:
     assert {rules for rules in Rule.__subclasses__() if rules.__module__.startswith("grove_core.")} == set(RULES)
+
+
+@pytest.mark.parametrize(("former", "code"), FORMER_CODES.items())
+def test_a_rule_is_known_by_its_code_and_by_earlier_names_of_it(former: str, code: str) -> None:
+    rules = [rule for rule in MEMBERS if rule.has_code(former)]
+    assert rules
+    assert {rule.code for rule in rules} == {code}
+    assert all(rule.has_code(code) for rule in rules)
 
 
 class TestReasons:

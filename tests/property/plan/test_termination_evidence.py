@@ -216,7 +216,7 @@ class TestSchedulerMessages:
 
 
 def node(name: str, gpus: int) -> Node:
-    return Node(name, {}, (), {GPU: gpus * 1000, "pods": 100_000})
+    return Node(name, FrozenDict(), (), FrozenDict({GPU: gpus * 1000, "pods": 100_000}))
 
 
 class TestRoom:
@@ -256,7 +256,7 @@ class TestRoom:
 
     @pytest.mark.parametrize("resource", ["cpu", "memory", "pods"])
     def test_pl045_other_pods_take_more_than_gpus(self, resource: str) -> None:
-        free = Node("n1", {}, (), {GPU: 32_000, "cpu": 64_000, "memory": 64_000, "pods": 64_000})
+        free = Node("n1", FrozenDict(), (), FrozenDict({GPU: 32_000, "cpu": 64_000, "memory": 64_000, "pods": 64_000}))
         requests = {"containers": [{"resources": {"limits": {GPU: 8}, "requests": {"cpu": 8, "memory": 8}}}]}
         raw = set_raw(clique_raw("a", 2, minAvailable=1, pod_spec=requests), terminationDelay="1h")
         seen = ready_set(raw, rule_set("design"))

@@ -7,6 +7,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from grove_core.areas.topology.gang_constraint_tree import CliquePodsToPlace, GangToPlace
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import Levels, TopologyLevel
@@ -25,7 +26,7 @@ Assignment = Mapping[str, Iterable[str]]
 
 def a_node(name: str, labels: Mapping[str, str], gpus: int, cpus: int = 9, *taints: Taint, pods: int = 9) -> Node:
     amounts = {"nvidia.com/gpu": gpus * 1000, "cpu": cpus * 1000, "pods": pods * 1000}
-    return Node(name, {"h": name, **labels}, taints, amounts)
+    return Node(name, FrozenDict({"h": name, **labels}), taints, FrozenDict(amounts))
 
 
 def a_demand(gpus: int, cpus: int = 0, *, tolerates: bool = False, unchecked: tuple[str, ...] = ()) -> PodDemand:

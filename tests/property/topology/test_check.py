@@ -36,7 +36,12 @@ from tests.property.workload.sets import NOW, applied
 
 Json = dict[str, Any]
 GROUND: Final = [
-    Node(f"n{number}", {ZONE: "z", RACK: "r", HOST: f"n{number}"}, (), {"pods": 10_000, "cpu": 4000})
+    Node(
+        f"n{number}",
+        FrozenDict({ZONE: "z", RACK: "r", HOST: f"n{number}"}),
+        (),
+        FrozenDict({"pods": 10_000, "cpu": 4000}),
+    )
     for number in range(2)
 ]
 DEFAULT: Final = topology(DEFAULT_TOPOLOGY)
@@ -147,7 +152,7 @@ class TestTP103:
         [(("ml", "llm"), FitVerdict.FITS), (("ml", "other"), FitVerdict.CANNOT), (("x", "llm"), FitVerdict.CANNOT)],
     )
     def test_only_pods_of_other_sets_are_subtracted(self, owner: tuple[str, str], verdict: FitVerdict) -> None:
-        tenants = [PodOnNode(node.name, owner, {"pods": 11_000, "cpu": 1000}) for node in GROUND]
+        tenants = [PodOnNode(node.name, owner, FrozenDict({"pods": 11_000, "cpu": 1000})) for node in GROUND]
         assert check_gang_fit(applied_to(DEFAULT), GROUND, tenants).own.worst_verdict is verdict
 
     @pytest.mark.parametrize("status", ["Succeeded", "Failed"])
@@ -162,7 +167,7 @@ class TestTP103:
         found = read_pod_using_node_capacity(
             {"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}}
         )
-        assert found == PodOnNode("n", ("default", "llm"), {"cpu": 2000, "pods": 1000})
+        assert found == PodOnNode("n", ("default", "llm"), FrozenDict({"cpu": 2000, "pods": 1000}))
         for other in ({**owner, "kind": "ReplicaSet"}, {**owner, "controller": False}):  # a label does not decide (D22)
             one = {**meta, "ownerReferences": [other]}
             unowned = read_pod_using_node_capacity({"metadata": one, "spec": {"nodeName": "n"}})
@@ -200,7 +205,7 @@ def test_tp106_claims_that_grove_adds_are_claims(
     assert any("resource claims" in sentence for sentence in sentences) is (verdict is FitVerdict.UNDECIDED)
 
 
-WITH_GPUS: Final = [replace(node, amounts={**node.amounts, GPU: 100_000}) for node in GROUND]
+WITH_GPUS: Final = [replace(node, amounts=FrozenDict({**node.amounts, GPU: 100_000})) for node in GROUND]
 
 
 def with_gpus(snapshot: Snapshot, annotations: dict[str, str]) -> Snapshot:

@@ -12,6 +12,7 @@ from grove_core.areas.topology.gang_constraint_tree import GangToPlace
 from grove_core.areas.topology.node_capacity import nodes_without_topology_labels
 from grove_core.areas.topology.rules import FitReason
 from grove_core.areas.topology.verdicts import FitVerdict
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
 from grove_core.resources.node import Node
 from grove_core.resources.podgang import GangPackConstraint
@@ -151,7 +152,7 @@ class TestMoreCapacityNeverHurtsAndOrderDoesNotMatter:
         self, gang: GangToPlace, cluster_nodes: list[Node], which: int, resource: str
     ) -> None:
         node = cluster_nodes[which % len(cluster_nodes)]
-        larger = replace(node, amounts={**node.amounts, resource: node.amounts[resource] + 1000})
+        larger = replace(node, amounts=FrozenDict({**node.amounts, resource: node.amounts[resource] + 1000}))
         more = [larger if one is node else one for one in cluster_nodes]
         before, after = result_of(gang, *cluster_nodes).verdict, result_of(gang, *more).verdict
         assert (before, after) != (FitVerdict.FITS, FitVerdict.CANNOT)

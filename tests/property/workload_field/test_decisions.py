@@ -19,7 +19,7 @@ from grove_core.areas.workload.field.scaling_group_update import (
     initial_group_update_progress,
 )
 from grove_core.areas.workload.field.set_update import replica_being_updated
-from grove_core.kernel.frozen import EMPTY, FrozenMap, freeze, frozen
+from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap, freeze, frozen
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.pod import Pod
@@ -165,7 +165,7 @@ def test_wf015_an_update_without_old_pods_ends() -> None:
 def replica(index: int, *, template_hash: str = "new", **status: Any) -> GroupReplica:
     given: dict[str, Any] = {"scheduled": 2, "ready": 2, "updated": 2, "current_hash": "new", "set_hash": "g", **status}
     clique = status_of(replace(MEMBERS[index], template_hash=template_hash), **given)
-    return GroupReplica(index, (clique,), 1, {clique.ref.name: "new"})
+    return GroupReplica(index, (clique,), 1, FrozenDict({clique.ref.name: "new"}))
 
 
 def group_of(available: int, progress: FrozenMap = EMPTY) -> ScalingGroup:
@@ -199,7 +199,7 @@ def group_selecting(current: int, *completed: int) -> FrozenMap:
         ([replica(0, ready=0), replica(1, template_hash="old")], group_selecting(0), 1, []),
         ([replica(0, set_hash="before"), replica(1, template_hash="old")], group_selecting(0), 1, []),
         ([replica(0), replica(1, template_hash="old")], group_selecting(7, 3), 2, [1]),
-        ([GroupReplica(0, (), 1, {}), replica(1, template_hash="old")], group_selecting(0), 2, []),
+        ([GroupReplica(0, (), 1, FrozenDict()), replica(1, template_hash="old")], group_selecting(0), 2, []),
     ],
 )
 def test_wf024_which_replicas_of_a_group_go(

@@ -95,7 +95,7 @@ def judge_clique_breach(clique: PodClique, pods: Sequence[Pod], now: datetime) -
 
 def _has_reason_preempted(stored: Condition | None) -> bool:
     """Return whether the breach was reported as preemption, which pods that are gone no longer show (GT-068)."""
-    return stored is not None and stored.reason == TerminationReason.PODS_PREEMPTED.code
+    return stored is not None and TerminationReason.PODS_PREEMPTED.has_code(stored.reason)
 
 
 def clique_was_available(status: CliqueStatus, ready: int, needed: int) -> bool | None:

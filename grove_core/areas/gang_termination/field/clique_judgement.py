@@ -28,7 +28,7 @@ _GRACE: Final = timedelta(seconds=5)
 """A condition that changed within this time of the creation of its object is no history (GF-040, GF-041)."""
 
 UPDATING: Final = "Update is in progress"
-_MESSAGES: Final = MappingProxyType(
+CLIQUE_MESSAGES: Final = MappingProxyType(
     {
         GoOperatorReason.UPDATE_IN_PROGRESS: UPDATING,
         GoOperatorReason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: (
@@ -51,7 +51,7 @@ _MESSAGES: Final = MappingProxyType(
         ),
     }
 )
-"""Messages of the operator's conditions, so that a plan shows no change where the operator writes none (GT-019)."""
+"""Messages of the operator's conditions of a clique, by rule: a plan shows no change where it writes none (GT-019)."""
 
 
 class GoOperatorCliqueJudgement(NamedTuple):
@@ -243,5 +243,5 @@ def _condition(
     """Return the condition as the operator would store it; its time changes only with its status (GT-019)."""
     stored = condition_of(seen.clique.status.conditions, type_)
     return Condition(
-        type_, truth, why.code, _MESSAGES[why].format(**seen.rule_facts), next_transition_time(stored, truth, now)
+        type_, truth, why.code, CLIQUE_MESSAGES[why].format(**seen.rule_facts), next_transition_time(stored, truth, now)
     )

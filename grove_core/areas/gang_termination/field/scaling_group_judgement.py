@@ -39,7 +39,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.status_comparison import breach_condition_of
 
 _OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
-_MESSAGES: Final = MappingProxyType(
+GROUP_MESSAGES: Final = MappingProxyType(
     {
         GoOperatorReason.GROUP_UPDATE_IN_PROGRESS: UPDATING,
         GoOperatorReason.GROUP_NOTHING_SCHEDULED: _OF_PLACEMENT,
@@ -52,12 +52,13 @@ _MESSAGES: Final = MappingProxyType(
         ),
     }
 )
-"""Messages of the operator's conditions of a group (GT-019)."""
+"""Messages of the operator's conditions of a group, by rule (GT-019)."""
 
-_ACTIVE: Final = (
-    "Gang termination fired at PCS-replica scope for PCS replica {}; "
+TERMINATION_MESSAGE: Final = (
+    "Gang termination fired at PCS-replica scope for PCS replica {replica}; "
     "this PCSG's PodCliques were deleted as part of the recycle"
 )
+"""Message of the condition `GangTerminationInProgress` of a group (GF-075)."""
 
 
 class GoOperatorGroupJudgement(NamedTuple):
@@ -188,7 +189,7 @@ def judge_scaling_group_from_cliques(
 
 def set_replica_terminated_condition(group: ScalingGroup, now: datetime) -> Condition:
     """Return the condition that records that the replica of the set was terminated (GF-075)."""
-    message = _ACTIVE.format(group.replica_index)
+    message = TERMINATION_MESSAGE.format(replica=group.replica_index)
     code = GoOperatorReason.GANG_TERMINATION_ACTIVE.code
     return Condition(TERMINATION_IN_PROGRESS, ConditionStatus.TRUE, code, message, truncated_to_seconds(now))
 
@@ -217,7 +218,7 @@ def _with_status(
         breached |= {one.number for one in whole if one.was_breached}
         seen = seen._replace(unbreached=placed - len(breached))
     truth, why = _breach_of(seen, placed, generation)
-    message = _MESSAGES[why].format(scheduled=seen.scheduled, left=seen.unbreached, needed=group.min_available)
+    message = GROUP_MESSAGES[why].format(scheduled=seen.scheduled, left=seen.unbreached, needed=group.min_available)
     since = next_transition_time(seen.breach, truth, now)
     return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
 

@@ -219,7 +219,7 @@ class _Updates:
         return group_update_step(group, self._replicas_of(group, part), progress, self._generation, self._now)
 
     def _replicas_of(self, group: ScalingGroup, part: ExpectedScalingGroup) -> Sequence[GroupReplica]:
-        hashes = {member.name: self._templates.hash_of(member) for member in part.cliques}
+        hashes = FrozenDict({member.name: self._templates.hash_of(member) for member in part.cliques})
         found: Mapping[int, list[PodClique]] = {index: [] for index in range(part.replicas)}
         for clique in self._members.get(group.uid, ()):
             if clique.group_replica_index in found:

@@ -4,11 +4,11 @@ Replicas of an old template that do not serve are deleted at once, all together.
 time is deleted, the lowest index first. Their PodCliques are created again from the present template.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_under_key
+from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap, Json, list_at, object_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
 from grove_core.kernel.wants import ObjectToDelete, StepObstacle, Withheld
@@ -34,7 +34,7 @@ class GroupReplica(Struct, frozen=True):
     index: int
     cliques: tuple[PodClique, ...]
     wanted: int
-    hashes: Mapping[str, str]
+    hashes: FrozenDict[str, str]
 
     @property
     def is_of_present_template(self) -> bool:

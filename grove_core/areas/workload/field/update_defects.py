@@ -11,7 +11,9 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.questions import DEFECT
 from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.status_comparison import set_hash_of_update
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
 
@@ -24,13 +26,19 @@ def update_defect_findings(parts: GoOperatorSetParts) -> Iterator[Finding]:
     for replica in parts.replicas:
         for part in replica.cliques:
             clique = there.get(part.name)
-            because = tuple(_of_clique(parts, part, clique)) if clique is not None else ()
-            if because:
-                yield Finding(because[0].subject, DEFECT, "Warn", because)
+            if clique is not None:
+                yield from _findings(clique.ref, _of_clique(parts, part, clique))
         for group_part in replica.groups:
-            because = tuple(_of_group(parts, group_part, there))
-            if because:
-                yield Finding(because[0].subject, DEFECT, "Warn", because)
+            group = parts.context.groups.get(group_part.name)
+            if group is not None:
+                yield from _findings(group.ref, _of_group(parts, group_part, group, there))
+
+
+def _findings(subject: Ref, defects: Iterator[Reason]) -> Iterator[Finding]:
+    """Yield the finding about a clique or a scaling group; none where it has no defect."""
+    because = tuple(defects)
+    if because:
+        yield Finding(subject, DEFECT, "Warn", because)
 
 
 def _of_clique(parts: GoOperatorSetParts, part: ExpectedClique, clique: PodClique) -> Iterator[Reason]:
@@ -55,10 +63,9 @@ def _of_clique(parts: GoOperatorSetParts, part: ExpectedClique, clique: PodCliqu
 
 
 def _of_group(
-    parts: GoOperatorSetParts, part: ExpectedScalingGroup, there: Mapping[str, PodClique]
+    parts: GoOperatorSetParts, part: ExpectedScalingGroup, group: ScalingGroup, there: Mapping[str, PodClique]
 ) -> Iterator[Reason]:
-    group = parts.context.groups.get(part.name)
-    if group is None or not _is_outdated(parts, part.cliques, there):
+    if not _is_outdated(parts, part.cliques, there):
         return
     needed = group.min_available
     if group.replicas <= needed:
