@@ -25,7 +25,7 @@ from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StatusToWrite, Want
+from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StatusToWrite, TerminationDeletion, Want
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
@@ -121,24 +121,23 @@ def _deletion_without_spared(
         due: the spared replicas.
         objects: the PodCliques and scaling groups of the set.
     """
-    basis = deletion.basis
-    gangs = () if basis is None else basis.gangs
-    left = tuple(one for one in gangs if one.replica not in due)
-    if left == gangs:
+    if deletion.termination is None:
         return deletion
-    if not left or basis is None:
+    basis = deletion.termination.basis
+    left = tuple(one for one in basis.gangs if one.replica not in due)
+    if left == basis.gangs:
+        return deletion
+    if not left:
         return None
     because = tuple(chain.from_iterable(one.because or () for one in left))
     if left[0] == basis.gangs[0]:
-        return replace(deletion, because=because, basis=replace(basis, gangs=left))
+        termination = replace(deletion.termination, basis=replace(basis, gangs=left))
+        return replace(deletion, because=because, termination=termination)
     trigger = objects[left[0].trigger]
     cause = objects[left[0].replica.without_replica] if trigger.deleting else trigger
-    return replace(
-        deletion,
-        because=because,
-        basis=TerminationBasis(((cause.ref, cause.guard),), left),
-        is_cause=cause.ref == deletion.target,
-    )
+    rested = TerminationBasis(((cause.ref, cause.guard),), left)
+    termination = TerminationDeletion(rested, is_cause=cause.ref == deletion.target)
+    return replace(deletion, because=because, termination=termination)
 
 
 def _without_reports(
