@@ -10,7 +10,9 @@ from typing import Final, NamedTuple, TypeVar
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
 from grove_core.areas.gang_termination.termination_result import TerminationResult
 from grove_core.areas.gang_termination.verdicts import (
+    DELEGATES,
     KEEPS,
+    SUSPENDS,
     TERMINATES,
     WAITS,
     Keep,
@@ -18,6 +20,7 @@ from grove_core.areas.gang_termination.verdicts import (
     SetReplicaFates,
     Terminate,
 )
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.gang_terminations import TerminationBasis
@@ -32,6 +35,8 @@ from grove_core.snapshot.snapshot import Snapshot
 
 F = TypeVar("F")
 _KEEP: Final = Keep()
+_STRONGEST_FIRST: Final = (TERMINATES, WAITS, KEEPS, DELEGATES, SUSPENDS, ConditionStatus.UNKNOWN.value)
+"""The verdicts on what becomes of a replica."""
 
 
 class SparedReplicas(NamedTuple):
@@ -184,7 +189,7 @@ def _finding(one: Finding, reasons: Mapping[Ref, Reason], due: AbstractSet[Ref])
 def _finding_on_group(finding: Finding, parts: Iterable[Finding]) -> Finding:
     """Return the finding on a scaling group as a whole: the strongest verdict of its replicas, with their reasons."""
     found = [*parts]
-    verdict = min((one.verdict for one in found), key=_strength)
+    verdict = min((one.verdict for one in found), key=_STRONGEST_FIRST.index)
     like = [one for one in found if one.verdict == verdict]
     return finding._replace(
         verdict=verdict,
@@ -192,9 +197,3 @@ def _finding_on_group(finding: Finding, parts: Iterable[Finding]) -> Finding:
         deadline=min((one.deadline for one in like if one.deadline is not None), default=None),
         causes=tuple(dict.fromkeys(cause for one in like for cause in one.causes)),
     )
-
-
-def _strength(verdict: str) -> int:
-    """Return the rank of a verdict, the strongest first."""
-    order = (TERMINATES, WAITS, KEEPS)
-    return order.index(verdict) if verdict in order else len(order)
