@@ -126,23 +126,24 @@ def _deletion_without_spared(
         due: the spared replicas.
         objects: the PodCliques and scaling groups of the set.
     """
-    if deletion.termination is None:
+    termination = deletion.termination
+    gangs = () if termination is None else termination.basis.gangs
+    left = tuple(one for one in gangs if one.replica not in due)
+    if left == gangs:
         return deletion
-    basis = deletion.termination.basis
-    left = tuple(one for one in basis.gangs if one.replica not in due)
-    if left == basis.gangs:
-        return deletion
-    if not left:
+    if not left or termination is None:
         return None
     because = tuple(chain.from_iterable(one.because or () for one in left))
-    if left[0] == basis.gangs[0]:
-        termination = replace(deletion.termination, basis=replace(basis, gangs=left))
-        return replace(deletion, because=because, termination=termination)
+    if left[0] == gangs[0]:
+        return replace(
+            deletion, because=because, termination=replace(termination, basis=replace(termination.basis, gangs=left))
+        )
     trigger = objects[left[0].trigger]
     cause = objects[left[0].replica.without_replica] if trigger.deleting else trigger
-    rested = TerminationBasis(((cause.ref, cause.guard),), left)
-    termination = TerminationDeletion(rested, is_cause=cause.ref == deletion.target)
-    return replace(deletion, because=because, termination=termination)
+    basis = TerminationBasis(((cause.ref, cause.guard),), left)
+    return replace(
+        deletion, because=because, termination=TerminationDeletion(basis, is_cause=cause.ref == deletion.target)
+    )
 
 
 def _without_reports(

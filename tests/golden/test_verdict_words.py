@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ def _words() -> dict[str, set[str]]:
     """The verdicts of each question: the capitalized words in double backticks in the docstring of its constant."""
     body = ast.parse(Path(questions.__file__).read_text(encoding="utf-8")).body
     found: dict[str, set[str]] = {}
-    for constant, docstring in zip(body, body[1:], strict=False):
+    for constant, docstring in pairwise(body):
         if isinstance(constant, ast.AnnAssign) and isinstance(docstring, ast.Expr):
             found[ast.literal_eval(ast.unparse(constant.value or ast.Constant("")))] = set(
                 WORD.findall(ast.unparse(docstring))
