@@ -4,7 +4,7 @@ A PodClique gets the claim to the domain that it shares, and a PodGang its annot
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     ClaimNameConflict,
@@ -46,19 +46,24 @@ def admit_podclique(raw: Mapping[str, object], around: CliqueAdmissionView) -> D
         )
         return Decision(AdmitWithChanges(), (because,))
     entry = judge_clique_admission(clique, around)
-    if isinstance(entry, CliqueAdmissionDeferred):
-        because = SharedDomainDenial.ADMISSION_MUST_WAIT.because(clique.ref, why=entry.because.sentence)
-        objection = DenialReason(_ANNOTATION.format(MNNVL_ENABLED), short_json("true"), because)
-        return Decision(Deny((objection,)), (entry.because, because))
-    if isinstance(entry, ClaimNameConflict):
-        taken = SharedDomainDenial.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
-        path = f"spec.podSpec.resourceClaims[{entry.claim_index}].name"
-        return Decision(Deny((DenialReason(path, short_json(SHARED_CLAIM), taken),)), (entry.because, taken))
-    if isinstance(entry, CliqueAdmittedToDomain):
-        after = {**raw, "spec": {**mapping_or_empty(raw, "spec"), "podSpec": thaw_json(entry.pod_spec)}}
-        patch = tuple(map(FrozenMap.view_of, json_patch_between(raw, after)))
-        return Decision(AdmitWithChanges(patch, entry.ensures), (entry.because,))
-    return Decision(AdmitWithChanges(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
+    match entry:
+        case CliqueAdmissionDeferred():
+            because = SharedDomainDenial.ADMISSION_MUST_WAIT.because(clique.ref, why=entry.because.sentence)
+            objection = DenialReason(_ANNOTATION.format(MNNVL_ENABLED), short_json("true"), because)
+            return Decision(Deny((objection,)), (entry.because, because))
+        case ClaimNameConflict():
+            taken = SharedDomainDenial.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
+            path = f"spec.podSpec.resourceClaims[{entry.claim_index}].name"
+            return Decision(Deny((DenialReason(path, short_json(SHARED_CLAIM), taken),)), (entry.because, taken))
+        case CliqueAdmittedToDomain():
+            after = {**raw, "spec": {**mapping_or_empty(raw, "spec"), "podSpec": thaw_json(entry.pod_spec)}}
+            patch = tuple(map(FrozenMap.view_of, json_patch_between(raw, after)))
+            return Decision(AdmitWithChanges(patch, entry.ensures), (entry.because,))
+        case CliqueAdmittedUnchanged():
+            warnings = _cautions(clique.ref, clique.annotations, entry)
+            return Decision(AdmitWithChanges(warnings=warnings), (entry.because,))
+        case _:
+            assert_never(entry)
 
 
 def admit_podgang(raw: Mapping[str, object], configuration: Configuration) -> Decision[AmendmentVerdict]:

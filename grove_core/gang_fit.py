@@ -143,7 +143,7 @@ def _is_gang_of_replica(gang: ExpectedGang, snapshot: Snapshot, replica: Ref) ->
     """Return whether a gang is terminated with a replica as a whole."""
     if replica.without_replica == snapshot.root.ref:
         return gang.replica == replica.replica
-    return (gang.group, gang.group_replica) == (replica.name, replica.replica)
+    return gang.group is not None and gang.group.key == (replica.name, replica.replica)
 
 
 def _cannot_place(snapshot: Snapshot, judgement: UnknownTopology | UnusableTopology) -> TopologyFit:
@@ -257,7 +257,7 @@ def _gang_request(gang: ExpectedGang, placement: PodGangConstraints, demands: Ma
         CliquePodsToPlace(
             name=part.name,
             template=part.template.name,
-            group=part.group_template.name if part.group_template is not None else "",
+            group=part.group.template.name if part.group is not None else "",
             pods=part.replicas,
             minimum=min(part.replicas, part.template.min_available),
             demand=demands[part.template.name],

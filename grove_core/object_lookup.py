@@ -23,7 +23,11 @@ from grove_core.resources.api_names import (
     WORKLOADS,
 )
 from grove_core.resources.mnnvl_groups import mnnvl_domains_of_groups
-from grove_core.resources.naming_rules import composite_pod_group_names, replica_index_of_compute_domain
+from grove_core.resources.naming_rules import (
+    GroupReplicaKey,
+    composite_pod_group_names,
+    replica_index_of_compute_domain,
+)
 from grove_core.resources.owned_object import OWNED_KINDS
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -65,9 +69,9 @@ def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodC
 
 def _composites_above(clique: PodClique) -> tuple[str, ...]:
     """The CompositePodGroups that a PodClique in groups is below: that of its gang, and that of its group replica."""
-    group = clique.owner_name if clique.owner_kind == GROUP_KIND else ""
-    is_scaled = bool(clique.base_gang)
-    return composite_pod_group_names(clique.gang, group, clique.group_replica_index, is_scaled=is_scaled)
+    is_member = clique.owner_kind == GROUP_KIND
+    replica = GroupReplicaKey(clique.owner_name, clique.group_replica_index) if is_member else None
+    return composite_pod_group_names(clique.gang, replica, is_scaled=bool(clique.base_gang))
 
 
 def snapshot_has_object(snapshot: Snapshot, kind: str, name: str) -> bool:

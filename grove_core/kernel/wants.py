@@ -69,27 +69,32 @@ class StatusToWrite(Struct, frozen=True):
     otherwise: FieldsToApply | None = None
 
 
+class TerminationDeletion(Struct, frozen=True):
+    """What makes a deletion a part of gang terminations, and its place among their deletions.
+
+    Attributes:
+        is_cause: whether the object is a cause itself, so that it is deleted last (GT-063).
+    """
+
+    basis: TerminationBasis
+    is_cause: bool = False
+
+
 class ObjectToDelete(Struct, frozen=True):
     """The object should not exist.
 
     Attributes:
-        is_cause: whether the object is a cause itself, so that it is deleted last (GT-063).
         foreground: whether it should stay until everything it controls is gone.
-        basis: of a gang termination; None for every other deletion.
+        termination: the gang terminations that it is a part of; None for every other deletion.
         otherwise: the weaker want, which is carried out where the deletion is withheld (PL-013).
     """
 
     target: Ref
     guard: Guard
     because: tuple[Reason, ...]
-    is_cause: bool = False
     foreground: bool = False
-    basis: TerminationBasis | None = None
+    termination: TerminationDeletion | None = None
     otherwise: StatusToWrite | None = None
-
-    def __post_init__(self) -> None:
-        if self.is_cause and self.basis is None:
-            raise BrokenInvariant("PL-014", f"{self.target.short} is the cause of no termination")
 
 
 class FinalizerToDrop(Struct, frozen=True):

@@ -219,8 +219,10 @@ def _action_for(want: Want) -> tuple[StepStage, Action]:
             stage = StepStage.FOUNDATION if want.is_foundation else StepStage.STATUS
             return stage, SetStatus(want.fields, want.guard, want.report, is_urgent=want.is_urgent)
         case ObjectToDelete():
-            deletion = Delete(want.guard, want.foreground, basis=want.basis)
-            return StepStage.CAUSE if want.is_cause else StepStage.CLEANUP, deletion
+            if want.termination is None:
+                return StepStage.CLEANUP, Delete(want.guard, want.foreground)
+            stage = StepStage.CAUSE if want.termination.is_cause else StepStage.CLEANUP
+            return stage, Delete(want.guard, want.foreground, basis=want.termination.basis)
         case FinalizerToDrop():
             return StepStage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:

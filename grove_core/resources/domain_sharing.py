@@ -29,6 +29,7 @@ from grove_core.resources.labels import (
     podcliqueset_name_from_labels,
 )
 from grove_core.resources.naming_rules import (
+    GroupReplicaKey,
     member_clique_name,
     parse_replica_index,
     scaling_group_name,
@@ -107,16 +108,14 @@ class CliquePositionInSet(NamedTuple):
     Attributes:
         name: of the PodClique.
         clique: its name in the template.
-        group: full name of its scaling group; empty for a standalone clique.
-        group_replica: -1 for a standalone clique.
+        group: the replica of its scaling group; None for a standalone clique.
     """
 
     set_name: str
     replica: int
     name: str
     clique: str
-    group: str = ""
-    group_replica: int = -1
+    group: GroupReplicaKey | None = None
 
 
 class DomainMembership(NamedTuple):
@@ -155,8 +154,8 @@ class DomainMembership(NamedTuple):
             **labels_of_set_replica(position.replica),
             MNNVL_MANAGED: "true",
         }
-        if user.group:
-            found |= GROUP.under_every_key(position.group, design=user.group)
+        if user.group and position.group is not None:
+            found |= GROUP.under_every_key(position.group.group, design=user.group)
             found |= GROUP_REPLICA.under_every_key(user.group_replica)
         if user.clique:
             found |= CLIQUE.under_every_key(position.name, design=user.clique)
@@ -176,7 +175,8 @@ def domain_membership_of_position(
         return None
     base = (position.set_name, str(position.replica))
     home = scaling_group_name(position.set_name, position.replica, "")
-    grouped = (*base, position.group.removeprefix(home), str(position.group_replica)) if position.group else base
+    group = position.group
+    grouped = base if group is None else (*base, group.group.removeprefix(home), str(group.replica))
     if scope is DomainSharingScope.REPLICA:
         return DomainMembership(
             scope,
@@ -188,11 +188,9 @@ def domain_membership_of_position(
     if scope is DomainSharingScope.CLIQUE:
         user = ComputeDomainUser(*grouped)._replace(clique=position.clique)
         return DomainMembership(scope, user, position.name, device_class, position)
-    if not position.group:
+    if group is None:
         return None
-    return DomainMembership(
-        scope, ComputeDomainUser(*grouped), f"{position.group}-{position.group_replica}", device_class, position
-    )
+    return DomainMembership(scope, ComputeDomainUser(*grouped), group.name, device_class, position)
 
 
 def sharing_scope_in_annotations(annotations: Mapping[str, object]) -> DomainSharingScope | None:
@@ -215,7 +213,8 @@ def clique_indices_from_labels(clique: CliqueSharingFacts) -> CliquePositionInSe
     if index is None:
         return None
     full = named if name.startswith(f"{named}-{index}-") else scaling_group_name(set_name, clique.replica_index, named)
-    return CliquePositionInSet(set_name, clique.replica_index, name, name.removeprefix(f"{full}-{index}-"), full, index)
+    group = GroupReplicaKey(full, index)
+    return CliquePositionInSet(set_name, clique.replica_index, name, name.removeprefix(f"{group.name}-"), group)
 
 
 def effective_mnnvl_annotations(
@@ -244,9 +243,8 @@ def clique_location_in_set(
     if not group:
         return CliquePositionInSet(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
     full = scaling_group_name(set_name, replica, group)
-    return CliquePositionInSet(
-        set_name, replica, member_clique_name(full, group_replica, clique), clique, full, group_replica
-    )
+    key = GroupReplicaKey(full, group_replica)
+    return CliquePositionInSet(set_name, replica, member_clique_name(full, group_replica, clique), clique, key)
 
 
 def domain_membership_in_manifest(

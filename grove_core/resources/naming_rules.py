@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _MOST_LISTED: Final = 20
@@ -37,18 +37,29 @@ def scaled_gang_name(group_name: str, beyond: int) -> str:
     return f"{group_name}-{beyond}"
 
 
-def composite_pod_group_names(gang: str, group: str, group_replica: int, *, is_scaled: bool) -> tuple[str, ...]:
+class GroupReplicaKey(NamedTuple):
+    """A replica of a scaling group: the full name of the group, and the index of its replica."""
+
+    group: str
+    replica: int
+
+    @property
+    def name(self) -> str:
+        """The name of the replica: ``llama-0-decode-1``."""
+        return f"{self.group}-{self.replica}"
+
+
+def composite_pod_group_names(gang: str, replica: GroupReplicaKey | None, *, is_scaled: bool) -> tuple[str, ...]:
     """Return the names of the CompositePodGroups that a PodClique is below, the root first (SC-011, SC-012).
 
     Args:
         gang: name of its PodGang.
-        group, group_replica: full name of its scaling group and the replica; an empty name for a standalone PodClique.
+        replica: of its scaling group; None for a standalone PodClique.
         is_scaled: whether the replica is a gang of its own.
     """
-    if not group:
+    if replica is None:
         return (gang,)
-    of_replica = f"{group}-{group_replica}"
-    return (of_replica,) if is_scaled else (gang, of_replica)
+    return (replica.name,) if is_scaled else (gang, replica.name)
 
 
 def compute_domain_name(set_name: str, replica_index: int) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import (
     DEFAULT_DELAY,
@@ -99,9 +99,14 @@ def _replica_fates(snapshot: Snapshot, *, generation: GoOperatorRuleGeneration) 
     return replica_fates_by_go_operator(judge_gang_termination_by_go_operator(snapshot, generation))
 
 
-_WORKLOAD: Final = MappingProxyType(
-    {GoOperatorRuleGeneration.F2: BEFORE_ALPHA_12, GoOperatorRuleGeneration.F3: FROM_ALPHA_12}
-)
+def _workload_behaviour(generation: GoOperatorRuleGeneration) -> WorkloadBehaviourOfRelease:
+    match generation:
+        case GoOperatorRuleGeneration.F2:
+            return BEFORE_ALPHA_12
+        case GoOperatorRuleGeneration.F3:
+            return FROM_ALPHA_12
+        case _:
+            assert_never(generation)
 
 
 def _rule_set(
@@ -127,7 +132,7 @@ def _rule_set(
 
 BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
     {
-        release: _rule_set(release, generation, _WORKLOAD[generation], HASH_FORMS[release])
+        release: _rule_set(release, generation, _workload_behaviour(generation), HASH_FORMS[release])
         for release, generation in RELEASES.items()
     }
 )

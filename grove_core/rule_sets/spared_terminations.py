@@ -10,7 +10,9 @@ from typing import Final, NamedTuple, TypeVar
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
 from grove_core.areas.gang_termination.termination_result import TerminationResult
 from grove_core.areas.gang_termination.verdicts import (
+    DELEGATES,
     KEEPS,
+    SUSPENDS,
     TERMINATES,
     WAITS,
     Keep,
@@ -18,6 +20,7 @@ from grove_core.areas.gang_termination.verdicts import (
     SetReplicaFates,
     Terminate,
 )
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.gang_terminations import TerminationBasis
@@ -25,13 +28,15 @@ from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
-from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StatusToWrite, Want
+from grove_core.kernel.wants import DesiredChanges, ObjectToDelete, StatusToWrite, TerminationDeletion, Want
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 
 F = TypeVar("F")
 _KEEP: Final = Keep()
+_STRONGEST_FIRST: Final = (TERMINATES, WAITS, KEEPS, DELEGATES, SUSPENDS, ConditionStatus.UNKNOWN.value)
+"""The verdicts on what becomes of a replica."""
 
 
 class SparedReplicas(NamedTuple):
@@ -121,23 +126,23 @@ def _deletion_without_spared(
         due: the spared replicas.
         objects: the PodCliques and scaling groups of the set.
     """
-    basis = deletion.basis
-    gangs = () if basis is None else basis.gangs
+    termination = deletion.termination
+    gangs = () if termination is None else termination.basis.gangs
     left = tuple(one for one in gangs if one.replica not in due)
     if left == gangs:
         return deletion
-    if not left or basis is None:
+    if not left or termination is None:
         return None
     because = tuple(chain.from_iterable(one.because or () for one in left))
-    if left[0] == basis.gangs[0]:
-        return replace(deletion, because=because, basis=replace(basis, gangs=left))
+    if left[0] == gangs[0]:
+        return replace(
+            deletion, because=because, termination=replace(termination, basis=replace(termination.basis, gangs=left))
+        )
     trigger = objects[left[0].trigger]
     cause = objects[left[0].replica.without_replica] if trigger.deleting else trigger
+    basis = TerminationBasis(((cause.ref, cause.guard),), left)
     return replace(
-        deletion,
-        because=because,
-        basis=TerminationBasis(((cause.ref, cause.guard),), left),
-        is_cause=cause.ref == deletion.target,
+        deletion, because=because, termination=TerminationDeletion(basis, is_cause=cause.ref == deletion.target)
     )
 
 
@@ -185,7 +190,7 @@ def _finding(one: Finding, reasons: Mapping[Ref, Reason], due: AbstractSet[Ref])
 def _finding_on_group(finding: Finding, parts: Iterable[Finding]) -> Finding:
     """Return the finding on a scaling group as a whole: the strongest verdict of its replicas, with their reasons."""
     found = [*parts]
-    verdict = min((one.verdict for one in found), key=_strength)
+    verdict = min((one.verdict for one in found), key=_STRONGEST_FIRST.index)
     like = [one for one in found if one.verdict == verdict]
     return finding._replace(
         verdict=verdict,
@@ -193,9 +198,3 @@ def _finding_on_group(finding: Finding, parts: Iterable[Finding]) -> Finding:
         deadline=min((one.deadline for one in like if one.deadline is not None), default=None),
         causes=tuple(dict.fromkeys(cause for one in like for cause in one.causes)),
     )
-
-
-def _strength(verdict: str) -> int:
-    """Return the rank of a verdict, the strongest first."""
-    order = (TERMINATES, WAITS, KEEPS)
-    return order.index(verdict) if verdict in order else len(order)

@@ -6,12 +6,14 @@ only (WL-010).
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import groupby
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import Struct
 from grove_core.resources.domain_sharing import CliquePositionInSet
 from grove_core.resources.naming_rules import (
+    GroupReplicaKey,
     member_clique_name,
     scaled_gang_name,
     scaling_group_name,
@@ -27,6 +29,29 @@ from grove_core.resources.podcliqueset_spec import (
 from grove_core.snapshot.snapshot import Snapshot
 
 
+class GroupMembership(Struct, frozen=True, kw_only=True):
+    """The replica of a scaling group that PodCliques belong to; those of one replica have one value.
+
+    Attributes:
+        name: full name of the scaling group.
+        template: of the scaling group.
+        replica: its index in the scaling group.
+        surplus: whether the replica exists for an update only (WL-220).
+        pods: the number of pods in the replica, by the template.
+    """
+
+    name: str
+    template: ScalingGroupTemplate
+    replica: int
+    surplus: bool
+    pods: int
+
+    @property
+    def key(self) -> GroupReplicaKey:
+        """The scaling group and the index of the replica."""
+        return GroupReplicaKey(self.name, self.replica)
+
+
 class ExpectedClique(Struct, frozen=True, kw_only=True):
     """One PodClique that a set should have.
 
@@ -34,34 +59,30 @@ class ExpectedClique(Struct, frozen=True, kw_only=True):
         name: of the PodClique.
         template: in the set.
         replica: of the set.
-        group, group_replica: full name of the scaling group and its replica; empty and -1 for a standalone clique.
-        group_template: of the scaling group; None for a standalone clique.
+        group: the replica of a scaling group that it belongs to; None for a standalone clique.
         gang: the PodGang of its pods.
         base_gang: the PodGang that its gang waits for; empty for cliques of a base gang.
         replicas: the number of pods.
         surge: 1 while an update needs an additional pod (WL-216).
-        surplus: whether its group replica exists for an update only (WL-220).
-        group_pods: pods in one replica of its scaling group, by the template; 0 for a standalone clique.
     """
 
     name: str
     template: CliqueTemplate
     replica: int
-    group: str = ""
-    group_replica: int = -1
-    group_template: ScalingGroupTemplate | None = None
+    group: GroupMembership | None = None
     gang: str
     base_gang: str = ""
     replicas: int
     surge: int = 0
-    surplus: bool = False
-    group_pods: int = 0
+
+    @property
+    def group_replica_key(self) -> GroupReplicaKey | None:
+        """The replica of a scaling group that it belongs to, as a key; None for a standalone clique."""
+        return None if self.group is None else self.group.key
 
     def position_in(self, set_name: str) -> CliquePositionInSet:
         """Return its position in the set of this name."""
-        return CliquePositionInSet(
-            set_name, self.replica, self.name, self.template.name, self.group, self.group_replica
-        )
+        return CliquePositionInSet(set_name, self.replica, self.name, self.template.name, self.group_replica_key)
 
 
 class ExpectedScalingGroup(Struct, frozen=True, kw_only=True):
@@ -77,18 +98,23 @@ class ExpectedScalingGroup(Struct, frozen=True, kw_only=True):
     replicas: int
     cliques: tuple[ExpectedClique, ...]
 
+    @property
+    def cliques_by_replica(self) -> Iterator[tuple[int, tuple[ExpectedClique, ...]]]:
+        """The index and the cliques of each replica, in order; nothing for a group without cliques."""
+        for index, (_, cliques) in enumerate(groupby(self.cliques, lambda one: one.group)):
+            yield index, tuple(cliques)
+
 
 class ExpectedGang(Struct, frozen=True, kw_only=True):
     """One PodGang: the cliques that are placed together, in template order.
 
     Attributes:
-        group, group_replica: of a scaled gang; empty and -1 for a base gang.
+        group: the replica of a scaling group that a scaled gang consists of; None for a base gang.
     """
 
     name: str
     replica: int
-    group: str = ""
-    group_replica: int = -1
+    group: GroupMembership | None = None
     cliques: tuple[ExpectedClique, ...]
 
 
@@ -111,14 +137,7 @@ class ExpectedReplica(Struct, frozen=True, kw_only=True):
             if clique.base_gang:
                 scaled.setdefault(clique.gang, []).append(clique)
         for name, cliques in scaled.items():
-            first = cliques[0]
-            yield ExpectedGang(
-                name=name,
-                replica=self.index,
-                group=first.group,
-                group_replica=first.group_replica,
-                cliques=tuple(cliques),
-            )
+            yield ExpectedGang(name=name, replica=self.index, group=cliques[0].group, cliques=tuple(cliques))
 
     @property
     def all_cliques(self) -> Iterator[ExpectedClique]:
@@ -208,6 +227,9 @@ class ExpectedSetReplicas:
         for own_index in range(replicas):
             in_base = own_index < template.min_available
             gang = base if in_base else scaled_gang_name(name, own_index - template.min_available)
+            membership = GroupMembership(
+                name=name, template=template, replica=own_index, surplus=own_index >= wanted, pods=group_pods
+            )
             for clique in cliques:
                 full_name = member_clique_name(name, own_index, clique.name)
                 members.append(
@@ -215,14 +237,10 @@ class ExpectedSetReplicas:
                         name=full_name,
                         template=clique,
                         replica=index,
-                        group=name,
-                        group_replica=own_index,
-                        group_template=template,
+                        group=membership,
                         gang=gang,
                         base_gang="" if in_base else base,
                         replicas=self._pods.get(full_name, clique.spec.replicas),
-                        surplus=own_index >= wanted,
-                        group_pods=group_pods,
                     )
                 )
         return ExpectedScalingGroup(

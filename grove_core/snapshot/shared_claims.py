@@ -45,7 +45,8 @@ class SharedClaimsOfSet(Struct, frozen=True, kw_only=True):
             if isinstance(entry, FrozenMap) and isinstance(named, str):
                 yield SharedClaim(str(entry.get("name", "")), named)
         if self.is_by_annotation:
-            annotations = effective_mnnvl_annotations(self.annotations, part.template, part.group_template)
+            group = None if part.group is None else part.group.template
+            annotations = effective_mnnvl_annotations(self.annotations, part.template, group)
             membership = domain_membership_of_position(part.position_in(self.set_name), annotations)
             if membership is not None:
                 yield SharedClaim(SHARED_CLAIM, membership.claim_name)
@@ -76,15 +77,17 @@ def claims_by_resource_sharing(
         part: the PodClique of the pod.
         pod_index: of the pod; None for the claims that all pods of the PodClique have.
     """
-    group = part.group_template
     levels: list[tuple[str, int | None, tuple[ResourceSharing, ...]]] = [
-        (set_name, part.replica, spec.template.resource_sharing),
-        (part.group, part.group_replica, group.resource_sharing if group else ()),
-        (part.name, pod_index, part.template.resource_sharing),
+        (set_name, part.replica, spec.template.resource_sharing)
     ]
+    group, group_name = part.group, ""
+    if group is not None:
+        group_name = group.template.name
+        levels.append((group.name, group.replica, group.template.resource_sharing))
+    levels.append((part.name, pod_index, part.template.resource_sharing))
     for owner, index, entries in levels:
         for scope in SCOPES:
             for entry in entries:
-                is_shared = entry.is_shared_by_clique(part.template.name, group.name if group else "")
+                is_shared = entry.is_shared_by_clique(part.template.name, group_name)
                 if entry.scope == scope and is_shared and (scope == ALL_REPLICAS or index is not None):
                     yield shared_claim_name(owner, None if scope == ALL_REPLICAS else index, entry.name)

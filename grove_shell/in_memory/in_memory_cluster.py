@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, assert_never
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw_json
@@ -187,12 +187,15 @@ class InMemoryCluster(GarbageCollectedStore):
             self.put_pod(written)
 
     def _write(self, item: StoredObject, action: Write) -> None:
-        if isinstance(action, Delete):
-            self._delete(item, foreground=action.foreground)
-        elif isinstance(action, SetStatus):
-            self._keep(object_after_write(item, action))
-        else:
-            self._settle(object_after_write(item, action))
+        match action:
+            case Delete(foreground=foreground):
+                self._delete(item, foreground=foreground)
+            case SetStatus():
+                self._keep(object_after_write(item, action))
+            case Apply() | DropFinalizer():
+                self._settle(object_after_write(item, action))
+            case _:
+                assert_never(action)
 
 
 def _refusal_of(

@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import WAITS
+from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
@@ -145,7 +146,7 @@ class OperatorMetrics(ApiRequestMetrics, ReconcileRoundListener):
         breached = Count(
             finding.subject.kind
             for finding in plan.findings
-            if finding.question == BREACH and finding.verdict == "True"
+            if finding.question == BREACH and finding.verdict == ConditionStatus.TRUE.value
         )
         for kind in _BREACHED:
             self._breached.labels(*root_key, kind).set(breached[kind])

@@ -23,7 +23,7 @@ def decision_of(result: TerminationResult) -> Decision:
             found.findings.add(Finding(_name(one.subject), one.question, one.verdict, rules))
     for deletion in result.deletions:
         found.deletions[deletion.target.name] = frozenset(reason.rule.requirement for reason in deletion.because)
-        if deletion.is_cause:
+        if deletion.termination is not None and deletion.termination.is_cause:
             found.causes.add(deletion.target.name)
     for status in result.statuses.wants:
         assert isinstance(status, StatusToWrite)

@@ -29,7 +29,7 @@ from grove_core.kernel.steps import (
     termination_causes,
 )
 from grove_core.kernel.structs import replace
-from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StatusToWrite
+from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToDelete, StatusToWrite, TerminationDeletion
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import BrokenPlanLaw, broken_laws_in_plan
@@ -166,7 +166,7 @@ class TestLegality:
                 step.target,
                 step.action.guard,
                 step.because,
-                basis=TerminationBasis(((owner.ref, owner.guard),), step.action.terminates),
+                termination=TerminationDeletion(TerminationBasis(((owner.ref, owner.guard),), step.action.terminates)),
             )
             for step in deletes
             if isinstance(step.action, Delete)

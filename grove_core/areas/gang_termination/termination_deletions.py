@@ -14,7 +14,7 @@ from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Step, gangs_terminated_by
 from grove_core.kernel.structs import Struct
-from grove_core.kernel.wants import ObjectToDelete
+from grove_core.kernel.wants import ObjectToDelete, TerminationDeletion
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -144,8 +144,9 @@ def terminated_clique_deletions(
                 clique.ref,
                 clique.guard,
                 tuple(chain.from_iterable(one.because or () for one in gangs)),
-                is_cause=clique.uid in first.last,
-                basis=TerminationBasis(first.rests_on, gangs),
+                termination=TerminationDeletion(
+                    TerminationBasis(first.rests_on, gangs), is_cause=clique.uid in first.last
+                ),
             )
 
 

@@ -10,6 +10,7 @@ from grove_core.kernel.frozen import FrozenDict, Json
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
+from grove_core.resources.naming_rules import GroupReplicaKey
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
@@ -191,9 +192,9 @@ class ReplicasToTerminate(NamedTuple):
     replicas: frozenset[int] = frozenset()
     parts: frozenset[tuple[str, int]] = frozenset()
 
-    def includes_clique(self, replica: int, group: str, group_replica: int) -> bool:
-        """Return whether a PodClique of these replicas belongs to one that is terminated."""
-        return replica in self.replicas or (group, group_replica) in self.parts
+    def includes_clique(self, replica: int, group_replica: GroupReplicaKey | None) -> bool:
+        """Return whether a PodClique of these replicas belongs to one that is terminated; None: it is standalone."""
+        return replica in self.replicas or group_replica in self.parts
 
 
 class GroupReplicaFates(NamedTuple):

@@ -7,7 +7,7 @@ gang is one replica of a scaling group, so its PodCliques are its direct parts.
 from itertools import islice
 from typing import Final, NamedTuple
 
-from grove_core.resources.naming_rules import composite_pod_group_names
+from grove_core.resources.naming_rules import GroupReplicaKey
 from grove_core.resources.podgang import PodGangConstraints
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
 from grove_core.snapshot.shared_claims import SharedClaim, SharedClaimsOfSet
@@ -64,8 +64,8 @@ class GangCompositePodGroup(NamedTuple):
     @property
     def name(self) -> str:
         """Its name: of a base gang that of the gang, of a scaled gang that of the replica of the scaling group."""
-        gang = self.gang
-        return composite_pod_group_names(gang.name, gang.group, gang.group_replica, is_scaled=bool(gang.group))[0]
+        group = self.gang.group
+        return self.gang.name if group is None else group.key.name
 
     @property
     def children(self) -> int:
@@ -83,16 +83,17 @@ def constrained_groups_of_gang(
         key = packs[part.name].required if part.name in packs else ""
         return CliquePodGroup(part, key, tuple(islice(dict.fromkeys(claims.of_every_pod(part)), MAX_CLAIMS)))
 
-    if gang.group:
+    if gang.group is not None:
         return GangCompositePodGroup(gang, constraints.gang.required, tuple(map(of_clique, gang.cliques)), ())
-    members: dict[tuple[str, int], list[CliquePodGroup]] = {}
+    members: dict[GroupReplicaKey, list[CliquePodGroup]] = {}
     for part in gang.cliques:
-        if part.group:
-            members.setdefault((part.group, part.group_replica), []).append(of_clique(part))
+        if part.group is not None:
+            members.setdefault(part.group.key, []).append(of_clique(part))
     replicas = (
-        ReplicaCompositePodGroup(name, group, index, packed[name].required if name in packed else "", tuple(cliques))
-        for (group, index), cliques in members.items()
-        for *_, name in (composite_pod_group_names(gang.name, group, index, is_scaled=False),)
+        ReplicaCompositePodGroup(
+            key.name, *key, packed[key.name].required if key.name in packed else "", tuple(cliques)
+        )
+        for key, cliques in members.items()
     )
-    standalone = (of_clique(part) for part in gang.cliques if not part.group)
+    standalone = (of_clique(part) for part in gang.cliques if part.group is None)
     return GangCompositePodGroup(gang, constraints.gang.required, tuple(standalone), tuple(replicas))

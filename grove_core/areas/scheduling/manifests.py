@@ -34,7 +34,7 @@ def workload_api_manifest(root: PodCliqueSet, gangs: Iterable[GangCompositePodGr
 
 def podgroup_manifests_of_gang(root: PodCliqueSet, gang: GangCompositePodGroup) -> Iterator[ObjectToCreate]:
     """Yield the CompositePodGroups and PodGroups of one gang, parents first (SC-011 to SC-013)."""
-    name, is_scaled = gang.name, bool(gang.gang.group)
+    name, is_scaled = gang.name, gang.gang.group is not None
     yield _composite(
         root,
         gang,
@@ -57,17 +57,13 @@ def podgroup_manifests_of_gang(root: PodCliqueSet, gang: GangCompositePodGroup) 
 
 
 def _root_template_name(gang: GangCompositePodGroup) -> str:
-    template = gang.gang.cliques[0].group_template
-    return (
-        workload_template_name_of_group(template.name, is_scaled=True)
-        if gang.gang.group and template is not None
-        else BASE
-    )
+    group = gang.gang.group
+    return BASE if group is None else workload_template_name_of_group(group.template.name, is_scaled=True)
 
 
 def _gang_template(root: PodCliqueSet, gang: GangCompositePodGroup) -> Json:
     """Return the template of one gang; replicas of one scaling group have one template."""
-    is_scaled = bool(gang.gang.group)
+    is_scaled = gang.gang.group is not None
     found: Json = {"name": _root_template_name(gang), **_fields_of_gang(root, gang)}
     cliques = [_clique_template(root, one, is_scaled=is_scaled) for one in gang.cliques]
     replicas = {one.group: one for one in reversed(gang.replicas)}
@@ -87,8 +83,8 @@ def _gang_template(root: PodCliqueSet, gang: GangCompositePodGroup) -> Json:
 
 
 def _short_name(replica: ReplicaCompositePodGroup) -> str:
-    template = replica.cliques[0].part.group_template
-    return template.name if template is not None else replica.group
+    group = replica.cliques[0].part.group
+    return group.template.name if group is not None else replica.group
 
 
 def _clique_template(root: PodCliqueSet, one: CliquePodGroup, *, is_scaled: bool) -> Json:
@@ -98,7 +94,7 @@ def _clique_template(root: PodCliqueSet, one: CliquePodGroup, *, is_scaled: bool
 
 def _fields_of_gang(root: PodCliqueSet, gang: GangCompositePodGroup) -> Json:
     """A gang whose parts are one replica of a scaling group is of no use in part; a base gang is (SC-016)."""
-    disruption = _disruption(is_all=bool(gang.gang.group))
+    disruption = _disruption(is_all=gang.gang.group is not None)
     return {**_policy(gang.children), **_topology(gang.key), **disruption, **_priority(root)}
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, TypeAlias, assert_never
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import Struct
+from grove_core.resources.naming_rules import GroupReplicaKey
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import TopologyConstraint
 from grove_core.resources.podgang import (
@@ -16,7 +17,7 @@ from grove_core.resources.podgang import (
     PackedGroupReplica,
     PodGangConstraints,
 )
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang
+from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedGang, GroupMembership
 
 
 @unique
@@ -75,7 +76,7 @@ class PlacingTopology(Struct, frozen=True):
     def constraints_of_gang(self, root: PodCliqueSet, gang: ExpectedGang) -> PodGangConstraints:
         """Return the topology constraints of one gang. Linear in its cliques."""
         template, keys = root.spec.template, self.keys
-        own = (_constraint_of_group(gang.cliques[0]) if gang.group else None) or template.topology_constraint
+        own = _constraint_of_group(gang.group) or template.topology_constraint
         packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in gang.cliques)
         return PodGangConstraints(
             self.name,
@@ -185,18 +186,18 @@ def topology_constraints_of_gang(topology: GangTopology, root: PodCliqueSet, gan
 
 def _packed_groups(gang: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroupReplica]:
     """Yield the constraints of scaling group replicas that are part of a base gang (TP-020)."""
-    members: dict[tuple[str, int], list[ExpectedClique]] = {}
+    members: dict[GroupReplicaKey, list[ExpectedClique]] = {}
     for clique in gang.cliques:
-        if _constraint_of_group(clique) is not None:
-            members.setdefault((clique.group, clique.group_replica), []).append(clique)
-    for (group, replica), cliques in members.items():
+        if clique.group is not None and _constraint_of_group(clique.group) is not None:
+            members.setdefault(clique.group.key, []).append(clique)
+    for replica, cliques in members.items():
         yield PackedGroupReplica(
-            f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_constraint_of_group(cliques[0]), keys)
+            replica.name, tuple(one.name for one in cliques), _pack(_constraint_of_group(cliques[0].group), keys)
         )
 
 
-def _constraint_of_group(clique: ExpectedClique) -> TopologyConstraint | None:
-    return clique.group_template.topology_constraint if clique.group_template is not None else None
+def _constraint_of_group(group: GroupMembership | None) -> TopologyConstraint | None:
+    return group.template.topology_constraint if group is not None else None
 
 
 def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> GangPackConstraint:

@@ -45,8 +45,8 @@ class StartupOrder:
         group = self._homes.get(short)
         if part.base_gang:
             own = scaling_group_name(self._set_name, part.replica, group.name) if group else ""
-            if own and own == part.group:
-                yield member_clique_name(own, part.group_replica, short)
+            if part.group is not None and own == part.group.name:
+                yield member_clique_name(own, part.group.replica, short)
         elif group is None:
             yield standalone_clique_name(self._set_name, part.replica, short)
         else:

@@ -233,8 +233,8 @@ def _name_of(item: Json) -> str:
 def wanted_clique_pod_spec(part: ExpectedClique, priority: str) -> FrozenMap:
     """Return the pod spec that a PodClique stores: the template's, with the variables of its scaling group."""
     spec = part.template.spec.pod_spec
-    if part.group:
-        spec = pod_spec_with_group_variables(spec, part.group_pods)
+    if part.group is not None:
+        spec = pod_spec_with_group_variables(spec, part.group.pods)
     return FrozenMap({**spec, "priorityClassName": priority}) if priority else spec
 
 

@@ -74,7 +74,7 @@ class WorkloadContext:
     def existing_clique(self, expected: ExpectedClique) -> PodClique | None:
         """Return the existing clique; None where there is none, or where it has an owner of another kind (WL-022)."""
         clique = self.cliques.get(expected.name)
-        is_same = clique is not None and (clique.group_replica_index >= 0) is bool(expected.group)
+        is_same = clique is not None and (clique.group_replica_index >= 0) is (expected.group is not None)
         return clique if is_same else None
 
     def hash_of_new_pods(self, clique: PodClique, expected: ExpectedClique) -> str:
@@ -99,6 +99,4 @@ def terminating_clique_names(replicas: Sequence[ExpectedReplica], inputs: Worklo
     if not ending.replicas and not ending.parts:
         return frozenset()
     parts = (part for replica in replicas for part in replica.all_cliques)
-    return frozenset(
-        part.name for part in parts if ending.includes_clique(part.replica, part.group, part.group_replica)
-    )
+    return frozenset(part.name for part in parts if ending.includes_clique(part.replica, part.group_replica_key))

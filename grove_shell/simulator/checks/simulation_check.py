@@ -4,16 +4,20 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, assert_never
 
 from grove_core.areas.topology.cluster_topology_snapshot import ClusterTopologySnapshot
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
+from grove_core.resources.cluster_topology import ClusterTopology
+from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
@@ -65,18 +69,23 @@ class ActualClusterState:
         touched: dict[str, None] = {}
         for change in changes:
             item = change.latest_object
-            if isinstance(item, Pod):
-                touched[item.owner_uid] = None
-                continue
-            if isinstance(item, PodClique):
-                self.cliques[item.uid] = item
-                touched[item.uid] = None
-            elif isinstance(item, ScalingGroup):
-                self.groups[item.uid] = item
-            elif isinstance(item, PodCliqueSet):
-                self.roots[item.uid] = item
-                self.root_of[item.uid] = item.uid
-                continue
+            match item:
+                case Pod():
+                    touched[item.owner_uid] = None
+                    continue
+                case PodClique():
+                    self.cliques[item.uid] = item
+                    touched[item.uid] = None
+                case ScalingGroup():
+                    self.groups[item.uid] = item
+                case PodCliqueSet():
+                    self.roots[item.uid] = item
+                    self.root_of[item.uid] = item.uid
+                    continue
+                case PodGang() | OwnedObject() | ComputeDomain() | ClusterTopology():
+                    pass
+                case _:
+                    assert_never(item)
             if change.before is None:
                 self.root_of[item.uid] = self.root_of.get(item.owner_uid, "")
         for uid in touched:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, assert_never
 
 from grove_core.admit import admit, manifest_with_defaults_of
 from grove_core.admit_cluster_topology import admit_topology
@@ -16,7 +16,18 @@ from grove_core.kernel.admission import AdmissionVerdict, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Ensure, Step, StepStage
+from grove_core.kernel.steps import (
+    Apply,
+    Attempt,
+    AttemptOutcome,
+    Create,
+    Delete,
+    DropFinalizer,
+    Ensure,
+    SetStatus,
+    Step,
+    StepStage,
+)
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLAIM_KIND, GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, effective_topologies
@@ -130,14 +141,17 @@ class SimulatedWebhooks:
         """Judge an operator's write of a topology like one of any other client (TP-085)."""
         found = self.server.items.get(step.target)
         old = topology_manifest(found) if isinstance(found, ClusterTopology) else None
-        if isinstance(step.action, Create):
-            new = thaw_json(step.action.manifest)
-        elif isinstance(step.action, Apply) and isinstance(found, ClusterTopology):
-            changed = object_after_merge_patch(found, step.action.fields)
-            assert isinstance(changed, ClusterTopology)  # noqa: S101 - the kind stays
-            new = topology_manifest(changed)
-        else:
-            return step
+        match step.action:
+            case Create(manifest):
+                new = thaw_json(manifest)
+            case Apply(fields) if isinstance(found, ClusterTopology):
+                changed = object_after_merge_patch(found, fields)
+                assert isinstance(changed, ClusterTopology)  # noqa: S101 - the kind stays
+                new = topology_manifest(changed)
+            case Apply() | Ensure() | SetStatus() | Delete() | DropFinalizer():
+                return step
+            case _:
+                assert_never(step.action)
         verdict = self.admission.of_topology(new, old, self.server.configuration, self.topology_view())
         return _refused(step, verdict) if isinstance(verdict, Deny) else step
 

@@ -1,16 +1,19 @@
 """Faults of the configuration and of ComputeDomains: other hashes, taken names, a quota (F7, F10, F13)."""
 
 from itertools import count
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import DOMAIN_KIND, TEMPLATE_HASH
+from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_and_claim_formats import compute_domain_format_to_write
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
@@ -139,18 +142,21 @@ def hash_as_of_other_release(text: str) -> str:
 
 def with_hashes_of_fake_release(item: StoredObject) -> StoredObject:
     """Return an object with all of its stored hashes changed; the same object where it stores none."""
-    if isinstance(item, PodClique):
-        hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)
-        update, current, whole = map(hash_as_of_other_release, hashes)
-        labels = item.labels
-        if TEMPLATE_HASH in labels:
-            labels = FrozenMap({**labels, TEMPLATE_HASH: hash_as_of_other_release(item.template_hash)})
-        status = replace(item.status, update_hash=update, current_hash=current, set_hash=whole)
-        return replace(item, status=status, labels=labels, template_hash=hash_as_of_other_release(item.template_hash))
-    if isinstance(item, ScalingGroup) and item.status.set_hash:
-        return replace(item, status=replace(item.status, set_hash=hash_as_of_other_release(item.status.set_hash)))
-    if isinstance(item, PodCliqueSet) and item.status.current_hash:
-        return replace(
-            item, status=replace(item.status, current_hash=hash_as_of_other_release(item.status.current_hash))
-        )
-    return item
+    match item:
+        case PodClique():
+            hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)
+            update, current, whole = map(hash_as_of_other_release, hashes)
+            labels = item.labels
+            if TEMPLATE_HASH in labels:
+                labels = FrozenMap({**labels, TEMPLATE_HASH: hash_as_of_other_release(item.template_hash)})
+            status = replace(item.status, update_hash=update, current_hash=current, set_hash=whole)
+            template_hash = hash_as_of_other_release(item.template_hash)
+            return replace(item, status=status, labels=labels, template_hash=template_hash)
+        case ScalingGroup(status=of_group) if of_group.set_hash:
+            return replace(item, status=replace(of_group, set_hash=hash_as_of_other_release(of_group.set_hash)))
+        case PodCliqueSet(status=of_set) if of_set.current_hash:
+            return replace(item, status=replace(of_set, current_hash=hash_as_of_other_release(of_set.current_hash)))
+        case ScalingGroup() | PodCliqueSet() | PodGang() | OwnedObject() | ComputeDomain() | ClusterTopology():
+            return item
+        case _:
+            assert_never(item)

@@ -35,7 +35,8 @@ def shared_domain_memberships(root: PodCliqueSet, replica: ExpectedReplica) -> I
     """Yield the shared ComputeDomain of each PodClique in one replica of a set; PodCliques may share the same one."""
     order = {clique.name: place for place, clique in enumerate(root.spec.template.cliques)}
     for part in sorted(replica.all_cliques, key=lambda one: order[one.template.name]):
-        annotations = effective_mnnvl_annotations(root.annotations, part.template, part.group_template)
+        group = None if part.group is None else part.group.template
+        annotations = effective_mnnvl_annotations(root.annotations, part.template, group)
         member = domain_membership_of_position(part.position_in(root.ref.name), annotations)
         if member is not None:
             yield member
@@ -200,7 +201,7 @@ def _names_in_replica(root: PodCliqueSet, replica: ExpectedReplica) -> Iterator[
     """Yield kind and name of what one replica may consist of."""
     for part in replica.all_cliques:
         yield "PodClique", part.name
-        if not part.group and part.template.spec.auto_scaling_config is not None:
+        if part.group is None and part.template.spec.auto_scaling_config is not None:
             yield AUTOSCALER, part.name
     for group in replica.groups:
         yield "PodCliqueScalingGroup", group.name

@@ -131,7 +131,7 @@ def test_gt068_a_breach_by_preemption_keeps_its_reason_until_it_ends(
 
 
 def test_gt068_a_reason_of_an_earlier_release_is_preemption_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = random_cluster_from_bytes(b"")
+    found = cluster_of(b"")
     breach = Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "Displaced", "", START)
     status = CliqueStatus(recorded=True, was_available=True, conditions=(breach,))
     clique = replace(found.cliques[0], min_available=2, status=status)

@@ -57,14 +57,15 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
             seen.root.ref, seen.cliques, TerminationsOfSet(FrozenDict({0: end}), FrozenDict()), words
         )
     )
-    assert {one.target.name: one.is_cause for one in found} == {
+    assert {one.target.name: one.termination is not None and one.termination.is_cause for one in found} == {
         clique.ref.name: clique is first for clique in seen.cliques if clique.replica_index == 0
     }
     assert all(one.because[1] == end.because for one in found)
     for one in found:
         reasons, over = GangTerminationReasons(*one.because), NOW + timedelta(hours=1)
         gang = GangTermination(seen.root.ref.at_replica(0), first.ref, over, reasons)
-        assert one.basis == TerminationBasis(end.rests_on, (gang,))
+        assert one.termination is not None
+        assert one.termination.basis == TerminationBasis(end.rests_on, (gang,))
 
 
 @pytest.mark.parametrize(

@@ -171,9 +171,3 @@ class TestPL013:
         assert DesiredChanges.union_of_areas([part, DesiredChanges(withheld=(withheld(1),))]) == DesiredChanges(
             (wants_for(1)[0],), (withheld(1), withheld(1))
         )
-
-
-@pytest.mark.req("PL-014")
-def test_a_cause_is_the_cause_of_a_termination() -> None:
-    with pytest.raises(BrokenInvariant, match=r"^PL-014: PodClique/\S+ is the cause of no termination$"):
-        ObjectToDelete(ref(1), GUARD, (TerminationReason.NOTHING_BREACHED.because(ref(1)),), is_cause=True)

@@ -306,7 +306,8 @@ def test_ms020_the_position_is_read_from_labels(
     wanted = clique_location_in_set(set_name, replica, clique, *(group or ()))
     labels = {"grove.io/pcs-name": set_name, "grove.io/pcs-replica-index": str(replica)}
     if group is not None:
-        labels |= {"grove.io/pcsg-name": wanted.group if full else group[0]}
+        assert wanted.group is not None
+        labels |= {"grove.io/pcsg-name": wanted.group.group if full else group[0]}
         labels |= {"grove.io/pcsg-replica-index": str(group[1])}
     (stored,) = stored_clique()
     read = replace(stored, ref=replace(stored.ref, name=wanted.name), labels=FrozenMap(labels), replica_index=replica)

@@ -8,23 +8,31 @@ from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, SetStatus, Step, StepStage, TerminationStatusReport
-from grove_core.kernel.wants import DesiredChanges, FieldsToApply, ObjectToCreate, ObjectToDelete, StatusToWrite, Want
+from grove_core.kernel.wants import (
+    DesiredChanges,
+    FieldsToApply,
+    ObjectToCreate,
+    ObjectToDelete,
+    StatusToWrite,
+    Want,
+)
 from grove_core.plan.plan import Plan
 from grove_core.plan.planner import plan_from_wants, steps_for_objects_without_root
 from grove_core.plan.statuses_after_failed_deletions import status_step_without_termination
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
-from tests.property.termination_bases import basis_of
+from tests.property.termination_bases import termination_deletion_for
 from tests.property.workload.sets import NOW
 
 CAUSE, FIRST, SECOND = (Ref(GROVE, "PodClique", "ml", f"llm-0-{name}") for name in "cab")
-BASIS = basis_of((CAUSE, GUARD))
+AS_COMPANION = termination_deletion_for((CAUSE, GUARD))
+AS_CAUSE = termination_deletion_for((CAUSE, GUARD), is_cause=True)
 SURPLUS = tuple(reason._replace(subject=SECOND) for reason in BECAUSE)
 END = (
-    ObjectToDelete(FIRST, GUARD, BECAUSE, basis=BASIS),
-    ObjectToDelete(SECOND, GUARD, BECAUSE, basis=BASIS),
-    ObjectToDelete(CAUSE, GUARD, BECAUSE, is_cause=True, basis=BASIS),
+    ObjectToDelete(FIRST, GUARD, BECAUSE, termination=AS_COMPANION),
+    ObjectToDelete(SECOND, GUARD, BECAUSE, termination=AS_COMPANION),
+    ObjectToDelete(CAUSE, GUARD, BECAUSE, termination=AS_CAUSE),
 )
 
 
@@ -93,7 +101,9 @@ def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[Obj
 @pytest.mark.parametrize("causes", [(), ((FIRST, GUARD),), ((FIRST, GUARD), (SECOND, GUARD))])
 def test_pl012_for_an_end_is_tried_what_was_refused_for_less(causes: tuple[tuple[Ref, Guard], ...]) -> None:
     """An attempt for this termination is what shows that it has begun."""
-    (tried,) = steps_for_objects_without_root([ObjectToDelete(FIRST, GUARD, BECAUSE, basis=basis_of(*causes))])
+    (tried,) = steps_for_objects_without_root(
+        [ObjectToDelete(FIRST, GUARD, BECAUSE, termination=termination_deletion_for(*causes))]
+    )
     refused = Attempt(tried, AttemptOutcome.REFUSED, "no")
     plan = plan_from_wants(AreaResult(DesiredChanges(END)), Seen(KNOWN, attempts=(refused,)))
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
@@ -215,7 +225,10 @@ URGENT = StatusToWrite(FIRST, GUARD, FrozenMap({"conditions": (WELL,)}), BECAUSE
 @pytest.mark.req("PL-001")
 def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_and_is_urgent() -> None:
     """It is the deletion that both reasons know of."""
-    knows, gone = ObjectToDelete(FIRST, GUARD, BECAUSE, basis=BASIS, otherwise=URGENT), END[0]
+    knows, gone = (
+        ObjectToDelete(FIRST, GUARD, BECAUSE, termination=AS_COMPANION, otherwise=URGENT),
+        END[0],
+    )
     for first, second in ((knows, gone), (gone, knows)):
         (want,) = DesiredChanges.union_of_areas((DesiredChanges((first,)), DesiredChanges((second,)))).wants
         plan = plan_after((want, *END[1:]), FIRST, AttemptOutcome.REFUSED)

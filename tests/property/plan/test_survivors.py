@@ -49,7 +49,7 @@ from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.testing import cluster_of
 from tests.property.terminating_sets import ENDING
-from tests.property.termination_bases import basis_of
+from tests.property.termination_bases import basis_of, termination_deletion_for
 
 GUARD: Final = Guard("u-1", "7")
 SET: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
@@ -350,6 +350,8 @@ def test_a_plan_is_a_forecast_of_one_round() -> None:
 
 MADE: Final = manifest()
 BASIS: Final = basis_of((SET, GUARD))
+AS_COMPANION: Final = termination_deletion_for((SET, GUARD))
+AS_CAUSE: Final = termination_deletion_for((SET, GUARD), is_cause=True)
 FIELDS: Final = FrozenMap({"replicas": 1})
 
 
@@ -369,9 +371,13 @@ FIELDS: Final = FrozenMap({"replicas": 1})
             StepStage.FOUNDATION,
             SetStatus(FIELDS, GUARD),
         ),
-        (ObjectToDelete(CLIQUE, GUARD, BECAUSE, basis=BASIS), StepStage.CLEANUP, Delete(GUARD, basis=BASIS)),
         (
-            ObjectToDelete(CLIQUE, GUARD, BECAUSE, is_cause=True, foreground=True, basis=BASIS),
+            ObjectToDelete(CLIQUE, GUARD, BECAUSE, termination=AS_COMPANION),
+            StepStage.CLEANUP,
+            Delete(GUARD, basis=BASIS),
+        ),
+        (
+            ObjectToDelete(CLIQUE, GUARD, BECAUSE, foreground=True, termination=AS_CAUSE),
             StepStage.CAUSE,
             Delete(GUARD, foreground=True, basis=BASIS),
         ),

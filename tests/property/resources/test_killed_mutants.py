@@ -78,7 +78,7 @@ def test_ms020_a_position_in_a_group_is_found_by_full_and_short_names(group: str
     raw = {"metadata": {**META, "name": "llm-0-pool-1-b", "labels": labels}, "spec": {"podSpec": {}}}
     position = clique_indices_from_labels(podclique_from_json(raw))
     assert position is not None
-    assert (position.clique, position.group, position.group_replica) == ("b", "llm-0-pool", 1)
+    assert (position.clique, position.group) == ("b", ("llm-0-pool", 1))
 
 
 def test_wl025_what_differs_inside_an_object_is_written() -> None:

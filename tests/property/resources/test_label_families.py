@@ -57,7 +57,7 @@ def test_objects_with_the_new_keys_alone_are_read(report: Any) -> None:
         "set of the pod": "llm",
         "replicas of the clique": [3, 4],
         "replica of the group": 3,
-        "position of the clique": ["llm", 3, "member", "member", "llm-3-pool", 4],
+        "position of the clique": ["llm", 3, "member", "member", ["llm-3-pool", 4]],
         "replicas of the user": ["3", "4"],
         "clique of the pod": "llm-3-router",
     }

@@ -66,7 +66,7 @@ def cliques_in(snapshot: Snapshot) -> Iterator[StoredClique]:
         for part in replica.all_cliques:
             clique = context.existing_clique(part)
             if clique is not None:
-                owner = context.groups[part.group] if part.group else snapshot.root
+                owner = context.groups[part.group.name] if part.group is not None else snapshot.root
                 yield StoredClique(context, owner, part, clique)
 
 

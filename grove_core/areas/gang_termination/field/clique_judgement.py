@@ -222,7 +222,7 @@ def _breach_of(
     if is_status_of_running_update(clique.status):
         return ConditionStatus.UNKNOWN, GoOperatorReason.UPDATE_IN_PROGRESS
     if scheduled < needed:
-        if not scheduled and generation is GoOperatorRuleGeneration.F2:
+        if not scheduled and not generation.breaches_without_scheduled_pods:
             return ConditionStatus.FALSE, GoOperatorReason.NOTHING_SCHEDULED
         return ConditionStatus.TRUE, GoOperatorReason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
     if left < needed:

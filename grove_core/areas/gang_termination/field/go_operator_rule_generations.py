@@ -5,7 +5,7 @@ from datetime import timedelta
 from enum import Enum
 from itertools import chain
 from types import MappingProxyType
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
@@ -29,7 +29,35 @@ class GoOperatorRuleGeneration(Enum):
     @property
     def requires_breach_history(self) -> bool:
         """Whether a breach counts only after a time without one, and a terminated replica gets a flag (GF-101)."""
-        return self is GoOperatorRuleGeneration.F3
+        match self:
+            case GoOperatorRuleGeneration.F2:
+                return False
+            case GoOperatorRuleGeneration.F3:
+                return True
+            case _:
+                assert_never(self)
+
+    @property
+    def breaches_without_scheduled_pods(self) -> bool:
+        """Whether a clique with too few scheduled pods is breached even if it has none at all (GF-025, GF-107)."""
+        match self:
+            case GoOperatorRuleGeneration.F2:
+                return False
+            case GoOperatorRuleGeneration.F3:
+                return True
+            case _:
+                assert_never(self)
+
+    @property
+    def counts_scheduled_group_replicas(self) -> bool:
+        """Whether a group's breach depends on how many of its replicas are scheduled (GF-104, GF-105, GF-108)."""
+        match self:
+            case GoOperatorRuleGeneration.F2:
+                return True
+            case GoOperatorRuleGeneration.F3:
+                return False
+            case _:
+                assert_never(self)
 
 
 RELEASES: Final[Mapping[str, GoOperatorRuleGeneration]] = MappingProxyType(

@@ -213,7 +213,7 @@ def _with_status(
 ) -> GoOperatorGroupJudgement:
     """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-104 to GF-108)."""
     group, placed = seen.group, sum(one.is_scheduled for one in whole)
-    if generation is GoOperatorRuleGeneration.F2:
+    if generation.counts_scheduled_group_replicas:
         breached = {number for number, found in regular.items() if any(one.is_breached for one in found)}
         breached |= {one.number for one in whole if one.was_breached}
         seen = seen._replace(unbreached=placed - len(breached))
@@ -234,7 +234,7 @@ def _breach_of(
     group = seen.group
     if is_status_of_running_update(group.status):
         return ConditionStatus.UNKNOWN, GoOperatorReason.GROUP_UPDATE_IN_PROGRESS
-    if generation is GoOperatorRuleGeneration.F2 and placed < group.min_available:
+    if generation.counts_scheduled_group_replicas and placed < group.min_available:
         if not placed:
             return ConditionStatus.FALSE, GoOperatorReason.GROUP_NOTHING_SCHEDULED
         return ConditionStatus.TRUE, GoOperatorReason.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE

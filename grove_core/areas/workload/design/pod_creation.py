@@ -78,9 +78,7 @@ class CliquePods:
         A group that is being deleted exists as long as pods are in it.
         """
         expected, found = self.expected, self._context.pod_groups
-        above = composite_pod_group_names(
-            expected.gang, expected.group, expected.group_replica, is_scaled=bool(expected.base_gang)
-        )
+        above = composite_pod_group_names(expected.gang, expected.group_replica_key, is_scaled=bool(expected.base_gang))
         needed = (*((COMPOSITE_KIND, name) for name in above), (POD_GROUP_KIND, expected.name))
         is_first = not active_pods(self.pods)
         absent = (key for key in needed if key not in found or (is_first and found[key].deleting))
@@ -178,7 +176,7 @@ class GangPods:
             (kind, name)
             for one in self._cliques
             if one.clique is None
-            for kind, name in (("PodClique", one.expected.name), (GROUP_KIND, one.expected.group))
+            for kind, name in (("PodClique", one.expected.name), (GROUP_KIND, _group_name(one.expected)))
         )
         return next((f"{kind}/{name}" for kind, name in needed if (kind, name) in context.uncreatable_objects), "")
 
@@ -274,4 +272,9 @@ def _without_cliques(context: WorkloadContext, name: str, replica: int) -> GangP
 
 def _key(expected: ExpectedClique) -> tuple[str, str]:
     """A standalone clique and a member of a scaling group may have one name (WL-022)."""
-    return expected.group, expected.name
+    return _group_name(expected), expected.name
+
+
+def _group_name(expected: ExpectedClique) -> str:
+    """The full name of its scaling group; empty for a standalone clique."""
+    return "" if expected.group is None else expected.group.name

@@ -17,7 +17,7 @@ from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.status_comparison import breach_condition_of, set_hash_of_update, update_start_time_in_status
-from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedScalingGroup
+from grove_core.snapshot.expected_replicas import ExpectedScalingGroup
 
 Undeletable: TypeAlias = AbstractSet[tuple[Ref, str]]
 
@@ -53,10 +53,7 @@ def wanted_group_replicas(
     """Yield the replicas that the group wants, in order. Linear in their cliques."""
     delay = context.root.shape.groups.get(part.template.name)
     began = update_start_time_in_status(group.status.progress) if group.status.updating else None
-    parts: dict[int, list[ExpectedClique]] = {}
-    for member in part.cliques:
-        parts.setdefault(member.group_replica, []).append(member)
-    for index, members in parts.items():
+    for index, members in part.cliques_by_replica:
         found = [(clique, member) for member in members if (clique := context.existing_clique(member)) is not None]
         pods = [context.snapshot.pods_of.get(clique.uid, ()) for clique, _ in found]
         old = tuple(

@@ -30,7 +30,6 @@ from grove_core.resources.status_comparison import is_marked_breached
 from grove_core.snapshot.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.snapshot.own_writes import failed_deletion_targets
 
-_NO_REPLICA: Final = -1
 _NO_WANTS: Final = DesiredChanges()
 
 
@@ -61,7 +60,7 @@ class SetRolloutStep(Struct, frozen=True, kw_only=True):
     Attributes:
         generation: hash of the template that is being reached.
         runs: whether anything is left to do.
-        current: index of the replica that is being updated; -1 for none.
+        current: index of the replica that is being updated, or that is updated next; None if there is none.
         cliques, groups: by name, for those of the current replica.
         surge: names of the cliques and groups with a surge pod or replica.
         updated: names of the cliques that hold the present template.
@@ -71,7 +70,7 @@ class SetRolloutStep(Struct, frozen=True, kw_only=True):
     states: tuple[ReplicaUpdateState, ...]
     updated: frozenset[str]
     runs: bool = False
-    current: int = _NO_REPLICA
+    current: int | None = None
     cliques: FrozenDict[str, RolloutStep] = FrozenDict()
     groups: FrozenDict[str, RolloutStep] = FrozenDict()
     surge: frozenset[str] = frozenset()
@@ -229,17 +228,17 @@ def _current(context: WorkloadContext, states: Sequence[ReplicaUpdateState]) -> 
     return found if found.outdated or found.rolling or not found.available else None
 
 
-def replica_in_update_progress(progress: FrozenMap) -> int:
-    """Return the replica in ``currentlyUpdating`` of a set's progress; -1 where it names none."""
+def replica_in_update_progress(progress: FrozenMap) -> int | None:
+    """Return the replica in ``currentlyUpdating`` of a set's progress; None where it names none."""
     first = next(iter(list_at(progress, "currentlyUpdating")), None)
     index = first.get("replicaIndex") if isinstance(first, FrozenMap) and UPDATE_ENDED not in first else None
-    return index if isinstance(index, int) else _NO_REPLICA
+    return index if isinstance(index, int) else None
 
 
-def _next_of(outdated: Sequence[ReplicaUpdateState]) -> int:
+def _next_of(outdated: Sequence[ReplicaUpdateState]) -> int | None:
     """Return the replica to update next: without scheduled pods first, then breached, then by index (WL-212)."""
     order = [(state.placed > 0, not state.breached, state.part.index) for state in outdated]
-    return min(order)[-1] if order else _NO_REPLICA
+    return min(order)[-1] if order else None
 
 
 def _template_write(context: WorkloadContext, part: ExpectedClique, updated: frozenset[str]) -> list[Want]:

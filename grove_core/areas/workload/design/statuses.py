@@ -102,12 +102,10 @@ class _StatusWriter:
 
     def of_group(self, group: ScalingGroup, part: ExpectedScalingGroup) -> Iterator[StatusToWrite]:
         """Yield a scaling group's status if it changes: updated replicas, selector, progress, generation (WL-242)."""
-        by_replica: dict[int, list[str]] = {}
-        for clique in part.cliques:
-            by_replica.setdefault(clique.group_replica, []).append(clique.name)
-        updated = [names for names in by_replica.values() if self._current.issuperset(names)]
+        by_replica = [[clique.name for clique in cliques] for _, cliques in part.cliques_by_replica]
+        updated = [names for names in by_replica if self._current.issuperset(names)]
         serving = [names for names in updated if all(map(self._serves, names))]
-        serving_now = sum(all(map(self._serves, names)) for names in by_replica.values())
+        serving_now = sum(all(map(self._serves, names)) for names in by_replica)
         wanted: dict[str, Json] = {
             "updatedReplicas": len(serving),
             "selector": self._selector({GROUP.primary: group.ref.name}),

@@ -72,7 +72,7 @@ def outdated_clique_findings(parts: JudgedSetParts) -> Iterator[Finding]:
     left = sum(state.part.index != rollout.current for state in lagging)
     waits = (
         (WorkloadReason.ROLLOUT_WAITS.because(root.at_replica(rollout.current), left=left),)
-        if rollout.current >= 0
+        if rollout.current is not None
         else ()
     )
     for state in lagging:

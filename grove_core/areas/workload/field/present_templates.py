@@ -10,7 +10,7 @@ that part of the pod which it sets. Containers, and the variables that Grove doe
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.workload.field.objects.template_by_name_suffix import with_template_by_name_suffix
 from grove_core.areas.workload.template_hash import has_own_template_hash_form
@@ -123,20 +123,34 @@ class PresentTemplateHashes:
     def has_changed(self) -> bool:
         """Whether the stored generation hash is of older templates, so that an update begins (WF-002)."""
         root = self._root
-        if not self.stored or root.edit is PlannedSetChange.OF_NUMBERS:
+        if not self.stored:
             return False
-        if has_own_template_hash_form(self.stored):
-            return self.stored != self._own_generation
-        if root.edit is PlannedSetChange.OF_HASHES:
-            return True
-        is_observed = root.generation is not None and root.status.observed == root.generation
-        if root.edit is PlannedSetChange.NONE and is_observed:
-            return False
-        # Standalone cliques have the templates of the stored hash. Members have them only where no update runs.
+        is_own = has_own_template_hash_form(self.stored)
+        match root.edit:
+            case PlannedSetChange.OF_NUMBERS:
+                return False
+            case PlannedSetChange.NONE | PlannedSetChange.OF_MORE | PlannedSetChange.OF_HASHES if is_own:
+                return self.stored != self._own_generation
+            case PlannedSetChange.OF_HASHES:
+                return True
+            case PlannedSetChange.NONE:
+                is_observed = root.generation is not None and root.status.observed == root.generation
+                return not is_observed and self._has_changed_content
+            case PlannedSetChange.OF_MORE:
+                return self._has_changed_content
+            case _:
+                assert_never(root.edit)
+
+    @property
+    def _has_changed_content(self) -> bool:
+        """Whether no existing clique of some template has its present content.
+
+        Standalone cliques have the templates of the stored hash. Members have them only where no update runs.
+        """
         return any(
             not any(self._has_content(clique, part) for part, clique in found)
             for found in self._existing.values()
-            if not found[0][0].group or not root.status.updating
+            if found[0][0].group is None or not self._root.status.updating
         )
 
     @cached_property

@@ -81,7 +81,7 @@ class GoOperatorSetObjects:
         parts, context = self._parts, self._context
         outdated = {clique.uid for _, clique in parts.outdated_in_place()}
         for part, clique in parts.existing_cliques():
-            owner = context.groups.get(part.group) if part.group else self._root
+            owner = context.groups.get(part.group.name) if part.group is not None else self._root
             if owner is None or (part.group and not parts.is_on_delete):
                 continue
             why: Rule = WorkloadReason.FOLLOWS_TEMPLATE

@@ -84,9 +84,10 @@ def _group_status(
     """Yield a scaling group's status if it changes: updated replicas, selector, progress and generation (WF-028)."""
     step = parts.group_updates.get(part.name)
     progress = step.progress if step is not None else group.status.progress
-    members: dict[int, list[tuple[ExpectedClique, PodClique | None]]] = {}
-    for member in part.cliques:
-        members.setdefault(member.group_replica, []).append((member, parts.context.existing_clique(member)))
+    members = {
+        index: [(member, parts.context.existing_clique(member)) for member in cliques]
+        for index, cliques in part.cliques_by_replica
+    }
     everyone = [one for found in members.values() for one in found]
     generation = parts.generation_in_status
     updated = [

@@ -1,7 +1,6 @@
 """Defects of the Go operator that an update brings out, with what to do instead (WF-170 to WF-175)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from grove_core.areas.workload.field.clique_update import state_of_unready_pod
 from grove_core.areas.workload.field.judge import GoOperatorSetParts
@@ -73,9 +72,10 @@ def _of_group(
             group.ref, left=group.replicas - 1, needed=needed, more=needed + 1
         )
         return
-    replicas = (tuple(members) for _, members in groupby(part.cliques, lambda one: one.group_replica))
-    available = [members for members in replicas if _is_available(members, there)]
-    is_without_spare = len(available) == needed and any(_is_outdated(parts, members, there) for members in available)
+    available = {index: members for index, members in part.cliques_by_replica if _is_available(members, there)}
+    is_without_spare = len(available) == needed and any(
+        _is_outdated(parts, members, there) for members in available.values()
+    )
     if is_without_spare and not _awaits_replica(parts, part, available):
         yield GoOperatorWorkloadReason.GROUP_UPDATE_WITHOUT_SPARE.because(
             group.ref, left=needed - 1, needed=needed, more=needed + 1
@@ -88,14 +88,12 @@ def _awaits_successor(parts: GoOperatorSetParts, part: ExpectedClique) -> bool:
     return step is not None and step.awaits_successor and _is_to_present(parts, step.progress)
 
 
-def _awaits_replica(
-    parts: GoOperatorSetParts, part: ExpectedScalingGroup, available: Sequence[Sequence[ExpectedClique]]
-) -> bool:
+def _awaits_replica(parts: GoOperatorSetParts, part: ExpectedScalingGroup, available: Container[int]) -> bool:
     """Return whether one more replica is available before the running update deletes the next (WF-175)."""
     step = parts.group_updates.get(part.name)
     if step is None or step.awaited is None or not _is_to_present(parts, step.progress):
         return False
-    return all(members[0].group_replica != step.awaited for members in available)
+    return step.awaited not in available
 
 
 def _is_to_present(parts: GoOperatorSetParts, progress: FrozenMap) -> bool:

@@ -71,9 +71,9 @@ def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> d
     labels = labels_of_set_object(set_name, part.name, "pcsg-podclique" if part.group else "pcs-podclique")
     labels |= labels_of_set_replica(part.replica)
     labels |= {POD_GANG: part.gang, TEMPLATE_HASH: template_hash}
-    if part.group:
-        labels |= GROUP.under_every_key(part.group)
-        labels |= GROUP_REPLICA.under_every_key(str(part.group_replica))
+    if part.group is not None:
+        labels |= GROUP.under_every_key(part.group.name)
+        labels |= GROUP_REPLICA.under_every_key(str(part.group.replica))
     if part.base_gang:
         labels[BASE_GANG] = part.base_gang
     return labels

@@ -138,13 +138,14 @@ def podclique_manifest_for(
 
 def reason_of_new_clique(owner: PodCliqueSet | ScalingGroup, part: ExpectedClique) -> Reason:
     """Return why a PodClique is created (WL-013, WL-015, WL-220)."""
-    if part.surplus:
-        return WorkloadReason.SURGE_REPLICA.because(owner.ref, replica=part.group_replica, group=part.group)
-    if part.group:
-        return WorkloadReason.CLIQUE_OF_GROUP_REPLICA.because(
-            owner.ref, replica=part.group_replica, group=part.group, clique=part.template.name
-        )
-    return WorkloadReason.CLIQUE_OF_REPLICA.because(owner.ref, replica=part.replica, clique=part.template.name)
+    group = part.group
+    if group is None:
+        return WorkloadReason.CLIQUE_OF_REPLICA.because(owner.ref, replica=part.replica, clique=part.template.name)
+    if group.surplus:
+        return WorkloadReason.SURGE_REPLICA.because(owner.ref, replica=group.replica, group=group.name)
+    return WorkloadReason.CLIQUE_OF_GROUP_REPLICA.because(
+        owner.ref, replica=group.replica, group=group.name, clique=part.template.name
+    )
 
 
 def podclique_changes_without_rollout(context: WorkloadContext, clique: PodClique, part: ExpectedClique) -> FrozenMap:

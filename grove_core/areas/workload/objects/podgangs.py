@@ -80,8 +80,8 @@ def podgang_manifest_for(
 
 def reason_of_new_gang(root: PodCliqueSet, part: ExpectedGang) -> Reason:
     """Return why a PodGang is created (WL-016, WL-017)."""
-    if part.group:
-        return WorkloadReason.SCALED_GANG.because(root.ref, replica=part.group_replica, group=part.group)
+    if part.group is not None:
+        return WorkloadReason.SCALED_GANG.because(root.ref, replica=part.group.replica, group=part.group.name)
     return WorkloadReason.BASE_GANG.because(root.ref, replica=part.replica, cliques=len(part.cliques))
 
 

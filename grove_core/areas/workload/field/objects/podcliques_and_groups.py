@@ -151,8 +151,8 @@ def _pod_spec(
     The priority class of the set is not written into it (WF-112, WF-115).
     """
     pod_spec = used.template.spec.pod_spec
-    if used.group:
-        pod_spec = pod_spec_with_variables(pod_spec, group_environment_variables(used.group_pods), release)
+    if used.group is not None:
+        pod_spec = pod_spec_with_variables(pod_spec, group_environment_variables(used.group.pods), release)
     group = mnnvl_group_in(used.template.annotations, owner.annotations)
     return pod_spec_with_group_claim(pod_spec, root.ref.name, used.replica, group)
 
@@ -162,8 +162,8 @@ def _labels(root: PodCliqueSet, used: ExpectedClique, template_hash: str) -> dic
     component = "pcsg-podclique" if used.group else "pcs-podclique"
     own = replica_labels_by_go_operator(root.ref.name, used.name, component, used.replica)
     own |= {POD_GANG: used.gang, TEMPLATE_HASH: template_hash}
-    if used.group:
-        own |= {GROUP.primary: used.group, GROUP_REPLICA.primary: str(used.group_replica)}
+    if used.group is not None:
+        own |= {GROUP.primary: used.group.name, GROUP_REPLICA.primary: str(used.group.replica)}
     if used.base_gang:
         own[BASE_GANG] = used.base_gang
     return {str(key): str(text) for key, text in used.template.labels.items()} | own
