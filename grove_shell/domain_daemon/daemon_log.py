@@ -10,13 +10,13 @@ from typing import Any, Final, TextIO
 from grove_core.areas.domain_cliques.verdicts import (
     DaemonAction,
     DaemonRequest,
-    DaemonWaitAction,
     RequestFailed,
     RequestResult,
     RestartFabricAction,
     StartFabricAction,
     StopFabricAction,
     TooManyRequests,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_shell.log_lines import format_log_timestamp, reason_log_fields, write_log_line
@@ -51,7 +51,7 @@ class DaemonDecisionLog:
     def on_decision(self, decision: Decision[DaemonAction]) -> None:
         """Write a decision unless it equals the last one; a wait during backoff is not logged."""
         verdict, because = decision.verdict, decision.because
-        if isinstance(verdict, DaemonWaitAction) and verdict.after_failure:
+        if isinstance(verdict, WaitAction) and verdict.after_failure:
             return
         kind = type(verdict)
         facts = (tuple(fact for fact in one.facts if fact[0] not in _VARYING_FACTS) for one in because)

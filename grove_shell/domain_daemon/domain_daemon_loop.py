@@ -26,11 +26,9 @@ from grove_core.areas.domain_cliques.registration_state_updates import (
 from grove_core.areas.domain_cliques.verdicts import (
     REQUEST_TYPES,
     DaemonAction,
-    DaemonIdleAction,
     DaemonRegistry,
     DaemonRequest,
-    DaemonStoppedAction,
-    DaemonWaitAction,
+    IdleAction,
     PushPeersAction,
     RequestFailed,
     RequestResult,
@@ -38,6 +36,8 @@ from grove_core.areas.domain_cliques.verdicts import (
     RestartFabricAction,
     StartFabricAction,
     StopFabricAction,
+    StoppedAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.compute_domain import DaemonPod
@@ -127,7 +127,7 @@ class DomainDaemon:
             self._stopping.set()
             self.decide_again()
 
-    async def run(self) -> DaemonStoppedAction:
+    async def run(self) -> StoppedAction:
         """Work until the daemon has stopped; return the last verdict, with whether its entry remains."""
         while True:
             self._changed.clear()
@@ -135,7 +135,7 @@ class DomainDaemon:
                 await self.fabric.stop()  # before another daemon can take its index (DC-124)
             decision = next_daemon_action(self.decision_input())
             self._observer.on_decision(decision)
-            if isinstance(decision.verdict, DaemonStoppedAction):
+            if isinstance(decision.verdict, StoppedAction):
                 return decision.verdict
             await self._carry_out(decision.verdict)
 
@@ -166,9 +166,9 @@ class DomainDaemon:
             case StopFabricAction(until):
                 await self.fabric.stop()
                 await self._wait(until)
-            case DaemonWaitAction(until):
+            case WaitAction(until):
                 await self._wait(until)
-            case DaemonIdleAction() | DaemonStoppedAction():
+            case IdleAction() | StoppedAction():
                 await self._wait(None)
             case _:
                 assert_never(action)

@@ -18,11 +18,11 @@ from grove_core.areas.domain_cliques.daemon_input import DaemonInput, Registrati
 from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
 from grove_core.areas.domain_cliques.verdicts import (
-    DaemonWaitAction,
     ReadObjectRequest,
     RequestFailed,
     RequestResultKind,
     TooManyRequests,
+    WaitAction,
 )
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
@@ -148,7 +148,7 @@ def test_dc123_same_decision_is_logged_once() -> None:
             now=datetime(2026, 11, 20, tzinfo=UTC),
         )
     )
-    assert isinstance(decision.verdict, DaemonWaitAction)
+    assert isinstance(decision.verdict, WaitAction)
     log.on_decision(decision)
     log.on_decision(decision)
     line = "waits                      it has not observed ComputeDomain/training yet  DC-012"

@@ -7,7 +7,7 @@ from grove_core.areas.domain_cliques.daemon_entry_requests import (
 )
 from grove_core.areas.domain_cliques.daemon_input import DaemonInput, NvlinkCliqueDaemons, choose_daemon_index
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
-from grove_core.areas.domain_cliques.verdicts import DaemonAction, DaemonWaitAction, ListPodsRequest, StopFabricAction
+from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPodsRequest, StopFabricAction, WaitAction
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.time_formats import format_time
@@ -99,7 +99,7 @@ def confirm_daemon_index(context: DaemonInput, view: NvlinkCliqueDaemons, own: D
 def withdraw_daemon_entry(context: DaemonInput, view: NvlinkCliqueDaemons, own: DaemonEntry) -> Decision[DaemonAction]:
     """Remove the own entry if no index is free: no daemon pushes while two entries share an index (DC-029)."""
     registry, limit = context.registry, context.settings.limit
-    action = DaemonWaitAction() if registry is None else daemon_entry_removal_request(context, registry)
+    action = WaitAction() if registry is None else daemon_entry_removal_request(context, registry)
     if own.index is not None and (rival := view.other_node_with_index(own.index)):
         return context.decision_for_action(
             action, ComputeDomainReason.WITHDRAWN, rival=rival, before=own.index, limit=limit
@@ -115,9 +115,7 @@ def register_daemon_with_index(
     if index is None or reason is None:
         until = context.now + context.settings.recheck_interval
         action = (
-            DaemonWaitAction(next_other_registry_read_time(context))
-            if context.fabric is None
-            else StopFabricAction(until)
+            WaitAction(next_other_registry_read_time(context)) if context.fabric is None else StopFabricAction(until)
         )
         return context.decision_for_action(action, ComputeDomainReason.CLIQUE_FULL, limit=context.settings.limit)
     return write_daemon_entry(

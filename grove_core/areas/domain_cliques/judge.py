@@ -29,13 +29,13 @@ from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     REQUEST_TYPES,
     DaemonAction,
-    DaemonIdleAction,
-    DaemonStoppedAction,
-    DaemonWaitAction,
+    IdleAction,
     LabelPodRequest,
     PushPeersAction,
     RestartFabricAction,
     StartFabricAction,
+    StoppedAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap
@@ -58,14 +58,14 @@ def next_daemon_action(context: DaemonInput) -> Decision[DaemonAction]:
     if state.throttled_until is not None and now < state.throttled_until:
         until = state.throttled_until
         return Decision(
-            DaemonWaitAction(until),
+            WaitAction(until),
             (ComputeDomainReason.SERVER_BUSY.because(ref, until=format_time(until)), *wanted.because),
         )
     if state.not_before is not None and now < state.not_before:
         until = state.not_before
         failure = state.failure or "none"
         because = ComputeDomainReason.BACKING_OFF.because(ref, failure=failure, until=format_time(until))
-        return Decision(DaemonWaitAction(until, after_failure=True), (because, *wanted.because))
+        return Decision(WaitAction(until, after_failure=True), (because, *wanted.because))
     return wanted
 
 
@@ -100,18 +100,18 @@ def _precondition(context: DaemonInput) -> Decision[DaemonAction] | None:
             clique=identity.clique or "none",
         )
     if not identity.clique:
-        return context.decision_for_action(DaemonIdleAction(), ComputeDomainReason.NO_FABRIC)
+        return context.decision_for_action(IdleAction(), ComputeDomainReason.NO_FABRIC)
     if state.observed is None:
         return context.decision_for_action(
-            DaemonWaitAction(), ComputeDomainReason.NOTHING_SEEN, register=context.registry_ref.short
+            WaitAction(), ComputeDomainReason.NOTHING_SEEN, register=context.registry_ref.short
         )
     if registry is None and not context.settings.protocol.sharded:
         return context.decision_for_action(
-            DaemonWaitAction(), ComputeDomainReason.DOMAIN_MISSING, register=context.registry_ref.short
+            WaitAction(), ComputeDomainReason.DOMAIN_MISSING, register=context.registry_ref.short
         )
     if registry is not None and context.domain_was_recreated:
         return context.decision_for_action(
-            DaemonWaitAction(), ComputeDomainReason.OTHER_DOMAIN, found=registry.uid, wanted=identity.domain_uid
+            WaitAction(), ComputeDomainReason.OTHER_DOMAIN, found=registry.uid, wanted=identity.domain_uid
         )
     return None
 
@@ -123,11 +123,11 @@ def _deregister(context: DaemonInput) -> Decision[DaemonAction]:
         entry.node == identity.node and entry.ip == identity.ip for entry in registry.daemon_entries
     )
     if registry is None or not is_registered or context.domain_was_recreated:
-        return context.decision_for_action(DaemonStoppedAction(), ComputeDomainReason.NOTHING_LEFT, ip=identity.ip)
+        return context.decision_for_action(StoppedAction(), ComputeDomainReason.NOTHING_LEFT, ip=identity.ip)
     deadline = context.stop_deadline
     if deadline is not None and context.now >= deadline:
         return context.decision_for_action(
-            DaemonStoppedAction(entry_remains=True), ComputeDomainReason.OUT_OF_TIME, until=format_time(deadline)
+            StoppedAction(entry_remains=True), ComputeDomainReason.OUT_OF_TIME, until=format_time(deadline)
         )
     why = ComputeDomainReason.ENTRY_REMAINS if context.state.removes_by_put else ComputeDomainReason.LEAVING
     return context.decision_for_action(daemon_entry_removal_request(context, registry), why)
@@ -172,7 +172,7 @@ def next_settled_daemon_action(
     if duplicate is not None:
         return _wait_for_unique_indices(context, view, index, duplicate, until)
     peers = len(view.peer_map(settings.limit).addresses)
-    at_rest = DaemonIdleAction() if until is None else DaemonWaitAction(until)
+    at_rest = IdleAction() if until is None else WaitAction(until)
     return context.decision_for_action(at_rest, ComputeDomainReason.CONVERGED, index=index, peers=peers)
 
 
@@ -211,13 +211,13 @@ def _wait_for_unique_indices(
     if since is not None:
         deadline = since + context.settings.rival_timeout
         times = [time for time in (deadline, read_at) if time is not None and time > context.now]
-        action = DaemonWaitAction(min(times, default=None))
+        action = WaitAction(min(times, default=None))
         return context.decision_for_action(
             action, ComputeDomainReason.RIVAL_AWAITED, index=index, rival=view.other_node_with_index(index)
         )
     nodes = ", ".join(view.other_nodes_with_index(duplicate))
     return context.decision_for_action(
-        DaemonWaitAction(read_at), ComputeDomainReason.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes
+        WaitAction(read_at), ComputeDomainReason.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes
     )
 
 

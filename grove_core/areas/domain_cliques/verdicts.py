@@ -120,7 +120,7 @@ class RestartFabricAction(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class DaemonWaitAction:
+class WaitAction:
     """Do nothing now; decide again on the next event, or at ``until``.
 
     Attributes:
@@ -139,13 +139,13 @@ class StopFabricAction(Struct, frozen=True):
     until: datetime
 
 
-class DaemonIdleAction(Struct, frozen=True):
+class IdleAction(Struct, frozen=True):
     """Do nothing until the next event."""
 
     summary: ClassVar[str] = "is idle"
 
 
-class DaemonStoppedAction(Struct, frozen=True):
+class StoppedAction(Struct, frozen=True):
     """The daemon has stopped and writes nothing more.
 
     Attributes:
@@ -167,9 +167,7 @@ DaemonRequest: TypeAlias = (
     | ReadObjectRequest
 )
 FabricAction: TypeAlias = StartFabricAction | PushPeersAction | RestartFabricAction
-DaemonAction: TypeAlias = (
-    DaemonRequest | FabricAction | DaemonWaitAction | StopFabricAction | DaemonIdleAction | DaemonStoppedAction
-)
+DaemonAction: TypeAlias = DaemonRequest | FabricAction | WaitAction | StopFabricAction | IdleAction | StoppedAction
 REQUEST_TYPES: Final = (
     ApplyRequest,
     PutRequest,

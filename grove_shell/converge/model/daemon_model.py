@@ -22,13 +22,13 @@ from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     DaemonAction,
-    DaemonIdleAction,
-    DaemonWaitAction,
+    IdleAction,
     PostRequest,
     PutRequest,
     RequestResultKind,
     RestartFabricAction,
     StartFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
@@ -200,9 +200,9 @@ class DomainDaemonModel:
                 return _entry_in(action, identity, sharded=self._participants.point.protocol.sharded)
             case StartFabricAction() | RestartFabricAction():
                 return DaemonActionWithoutRequest.START
-            case DaemonIdleAction() | DaemonWaitAction(None):
+            case IdleAction() | WaitAction(None):
                 return DaemonActionWithoutRequest.IDLE
-            case DaemonWaitAction(until) if until is not None:
+            case WaitAction(until) if until is not None:
                 return (until - START_OF_TIME) // _MICROSECOND
             case _:
                 raise BrokenInvariant("CV-003", f"without faults no daemon does {action}")

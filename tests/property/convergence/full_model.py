@@ -23,9 +23,8 @@ from grove_core.areas.domain_cliques.registration_state_updates import (
 )
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
-    DaemonIdleAction,
     DaemonRegistry,
-    DaemonWaitAction,
+    IdleAction,
     PeerMap,
     PostRequest,
     PushPeersAction,
@@ -37,6 +36,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RestartFabricAction,
     StartFabricAction,
     TooManyRequests,
+    WaitAction,
 )
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
@@ -236,9 +236,9 @@ class FullDaemonModel(DomainDaemonModel):
                 case StartFabricAction(index, peers) | RestartFabricAction(index, peers):
                     self.start = (index, peers)
                     return DaemonActionWithoutRequest.START
-                case DaemonWaitAction(until) if until is not None:
+                case WaitAction(until) if until is not None:
                     return DecideAgainAt((until - START_OF_TIME) // timedelta(microseconds=1))
-                case DaemonIdleAction() | DaemonWaitAction():
+                case IdleAction() | WaitAction():
                     return DaemonActionWithoutRequest.IDLE
                 case ApplyRequest() | PutRequest() | PostRequest():
                     return self.write(action)

@@ -14,10 +14,9 @@ from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonAction,
-    DaemonIdleAction,
     DaemonRegistry,
     DaemonRequest,
-    DaemonWaitAction,
+    IdleAction,
     LabelPodRequest,
     ListPodsRequest,
     PeerMap,
@@ -27,6 +26,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResult,
     RestartFabricAction,
     StartFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import frozen, thaw_json
@@ -109,7 +109,7 @@ def breaks_ties_by_name(context: DaemonInput) -> Decision[DaemonAction]:
     if view.other_node_with_index(mine.index) < identity.node:
         return next_daemon_action(replace(context, state=replace(state, settled_index=None), fabric=None))
     if isinstance(decision.verdict, ApplyRequest):
-        return with_verdict(decision, DaemonWaitAction())
+        return with_verdict(decision, WaitAction())
     return decision
 
 
@@ -123,7 +123,7 @@ def keeps_the_process_running(context: DaemonInput) -> Decision[DaemonAction]:
     """IX7: does not restart the fabric daemon with a changed index."""
     decision = next_daemon_action(context)
     if isinstance(decision.verdict, RestartFabricAction) and context.fabric is not None:
-        return with_verdict(decision, DaemonIdleAction())
+        return with_verdict(decision, IdleAction())
     return decision
 
 
@@ -173,7 +173,7 @@ def forgets_a_sticky_index(context: DaemonInput) -> Decision[DaemonAction]:
     ):
         return next_daemon_action(context)
     if isinstance(
-        next_daemon_action(context).verdict, ListPodsRequest | LabelPodRequest | DaemonWaitAction | ReadObjectRequest
+        next_daemon_action(context).verdict, ListPodsRequest | LabelPodRequest | WaitAction | ReadObjectRequest
     ):
         return next_daemon_action(context)
     body = thaw_json(registry.stored)
@@ -228,7 +228,7 @@ def pushes_every_index(context: DaemonInput) -> Decision[DaemonAction]:
     state, fabric = context.state, context.fabric
     view = nvlink_clique_daemons_of(context.identity, context.registry)
     if (
-        isinstance(decision.verdict, DaemonWaitAction)
+        isinstance(decision.verdict, WaitAction)
         and state.settled_index is not None
         and fabric is None
         and view.duplicate_index() is not None
@@ -301,7 +301,7 @@ def writes_without_change(context: DaemonInput) -> Decision[DaemonAction]:
     decision = next_daemon_action(context)
     state = context.state
     if (
-        isinstance(decision.verdict, DaemonIdleAction | DaemonWaitAction)
+        isinstance(decision.verdict, IdleAction | WaitAction)
         and state.settled_index is not None
         and context.identity.clique
     ):
@@ -315,7 +315,7 @@ def registers_without_a_fabric(context: DaemonInput) -> Decision[DaemonAction]:
     if context.identity.clique:
         return next_daemon_action(context)
     decision = next_daemon_action(replace(context, identity=replace(context.identity, clique="none")))
-    return with_verdict(decision, DaemonIdleAction()) if isinstance(decision.verdict, LabelPodRequest) else decision
+    return with_verdict(decision, IdleAction()) if isinstance(decision.verdict, LabelPodRequest) else decision
 
 
 def reads_one_source(context: DaemonInput) -> Decision[DaemonAction]:

@@ -20,11 +20,9 @@ from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonAction,
-    DaemonIdleAction,
     DaemonRegistry,
     DaemonRequest,
-    DaemonStoppedAction,
-    DaemonWaitAction,
+    IdleAction,
     LabelPodRequest,
     ListPodsRequest,
     PodsListed,
@@ -40,6 +38,8 @@ from grove_core.areas.domain_cliques.verdicts import (
     RestartFabricAction,
     StartFabricAction,
     StopFabricAction,
+    StoppedAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import thaw_json
@@ -175,16 +175,16 @@ class SmallCluster(CheckedServer):
             case PushPeersAction(index, peers):
                 assert process.fabric is not None
                 process.fabric = replace(process.fabric, peers=peers)
-            case DaemonWaitAction(until):
+            case WaitAction(until):
                 process.wake = until
                 return False
             case StopFabricAction(until):
                 process.wake = until
                 ended, process.fabric = process.fabric is not None, None
                 return ended
-            case DaemonIdleAction():
+            case IdleAction():
                 return False
-            case DaemonStoppedAction():
+            case StoppedAction():
                 self.end(process)
             case _:
                 assert isinstance(action, REQUEST_TYPES)

@@ -22,8 +22,7 @@ from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
-    DaemonIdleAction,
-    DaemonWaitAction,
+    IdleAction,
     LabelPodRequest,
     ListPodsRequest,
     PeerMap,
@@ -36,6 +35,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestSucceeded,
     StopFabricAction,
     TooManyRequests,
+    WaitAction,
 )
 from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.kernel.structs import replace
@@ -124,7 +124,7 @@ def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) 
     state = registration_state_after_event(state, IDENTITY, SETTINGS, ObservedDaemonRegistry(1, domain()), now=NOW)
     assert state.throttled_until == NOW + timedelta(seconds=wanted)
     context = DaemonInput(identity=IDENTITY, settings=SETTINGS, state=state, now=NOW + timedelta(milliseconds=500))
-    assert next_daemon_action(context).verdict == DaemonWaitAction(NOW + timedelta(seconds=wanted))
+    assert next_daemon_action(context).verdict == WaitAction(NOW + timedelta(seconds=wanted))
 
 
 def test_dc032_one_apply_with_force() -> None:
@@ -190,7 +190,7 @@ def test_dc026_only_the_last_node_moves() -> None:
     registry = domain(entry("n1", 0), entry("n2", 0))
     assert (
         next_daemon_action(context_for(registry, state=state, fabric=FabricDaemonState(0, PeerMap(())))).verdict
-        == DaemonWaitAction()
+        == WaitAction()
     )
 
 
@@ -211,7 +211,7 @@ def test_dc029_withdraws_without_a_free_index(entries: list[Json], state: Json) 
     answer = RequestSucceeded(domain(entries[1], version=11))
     memory_after = registration_state_after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
     last = next_daemon_action(replace(context, state=memory_after))
-    assert last.verdict == (StopFabricAction(NOW + SETTINGS.recheck_interval) if fabric else DaemonWaitAction())
+    assert last.verdict == (StopFabricAction(NOW + SETTINGS.recheck_interval) if fabric else WaitAction())
     assert [why.rule for why in last.because] == [ComputeDomainReason.CLIQUE_FULL]
 
 
@@ -271,7 +271,7 @@ def test_dc068_unstarted_daemon_yields_to_other_registry(*, runs: bool) -> None:
         domain(entry("n1", 0)), settings, state=state, fabric=FabricDaemonState(0, peers) if runs else None
     )
     decision = next_daemon_action(context)
-    assert isinstance(decision.verdict, DaemonWaitAction if runs else ApplyRequest)
+    assert isinstance(decision.verdict, WaitAction if runs else ApplyRequest)
     assert decision.because[0].rule is (
         ComputeDomainReason.RIVAL_AWAITED if runs else ComputeDomainReason.CONTESTED_ELSEWHERE
     )
@@ -308,7 +308,7 @@ def test_dc065_rereads_while_members_are_there() -> None:
     state = {"settled_index": 0, "other_registry": domain(entry("n2", 1)), "other_read_at": NOW}
     registry = replace(clique(entry("n1", 0, status="Ready")), owners=("uid-1",))
     context = context_for(registry, settings, state=state, fabric=FabricDaemonState(0, peers, ready=True))
-    assert next_daemon_action(context).verdict == DaemonWaitAction(NOW + settings.recheck_interval)
+    assert next_daemon_action(context).verdict == WaitAction(NOW + settings.recheck_interval)
     later = replace(context, now=NOW + settings.recheck_interval)
     assert next_daemon_action(later).verdict == ReadObjectRequest(IDENTITY.registry_ref(sharded=False))
     unread = replace(context, state=replace(context.state, other_read_at=None))
@@ -364,7 +364,7 @@ def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
         RequestSucceeded(),
         now=NOW,
     )
-    assert next_daemon_action(replace(context, state=state)).verdict == DaemonIdleAction()
+    assert next_daemon_action(replace(context, state=state)).verdict == IdleAction()
 
 
 @pytest.mark.parametrize(("ip", "clears"), [("10.0.0.1", True), ("10.9.9.9", False)])

@@ -26,10 +26,10 @@ from grove_core.areas.domain_cliques.registration_state_updates import (
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
     ApplyRequest,
-    DaemonWaitAction,
     PeerMap,
     RequestSucceeded,
     StartFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw_json
@@ -168,7 +168,7 @@ def test_dc021_successor_waits_for_a_free_index() -> None:
     settings = replace(SETTINGS, limit=1)
     decision = next_daemon_action(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
     assert (decision.verdict, [why.rule for why in decision.because]) == (
-        DaemonWaitAction(),
+        WaitAction(),
         [ComputeDomainReason.CLIQUE_FULL],
     )
 

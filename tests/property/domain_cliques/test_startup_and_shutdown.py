@@ -10,10 +10,10 @@ from grove_core.areas.domain_cliques.judge import next_daemon_action
 from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings, RegistrationProtocol
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import (
-    DaemonStoppedAction,
-    DaemonWaitAction,
     ListPodsRequest,
     RemoveEntryRequest,
+    StoppedAction,
+    WaitAction,
 )
 from grove_core.kernel.structs import replace
 from tests.property.domain_cliques.builders import NOW, clique, context_for, domain, entry, planned, pod, status_in
@@ -27,14 +27,14 @@ def test_dc012_waits_without_observation(protocol: RegistrationProtocol) -> None
     decision = next_daemon_action(
         context_for(None, DaemonRegistrationSettings(protocol=protocol), state={"observed": None})
     )
-    assert isinstance(decision.verdict, DaemonWaitAction)
+    assert isinstance(decision.verdict, WaitAction)
     assert decision.because[0].rule is ComputeDomainReason.NOTHING_SEEN
 
 
 @pytest.mark.parametrize("protocol", [protocol for protocol in RegistrationProtocol if not protocol.sharded])
 def test_dc013_no_daemon_creates_a_domain(protocol: RegistrationProtocol) -> None:
     decision = next_daemon_action(context_for(None, DaemonRegistrationSettings(protocol=protocol)))
-    assert isinstance(decision.verdict, DaemonWaitAction)
+    assert isinstance(decision.verdict, WaitAction)
     assert decision.because[0].rule is ComputeDomainReason.DOMAIN_MISSING
 
 
@@ -67,7 +67,7 @@ def test_dc053_removes_its_entry_until_the_deadline(
     context = context_for(registry, DaemonRegistrationSettings(protocol=protocol), stop_deadline=SOON)
     decision = next_daemon_action(replace(context, now=NOW + passed))
     assert decision.because[0].rule is wanted
-    assert isinstance(decision.verdict, DaemonStoppedAction) == (wanted is not ComputeDomainReason.LEAVING)
+    assert isinstance(decision.verdict, StoppedAction) == (wanted is not ComputeDomainReason.LEAVING)
     if protocol.uses_apply and wanted is ComputeDomainReason.LEAVING:
         assert isinstance(decision.verdict, RemoveEntryRequest)
 
