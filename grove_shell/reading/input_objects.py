@@ -25,8 +25,8 @@ from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import item_problem_as_fault
-from grove_shell.reading.input_sources import InputItem, item_display_name
+from grove_shell.reading.input_items import item_display_name, item_problem_as_fault
+from grove_shell.reading.input_sources import InputItem
 
 K = TypeVar("K", bound=tuple[str, ...])
 V = TypeVar("V")
