@@ -206,7 +206,7 @@ class InputObjects:
 
     def check_unique_identity(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
-        uid, namespace = resource.uid, item.value["metadata"].get("namespace", resource.ref.namespace)
+        uid, namespace = resource.uid, mapping_or_empty(item.value, "metadata").get("namespace", resource.ref.namespace)
         place = ItemPlace(item.file, item.document, item.index, resource.ref, namespace)
         self._objects_in_file[item.file] += 1
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)

@@ -21,7 +21,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RemoveEntryRequest,
 )
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen, mapping_or_empty
 from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import DAEMON_NODE_NAME, NODE_NAME, ComputeDomainClique, DaemonEntry
@@ -128,7 +128,7 @@ def _put(
     else:
         whole[path.list_key] = tuple(entries)
         if becomes_owner:
-            whole["metadata"] = _with_owner(context, whole["metadata"])
+            whole["metadata"] = _with_owner(context, mapping_or_empty(whole, "metadata"))
     return PutRequest(
         target=registry.ref,
         subresource=path.subresource,
