@@ -37,7 +37,7 @@ Address = tuple[str, str, str]
 
 API_GROUPS: Final[Mapping[str, str]] = {
     "PodCliqueSet": "grove.io",
-    "PodCliqueScalingGroup": "grove.io",
+    GROUP_KIND: "grove.io",
     "PodClique": "grove.io",
     "PodGang": "scheduler.grove.io",
     "Pod": "",

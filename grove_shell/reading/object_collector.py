@@ -118,7 +118,7 @@ class ObjectCollector:
                 self.found.gaps.add((TOPOLOGY_KIND, EVERYWHERE))
             else:
                 self.found.mark_kind_present(TOPOLOGY_KIND, EVERYWHERE)
-        elif kind == CLAIM_TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
+        elif kind == CLAIM_TEMPLATE_KIND and group == OWNED_KINDS[CLAIM_KIND]:
             self._take_template(item)
         elif OWNED_KINDS.get(kind) == group:
             self._take_other(item, kind)

@@ -4,6 +4,7 @@ from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, DropFinalizer, Make, SetStatus
+from grove_core.resources.api_names import PREFIX
 from grove_core.resources.metadata_readers import Resource
 from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import PodClique
@@ -15,7 +16,6 @@ from grove_shell.simulator.checks.simulation_check import ActualClusterState, Si
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.recording.simulation_history import SimulationActor
 
-_OURS: Final = "grove.io/"
 _EACH: Final = 8
 _SOME: Final = 200
 
@@ -53,7 +53,7 @@ class OperatorWriteCheck(SimulationCheck):
             return
         if isinstance(action, SetStatus):
             self._status(step.target, action)
-        elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
+        elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(PREFIX):
             message = f"the finalizer {action.finalizer} of {step.target.short} is a foreign one"
             self.state.report_broken_promise("O8", message, step.target.short)
         elif isinstance(action, Make):
