@@ -1,6 +1,7 @@
-"""Names in the API, each declared once: API versions, kinds, label keys, annotations, finalizers, condition types.
+"""Names in the API: API versions, kinds, label keys, annotations, finalizers, condition types.
 
-Labels that have several keys are declared in ``labels``.
+Labels that have several keys are declared in ``labels``. A kind is also written out where that reads as well, as in
+``ref.kind == "Pod"``; but for the types of fields, one module uses either its constant or its text.
 """
 
 from types import MappingProxyType

@@ -86,8 +86,8 @@ def manifest_changes(before: Mapping[str, object], after: Mapping[str, object]) 
 
 
 def _compared(manifest: Mapping[str, object]) -> Mapping[str, object]:
-    metadata = manifest.get("metadata")
-    texts = {key: _texts(metadata, key) for key in _COMPARED_METADATA} if isinstance(metadata, Mapping) else {}
+    metadata = mapping_or_empty(manifest, "metadata")
+    texts = {key: _texts(metadata, key) for key in _COMPARED_METADATA}
     return {"metadata": {key: found for key, found in texts.items() if found}, "spec": manifest.get("spec")}
 
 

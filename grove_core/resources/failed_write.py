@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import GROVE
@@ -79,10 +80,9 @@ def _failed_write(
 
 
 def _time_of(raw: Mapping[str, object]) -> datetime | None:
-    series, metadata = raw.get("series"), raw.get("metadata")
     texts = [raw.get(name) for name in _TIMES]
-    texts.append(series.get("lastObservedTime") if isinstance(series, Mapping) else None)
-    texts.append(metadata.get("creationTimestamp") if isinstance(metadata, Mapping) else None)
+    texts.append(mapping_or_empty(raw, "series").get("lastObservedTime"))
+    texts.append(mapping_or_empty(raw, "metadata").get("creationTimestamp"))
     return max(filter(None, (parse_time(text) for text in texts if isinstance(text, str))), default=None)
 
 

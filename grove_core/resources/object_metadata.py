@@ -64,6 +64,14 @@ def metadata_in(raw: Mapping[str, object]) -> ObjectMetadata:
     )
 
 
+def with_default_namespace(raw: dict[str, object], namespace: str) -> dict[str, object]:
+    """Return an object with this namespace if it names none; unchanged if this is empty or its metadata malformed."""
+    meta = raw.get("metadata")
+    if not namespace or not isinstance(meta, Mapping) or meta.get("namespace"):
+        return raw
+    return {**raw, "metadata": {**meta, "namespace": namespace}}
+
+
 def _controller_in(references: object) -> ControllerReference:
     for reference in references if isinstance(references, list | tuple) else ():
         if isinstance(reference, Mapping) and reference.get("controller") is True:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.frozen import FrozenDict, FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, mapping_or_empty
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE
 from grove_core.resources.decoded_pod import (
@@ -27,6 +27,7 @@ from grove_core.resources.decoded_pod import (
 from grove_core.resources.encoded_object import EncodedObject
 from grove_core.resources.naming_rules import parse_replica_index
 from grove_core.resources.node_loss import NodeLossSigns, node_loss_signs
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.pod_decoding_problems import problems_of_malformed_pod
 from grove_core.resources.pod_requests import RequestsMemo, gpus_of_spec, pod_requests_of_spec
 from grove_core.resources.pod_status import (
@@ -219,7 +220,8 @@ def pods_from_fields(
     for place, pod in enumerate(pods):
         if _keeps_manifest(pod, shared):
             parts = manifest_parts_at(place)
-            if (parts["metadata"]["name"], parts["metadata"]["uid"]) != (pod.name, pod.uid):
+            meta = metadata_in(parts)
+            if (meta.name, meta.uid) != (pod.name, pod.uid):
                 raise ValueError(parts)
             _keep_manifest(pod, parts)
     return pods
@@ -232,7 +234,7 @@ def _keeps_manifest(pod: Pod, shared: MutableMapping[str, str]) -> bool:
 
 def _keep_manifest(pod: Pod, raw: Mapping[str, Any]) -> None:
     """Keep the manifest of a pod that is being made."""
-    meta = raw["metadata"]
+    meta = mapping_or_empty(raw, "metadata")
     texts = {key: meta.get(key) or {} for key in ("labels", "annotations")}
     pod.manifest = FrozenMap.view_of({**texts, "spec": dict(raw.get("spec") or {})})
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.actions.command_input import LiveClusterOptions
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.api_session import ApiSession, NoServerResponse
@@ -49,9 +50,9 @@ def _named_items(filenames: Sequence[str]) -> Iterator[ObjectName]:
         if path == STDIN:
             continue
         for item in input_items_in_path(path, [], standard_input_bytes()):
-            kind, metadata = item.value.get("kind"), item.value.get("metadata")
-            if isinstance(kind, str) and isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
-                yield ObjectName(kind, str(metadata.get("namespace") or ""), metadata["name"])
+            kind, meta = item.value.get("kind"), metadata_in(item.value)
+            if isinstance(kind, str) and meta.name:
+                yield ObjectName(kind, meta.namespace, meta.name)
 
 
 def names_in_cluster(live: LiveClusterOptions, kinds: Collection[str]) -> list[ObjectName]:
@@ -68,5 +69,5 @@ async def _listed_names(live: LiveClusterOptions, kinds: Collection[str]) -> lis
         namespace = "" if live.everywhere else live.namespace or connection.namespace
         async with ApiSession(connection) as api:
             lists = [await list_all_objects_of_kind(api, KINDS[kind], namespace, from_cache=True) for kind in kinds]
-    metadata = [(kind, item["metadata"]) for kind, (items, _) in zip(kinds, lists, strict=True) for item in items]
-    return [ObjectName(kind, meta.get("namespace", ""), meta["name"]) for kind, meta in metadata]
+    found = [(kind, metadata_in(item)) for kind, (items, _) in zip(kinds, lists, strict=True) for item in items]
+    return [ObjectName(kind, meta.namespace, meta.name) for kind, meta in found]

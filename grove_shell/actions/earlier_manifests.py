@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.areas.workload.admission.manifest_defaults import LAST_APPLIED
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenMap, mapping_or_empty
 from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import Configuration
 from grove_core.rule_sets.rule_set import RuleSet
@@ -56,8 +56,8 @@ def _rolled_out(loaded: LoadedInput, rules: RuleSet, now: datetime) -> Iterator[
         manifest = loaded.new_sets.get(f"{root.ref.namespace}/{root.ref.name}")
         if manifest is not None:
             applied = json.dumps(manifest.written, default=str)
-            metadata = manifest.stored["metadata"]
-            annotations = {**(metadata.get("annotations") or {}), LAST_APPLIED: applied}
+            metadata = mapping_or_empty(manifest.stored, "metadata")
+            annotations = {**mapping_or_empty(metadata, "annotations"), LAST_APPLIED: applied}
             stored = replace(root, annotations=FrozenMap({**root.annotations, LAST_APPLIED: applied}))
             yield SetAssumedStored(
                 {**manifest.stored, "metadata": {**metadata, "annotations": annotations}},

@@ -17,8 +17,7 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import item_problem_as_fault
-from grove_shell.reading.input_sources import item_display_name
+from grove_shell.reading.input_items import item_display_name, item_problem_as_fault
 from grove_shell.reading.input_topologies import TopologyEdit
 from grove_shell.reading.manifest_admission import expected_text_of_objection
 

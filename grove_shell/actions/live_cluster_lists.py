@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import CLAIM_KIND, CLIQUE_KIND, CORE, GROUP_KIND, GROVE, POD_KIND, SET_KIND
 from grove_core.resources.crd_name_clashes import NamesInCrd, crd_names_from_definition
@@ -180,7 +181,8 @@ def plan_needs_nodes(sets: Iterable[Json], items: Iterable[Json]) -> bool:
 
 def reduce_node_for_capture(node: Json) -> Json:
     """Return a node with its name and labels, and with its taints and whether it is ready (GF-015)."""
-    metadata = {key: node["metadata"][key] for key in ("name", "labels") if key in node["metadata"]}
+    stored = mapping_or_empty(node, "metadata")
+    metadata = {key: stored[key] for key in ("name", "labels") if key in stored}
     known: Json = {"apiVersion": CORE, "kind": NODES.kind, "metadata": metadata}
     readiness = node_readiness_from_json(node)
     if readiness is None:

@@ -30,8 +30,8 @@ from grove_shell.exit_codes import DONE, ERROR, FAIL_ON, USAGE, CommandFailed
 from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, item_problem_as_fault
-from grove_shell.reading.input_sources import input_items_in_path, item_display_name, standard_input_bytes
+from grove_shell.reading.input_items import InputItem, item_display_name, item_problem_as_fault
+from grove_shell.reading.input_sources import input_items_in_path, standard_input_bytes
 from grove_shell.reading.input_topologies import NodeCollector, is_topology_object
 from grove_shell.reading.manifest_admission import ManifestAdmissionOptions
 from grove_shell.reading.pod_batch_decoding import object_count_of_input_part

@@ -7,7 +7,7 @@ writer (specs/decisions/0010). Every request but a POST names the version that w
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, assert_never
 
-from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.frozen import mapping_or_empty, thaw_json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, AttemptOutcome, Create, Delete, DropFinalizer, Ensure, SetStatus, Step
 from grove_core.resources.metadata_readers import Resource
@@ -89,7 +89,7 @@ def _patch(target: Ref, fields: Mapping[str, Any], guard: Guard) -> WriteRequest
     """Return a patch; of a pod without its version, as only gates are removed and pods change all the time."""
     if target.kind != "Pod":
         return merge_patch_with_version(target, fields, guard)
-    body = {**fields, "metadata": {**fields.get("metadata", {}), "uid": guard.uid}}
+    body = {**fields, "metadata": {**mapping_or_empty(fields, "metadata"), "uid": guard.uid}}
     return WriteRequest("PATCH", url_path_of_ref(target), body, content_type=STRATEGIC)
 
 
@@ -105,7 +105,7 @@ def _status_patch(target: Ref, action: SetStatus, cached: Resource | Pod | None)
 
 def merge_patch_with_version(target: Ref, fields: Mapping[str, Any], guard: Guard) -> WriteRequest:
     """Return the patch of these fields of an object in the version that was judged."""
-    body = {**fields, "metadata": {**fields.get("metadata", {}), **_version(guard)}}
+    body = {**fields, "metadata": {**mapping_or_empty(fields, "metadata"), **_version(guard)}}
     return WriteRequest("PATCH", url_path_of_ref(target), body, content_type=MERGE)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from grove_core.kernel.frozen import MOST_LEVELS
+from grove_core.kernel.frozen import MOST_LEVELS, mapping_or_empty
 
 TOO_DEEP: Final = f"nested deeper than {MOST_LEVELS} levels"
 """Stands in the place of such a field: no projection takes it, so the object does not read, whatever it was."""
@@ -103,8 +103,8 @@ def _readable(raw: Any) -> Any:  # noqa: ANN401 - any JSON
     if not isinstance(raw, dict) or not _is_deeper(raw, MOST_LEVELS):
         return raw
     kept = {key: _or_note(value, MOST_LEVELS - 1) for key, value in raw.items()}
-    if isinstance(raw.get("metadata"), dict):  # managedFields are in it
-        kept["metadata"] = {key: _or_note(value, MOST_LEVELS - 2) for key, value in raw["metadata"].items()}
+    if metadata := mapping_or_empty(raw, "metadata"):  # managedFields are in it
+        kept["metadata"] = {key: _or_note(value, MOST_LEVELS - 2) for key, value in metadata.items()}
     return kept
 
 

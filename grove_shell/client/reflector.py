@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Final, NamedTuple, Protocol
 
 from grove_core.resources.encoded_object import EncodedObject
-from grove_core.resources.object_metadata import resource_version_number
+from grove_core.resources.object_metadata import metadata_in, resource_version_number
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_response import FORBIDDEN, GONE, NOT_FOUND
 from grove_shell.client.api_session import ApiSession, NoServerResponse, WatchRefused
@@ -238,4 +238,4 @@ class Reflector:
 def _version_of(raw: Mapping[str, Any]) -> str:
     if isinstance(raw, EncodedObject):
         return raw.metadata.resource_version
-    return str(raw["metadata"].get("resourceVersion") or "")
+    return metadata_in(raw).resource_version

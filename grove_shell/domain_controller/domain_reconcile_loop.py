@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from grove_core.kernel.frozen import thaw_json
+from grove_core.kernel.frozen import mapping_or_empty, thaw_json
 from grove_core.kernel.steps import Apply, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP_INTERVAL, reconcile_compute_domain
@@ -131,7 +131,7 @@ class DomainReconcileLoop:
         path = url_path_of_object(ref, "status" if ref.kind == DOMAIN_KIND else "")
         if isinstance(action, Apply):
             fields = thaw_json(action.fields)
-            body = {**fields, "metadata": {**fields.get("metadata", {}), **guard}}
+            body = {**fields, "metadata": {**mapping_or_empty(fields, "metadata"), **guard}}
             return await self._api.request(
                 "PATCH", path, query={"fieldManager": MANAGER}, body=body, content_type=MERGE
             )

@@ -9,6 +9,7 @@ from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import POD_KIND, SET_KIND
 from grove_core.resources.configuration import ServedApis
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import GROUP_KINDS
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import InputSource
@@ -144,8 +145,8 @@ class FollowedCluster:
                 raise ClusterAccessError(f"{self.api.connection.server}: {store.unlisted_because}")
             elif not kind.clustered:
                 not_listed[kind.kind, where] = store.unlisted_because
-        known = {one["metadata"].get("uid") for one in self._objects.objects_of(POD_KIND)}
-        items += [pod for extra in self._extra.values() for pod in extra if pod["metadata"].get("uid") not in known]
+        known = {metadata_in(one).uid for one in self._objects.objects_of(POD_KIND)}
+        items += [pod for extra in self._extra.values() for pod in extra if metadata_in(pod).uid not in known]
         if self._needs_nodes.is_set():
             nodes = self._objects.stores[NODES.kind]
             items += self._objects.objects_of(NODES.kind)

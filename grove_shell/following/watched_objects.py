@@ -39,8 +39,9 @@ class WatchedObjects(StoresByKind):
     def drop(self, kind: str, raw: Raw) -> None:
         """Apply a deletion. A pod that was not being deleted may have lost its label alone."""
         super().drop(kind, raw)
-        if kind == POD_KIND and "deletionTimestamp" not in (raw.get("metadata") or {}):
-            self.unselected.add(metadata_in(raw).namespace_and_name[0])
+        meta = metadata_in(raw)
+        if kind == POD_KIND and not meta.deleting:
+            self.unselected.add(meta.namespace_and_name[0])
             self._changed()
 
     def mark_kind_unlisted(self, kind: str, why: str) -> None:

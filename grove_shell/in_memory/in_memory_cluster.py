@@ -244,9 +244,8 @@ def _created_object(manifest: FrozenMap, uid: str, version: str, at: datetime | 
         at: its creationTimestamp; None for none.
     """
     raw = thaw_json(manifest)
-    raw["metadata"] |= {"uid": uid, "resourceVersion": version, "generation": 1}
-    if at is not None:
-        raw["metadata"]["creationTimestamp"] = format_time(truncated_to_seconds(at))
+    created = {} if at is None else {"creationTimestamp": format_time(truncated_to_seconds(at))}
+    raw["metadata"] |= {"uid": uid, "resourceVersion": version, "generation": 1, **created}
     project = _PROJECTIONS.get(raw["kind"])
     if project is not None:
         return project(raw)

@@ -14,6 +14,7 @@ from grove_core.areas.workload.rules import WorkloadDenial
 from grove_core.kernel.admission import AdmissionVerdict, DenialReason, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import ProblemKind
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import BINDING_KIND, GROVE, RENAMED_KINDS, SCHEDULER, TOPOLOGY_KIND
@@ -56,8 +57,7 @@ def verdict_with_schema_objections(
         decision: of admission.
         stored: the manifest before the update; None for a new set.
     """
-    meta = manifest.get("metadata")
-    if stored is None and isinstance(meta, Mapping) and meta.get("uid"):
+    if stored is None and mapping_or_empty(manifest, "metadata").get("uid"):
         return decision
     schema = schema_of_kind(GROVE, "PodCliqueSet")
     if schema is None:
@@ -219,14 +219,14 @@ def misspelled_kind_or_version_in(raw: Mapping[str, Any]) -> Misspelling | None:
     An object with a ``uid`` is never misspelled, except in a kind that was renamed. Other API groups may have kinds of
     the same name.
     """
-    kind, version, meta = raw.get("kind"), raw.get("apiVersion"), raw.get("metadata")
+    kind, version = raw.get("kind"), raw.get("apiVersion")
     if not isinstance(kind, str) or not isinstance(version, str):
         return None
     group = version.rpartition("/")[0]
     if kind in RENAMED_KINDS and group in _GROUPS:
         now = RENAMED_KINDS[kind]
         return Misspelling(now, "kind", f"{now}, as the kind is called now", f'"{kind}"')
-    if isinstance(meta, Mapping) and meta.get("uid"):
+    if mapping_or_empty(raw, "metadata").get("uid"):
         return None
     if kind in _VERSIONS and version == _VERSIONS[kind]:
         return None

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from random import uniform
 from typing import Any, Final
 
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_response import CONFLICT, NOT_FOUND, ApiResponse
@@ -177,7 +178,7 @@ class LeaderElector:
         terms, now = self._terms, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
         spec = before.get("spec") or {}
         kept = spec.get("acquireTime") if spec.get("holderIdentity") == self._identity else None
-        metadata = before.get("metadata") or {"name": terms.name, "namespace": terms.namespace}
+        metadata = mapping_or_empty(before, "metadata") or {"name": terms.name, "namespace": terms.namespace}
         return {
             "apiVersion": _COORDINATION,
             "kind": "Lease",

@@ -5,7 +5,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from grove_core.kernel.errors import ProblemKind
 from grove_core.kernel.frozen import MOST_LEVELS
+from grove_core.resources.api_names import NODE_KIND
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.reading.input_faults import InputFault
 
 MAX_DEPTH: Final = MOST_LEVELS
@@ -20,6 +23,7 @@ MAX_NODES: Final = 1_000_000
 MAX_ALIASED: Final = 100_000
 """Nodes that aliases may add in one document, plus one for each character read (IN-012)."""
 
+_CLUSTERED: Final = (*TOPOLOGY_KINDS, NODE_KIND)
 _OF_SAVED_PLANS: Final = frozenset({"formatVersion", "plans"})
 
 JsonValue: TypeAlias = Any
@@ -48,15 +52,25 @@ class InputItem(NamedTuple):
     value: dict[str, Any]
 
 
-def object_name_in_faults(value: object, index: int = -1) -> str:
-    """Return the name of an object in faults: kind and name if it has both, otherwise its position, otherwise empty."""
-    if isinstance(value, dict):
-        kind, meta = value.get("kind"), value.get("metadata")
-        if isinstance(kind, str) and kind and isinstance(meta, dict):
-            name, namespace = meta.get("name"), meta.get("namespace")
-            if isinstance(name, str) and name:
-                return f"{kind} {namespace}/{name}" if isinstance(namespace, str) and namespace else f"{kind} {name}"
-    return f"items[{index}]" if index >= 0 else ""
+def object_name_in_faults(value: object, index: int = -1, *, default_namespace: str = "") -> str:
+    """Return kind, namespace and name of an object that may be malformed; its position, or nothing, without a name.
+
+    Args:
+        index: the position in a list; -1 for none.
+        default_namespace: of an object that names none; empty to name it without one, as where ``-n`` may still apply.
+    """
+    kind = value.get("kind") if isinstance(value, dict) else None
+    meta = metadata_in(value) if isinstance(value, dict) else None
+    if not isinstance(kind, str) or not kind or meta is None or not meta.name:
+        return f"items[{index}]" if index >= 0 else ""
+    namespace = "" if kind in _CLUSTERED else meta.namespace or default_namespace
+    return f"{kind} {namespace}/{meta.name}" if namespace else f"{kind} {meta.name}"
+
+
+def item_display_name(item: InputItem) -> str:
+    """Return ``PodClique ml/llama-0-decode``; without a name the position in its list, or the kind."""
+    name = object_name_in_faults(item.value, item.index, default_namespace="default")
+    return name or str(item.value.get("kind") or "")
 
 
 def kind_and_version_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:

@@ -25,8 +25,8 @@ from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import item_problem_as_fault
-from grove_shell.reading.input_sources import InputItem, item_display_name
+from grove_shell.reading.input_items import item_display_name, item_problem_as_fault
+from grove_shell.reading.input_sources import InputItem
 
 K = TypeVar("K", bound=tuple[str, ...])
 V = TypeVar("V")
@@ -37,7 +37,7 @@ Address = tuple[str, str, str]
 
 API_GROUPS: Final[Mapping[str, str]] = {
     "PodCliqueSet": "grove.io",
-    "PodCliqueScalingGroup": "grove.io",
+    GROUP_KIND: "grove.io",
     "PodClique": "grove.io",
     "PodGang": "scheduler.grove.io",
     "Pod": "",
@@ -209,7 +209,7 @@ class InputObjects:
 
     def check_unique_identity(self, item: InputItem, kind: str, resource: Resource) -> bool:
         """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
-        uid, namespace = resource.uid, item.value["metadata"].get("namespace", resource.ref.namespace)
+        uid, namespace = resource.uid, mapping_or_empty(item.value, "metadata").get("namespace", resource.ref.namespace)
         place = ItemPlace(item.file, item.document, item.index, resource.ref, namespace)
         self._objects_in_file[item.file] += 1
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import Any, BinaryIO, Final
 
-from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_shell.reading.input_faults import NO_SUCH_FILE, InputFault, UnreadableText
 from grove_shell.reading.input_items import InputItem
 from grove_shell.reading.json_input_items import input_items_from_json
@@ -29,7 +28,6 @@ __all__ = [
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "stdin"
-_CLUSTERED: Final = (*TOPOLOGY_KINDS, "Node")
 _PACKED: Final = ".gz"
 _SUFFIXES: Final = tuple(f"{name}{end}" for name in (".yaml", ".yml", ".json") for end in ("", _PACKED))
 _LIKE_A_MANIFEST: Final = re.compile(r"\.(?:yaml|yml|json)(?![a-z])", re.IGNORECASE)
@@ -156,13 +154,3 @@ def _stream_items(
 def kind_and_metadata(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an object that a report needs, without the rest."""
     return {key: raw.get(key) for key in ("apiVersion", "kind", "metadata")}
-
-
-def item_display_name(item: InputItem) -> str:
-    """Return ``PodClique ml/llama-0-decode``, or the position in its list without a name."""
-    kind = item.value.get("kind")
-    meta = item.value.get("metadata")
-    name = meta.get("name") if isinstance(meta, Mapping) else None
-    if isinstance(kind, str) and isinstance(name, str) and isinstance(meta, Mapping):
-        return f"{kind} {name}" if kind in _CLUSTERED else f"{kind} {meta.get('namespace', 'default')}/{name}"
-    return f"items[{item.index}]" if item.index >= 0 else str(kind or "")

@@ -21,8 +21,7 @@ from grove_core.resources.pod_demand import PodOnNode, read_pod_using_node_capac
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.topology_usage import bound_pod_counts_by_set
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, Problem, item_problem_as_fault
-from grove_shell.reading.input_sources import item_display_name
+from grove_shell.reading.input_items import InputItem, Problem, item_display_name, item_problem_as_fault
 from grove_shell.reading.pod_batch_decoding import ConsecutivePods
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.json_field_reader import short_json
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import InputItem, item_problem_as_fault
-from grove_shell.reading.input_sources import input_items_in_path, item_display_name
+from grove_shell.reading.input_items import InputItem, item_display_name, item_problem_as_fault
+from grove_shell.reading.input_sources import input_items_in_path
 
 _VERSIONS: Final = frozenset({"v1", "events.k8s.io/v1"})
 _TIMES: Final = ("firstTimestamp", "deprecatedFirstTimestamp", "eventTime", "lastTimestamp", "deprecatedLastTimestamp")

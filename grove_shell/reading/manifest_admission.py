@@ -13,14 +13,13 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import SetsOfSameName
 from grove_core.resources.api_names import CLAIM_TEMPLATE_KIND
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.object_metadata import metadata_in
+from grove_core.resources.object_metadata import metadata_in, with_default_namespace
 from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet, podcliqueset_from_json
 from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.reading.input_items import InputItem
+from grove_shell.reading.input_items import InputItem, item_display_name
 from grove_shell.reading.input_objects import InputObjects
-from grove_shell.reading.input_sources import item_display_name
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import KnownTopologiesForAdmission
@@ -63,12 +62,9 @@ class ManifestAdmissionOptions(NamedTuple):
 
 def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem:
     """Return a manifest with the namespace of ``-n`` if it has none, as with ``kubectl apply -n`` (IN-039)."""
-    meta = item.value.get("metadata")
-    if not namespace or item.value.get("kind") not in _PLACED or not isinstance(meta, Mapping):
+    if item.value.get("kind") not in _PLACED or metadata_in(item.value).uid:
         return item
-    if meta.get("uid") or meta.get("namespace"):
-        return item
-    return item._replace(value={**item.value, "metadata": {**meta, "namespace": namespace}})
+    return item._replace(value=with_default_namespace(item.value, namespace or ""))
 
 
 def manifests_by_name(manifests: Iterable[InputItem], found: InputObjects) -> dict[tuple[str, str], InputItem]:

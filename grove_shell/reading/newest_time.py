@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.time_formats import format_time, parse_time
 from grove_core.resources.decoded_pod import DecodedContainerState, DecodedPod
 from grove_shell.reading.input_items import InputItem
@@ -88,12 +89,11 @@ def _newest_time_in(times: Iterable[object], above: str) -> datetime | None:
 
 def _past_times(raw: Mapping[str, Any]) -> Iterator[object]:
     """Yield the values of all fields of an object that hold a time of the past, valid or not."""
-    metadata = raw.get("metadata")
-    if isinstance(metadata, Mapping):
-        yield metadata.get("creationTimestamp")
-        fields = metadata.get("managedFields")
-        for entry in fields if isinstance(fields, list) else ():
-            yield entry.get("time") if isinstance(entry, Mapping) else None
+    metadata = mapping_or_empty(raw, "metadata")
+    yield metadata.get("creationTimestamp")
+    fields = metadata.get("managedFields")
+    for entry in fields if isinstance(fields, list) else ():
+        yield entry.get("time") if isinstance(entry, Mapping) else None
     if raw.get("kind") == "Event":
         yield from map(raw.get, EVENT_TIMES)
         series = raw.get("series")

@@ -39,12 +39,13 @@ from grove_shell.reading.input_completeness import (
 )
 from grove_shell.reading.input_items import (
     api_server_error_message,
+    item_display_name,
     kind_and_version_problems,
 )
 from grove_shell.reading.input_manifests import InputManifests
 from grove_shell.reading.input_nodes import CollectedNodes
 from grove_shell.reading.input_objects import API_GROUPS, DEFINITION_KIND, InputObjects, is_same_object_state
-from grove_shell.reading.input_sources import InputItem, item_display_name, kind_and_metadata
+from grove_shell.reading.input_sources import InputItem, kind_and_metadata
 from grove_shell.reading.input_topologies import InputTopologies, is_topology_object
 from grove_shell.reading.manifest_admission import (
     ChooseRules,
@@ -117,7 +118,7 @@ class ObjectCollector:
                 self.found.gaps.add((TOPOLOGY_KIND, EVERYWHERE))
             else:
                 self.found.mark_kind_present(TOPOLOGY_KIND, EVERYWHERE)
-        elif kind == CLAIM_TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
+        elif kind == CLAIM_TEMPLATE_KIND and group == OWNED_KINDS[CLAIM_KIND]:
             self._take_template(item)
         elif OWNED_KINDS.get(kind) == group:
             self._take_other(item, kind)

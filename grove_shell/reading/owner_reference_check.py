@@ -13,8 +13,9 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.cluster_index import OWNERS_OF_CLIQUES
+from grove_shell.reading.input_items import item_display_name
 from grove_shell.reading.input_objects import Address, InputObjects, Key
-from grove_shell.reading.input_sources import InputItem, item_display_name
+from grove_shell.reading.input_sources import InputItem
 
 _RANKS: Final = {GROUP_KIND: 1, "PodClique": 2, "PodGang": 3}
 

@@ -6,6 +6,7 @@ A dump may have a hundred thousand pods, and a quarter as many PodCliques.
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.resources.decoded_pod import (
     DecodedStoredPod,
     PodManifestParts,
@@ -111,8 +112,8 @@ def _texts_of(text: str, between: str, prefix: str) -> list[str]:
 
 
 def _is_stored(value: object) -> bool:
-    metadata = value.get("metadata") if type(value) is dict else None
-    return type(metadata) is dict and bool(metadata.get("uid")) and bool(metadata.get("resourceVersion"))
+    metadata = mapping_or_empty(value, "metadata") if isinstance(value, dict) else {}
+    return bool(metadata.get("uid")) and bool(metadata.get("resourceVersion"))
 
 
 def object_count_of_input_part(part: InputItem | ConsecutivePods) -> int:

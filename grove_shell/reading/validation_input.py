@@ -15,9 +15,19 @@ from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_shell.manifests.schema_validation import misspelled_kind_or_version_in
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import item_problem_as_fault, kind_and_version_problems, object_name_in_faults
+from grove_shell.reading.input_items import (
+    item_display_name,
+    item_problem_as_fault,
+    kind_and_version_problems,
+    object_name_in_faults,
+)
 from grove_shell.reading.input_objects import API_GROUPS
-from grove_shell.reading.input_sources import InputItem, input_items_in_path, item_display_name, standard_input_bytes
+from grove_shell.reading.input_sources import (
+    InputItem,
+    input_items_in_path,
+    kind_and_metadata,
+    standard_input_bytes,
+)
 
 
 @dataclass(slots=True)
@@ -73,7 +83,7 @@ class ValidationInput:
         if kind == "DeviceClass":
             self.classes.add(metadata_in(raw).name)
         if kind != "Pod":
-            self.headings.append({"kind": kind, "metadata": raw.get("metadata")})
+            self.headings.append(kind_and_metadata(raw))
 
 
 def read_validation_input(paths: Iterable[str], faults: list[InputFault]) -> ValidationInput:

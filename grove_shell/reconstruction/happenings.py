@@ -7,6 +7,7 @@ from enum import Enum, unique
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED, SET_KIND
 from grove_core.resources.edited_manifest_fields import ManifestChange, manifest_changes
 from grove_core.resources.object_metadata import metadata_in
@@ -120,7 +121,7 @@ def _may_have_edited(write: AuditedWrite, before: Mapping[str, Any], after: Mapp
     """Return whether a write can have made an edit: no write of a status, nor one several edits later (AF-017)."""
     if write.subresource == "status":
         return False
-    old, new = (one.get("metadata", {}).get("generation") for one in (before, after))
+    old, new = (mapping_or_empty(one, "metadata").get("generation") for one in (before, after))
     return not isinstance(old, int) or not isinstance(new, int) or new <= old + 1
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.object_metadata import metadata_in, resource_version_number
 from grove_shell.reading.audited_write import AuditedWrite
@@ -220,8 +221,7 @@ def _after_deletion(before: Json | None, content: Json | None, write: AuditedWri
 
 def _ends(before: Json) -> bool:
     """Return whether another deletion ends an object: a pod that is being deleted, by its kubelet."""
-    meta = before.get("metadata")
-    return metadata_in(before).deleting and not (isinstance(meta, Mapping) and meta.get("finalizers"))
+    return metadata_in(before).deleting and not mapping_or_empty(before, "metadata").get("finalizers")
 
 
 def _is_older(after: Json, before: Json | None) -> bool:

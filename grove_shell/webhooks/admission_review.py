@@ -10,7 +10,7 @@ from grove_core.kernel.admission import FieldRemark
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.resources.api_names import GROVE, SET_KIND
 from grove_core.resources.json_field_reader import short_json
-from grove_core.resources.object_metadata import metadata_in
+from grove_core.resources.object_metadata import metadata_in, with_default_namespace
 from grove_shell.reading.input_items import MAX_DEPTH
 
 Json = dict[str, Any]
@@ -63,13 +63,13 @@ def parse_admission_review(
     if problems:
         return None, problems
     asked = raw["request"]
-    namespace = asked.get("namespace")
+    namespace = asked["namespace"] if isinstance(asked.get("namespace"), str) else ""
     return (
         AdmissionRequest(
             uid=asked["uid"],
             operation=asked["operation"],
-            new=_in_namespace(asked.get("object") or {}, namespace),
-            old=_in_namespace(asked["oldObject"], namespace) if asked.get("oldObject") else None,
+            new=with_default_namespace(asked.get("object") or {}, namespace),
+            old=with_default_namespace(asked["oldObject"], namespace) if asked.get("oldObject") else None,
             group=group,
             kind=kind,
             dry_run=asked.get("dryRun") is True,
@@ -131,14 +131,6 @@ def _sentence(remark: FieldRemark) -> str:
 def _review(response: Json, warnings: Sequence[str]) -> Json:
     more = {"warnings": list(warnings)} if warnings else {}
     return {"apiVersion": API_VERSION, "kind": KIND, "response": {**response, **more}}
-
-
-def _in_namespace(raw: Mapping[str, Any], namespace: object) -> Mapping[str, Any]:
-    """Return an object with the namespace of the request, which it may leave out."""
-    meta = raw.get("metadata")
-    if not isinstance(meta, Mapping) or meta.get("namespace") or not isinstance(namespace, str):
-        return raw
-    return {**raw, "metadata": {**meta, "namespace": namespace}}
 
 
 def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[ObjectProblem]:

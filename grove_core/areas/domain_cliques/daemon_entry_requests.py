@@ -4,9 +4,7 @@ A write contains every field of the daemon's own entry. It contains entries of o
 is written back, and then unchanged (DC-030).
 """
 
-from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from grove_core.areas.domain_cliques.daemon_input import DaemonInput, NvlinkCliqueDaemons
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
@@ -21,36 +19,16 @@ from grove_core.areas.domain_cliques.verdicts import (
     RemoveEntryRequest,
 )
 from grove_core.kernel.decisions import Decision
-from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen
-from grove_core.kernel.structs import Struct
+from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
-from grove_core.resources.compute_domain import DAEMON_NODE_NAME, NODE_NAME, ComputeDomainClique, DaemonEntry
+from grove_core.resources.compute_domain import ComputeDomainClique, DaemonEntry
+from grove_core.resources.daemon_entry_lists import (
+    daemon_entries_path,
+    object_with_daemon_entry,
+    path_in_registry,
+    with_owner,
+)
 from grove_core.resources.naming_rules import daemon_field_manager
-
-
-class DaemonEntriesPath(Struct, frozen=True):
-    """Where a registry has its entries.
-
-    Attributes:
-        parent: the field that contains the list; empty for the object itself.
-        list_key: the field with the list of entries.
-        node_key: the field of an entry with the name of its node.
-        subresource: to which entries are written; empty for the object itself.
-    """
-
-    parent: str
-    list_key: str
-    node_key: str
-    subresource: str
-
-
-IN_DOMAIN = DaemonEntriesPath("status", "nodes", NODE_NAME, "status")
-IN_CLIQUE = DaemonEntriesPath("", "daemons", DAEMON_NODE_NAME, "")
-
-
-def daemon_entries_path(*, sharded: bool) -> DaemonEntriesPath:
-    """Return where a clique object, or the domain, has its entries."""
-    return IN_CLIQUE if sharded else IN_DOMAIN
 
 
 def daemon_entry_write_request(
@@ -64,7 +42,7 @@ def daemon_entry_write_request(
     if registry is None:
         manifest = {**_head(context, "", ""), "daemons": (own,)}
         return PostRequest(
-            target=context.registry_ref, manager=field_manager_of_daemon(context), manifest=frozen(manifest)
+            target=context.registry_ref, manager=field_manager_of_daemon(context), manifest=FrozenMap(manifest)
         )
     return _put(context, registry, own)
 
@@ -82,31 +60,16 @@ def field_manager_of_daemon(context: DaemonInput) -> str:
     return daemon_field_manager(protocol.manager, context.identity.node) if protocol.uses_apply else protocol.manager
 
 
-def daemon_entries_of_other_nodes(
-    registry: DaemonRegistry, path: DaemonEntriesPath, nodes: Iterable[str]
-) -> tuple[Json, ...]:
-    """Return the stored entries of all other nodes, unchanged."""
-    removed = frozenset(nodes)
-    return tuple(item for item in _stored_entries(registry, path) if node_of_daemon_entry(item, path) not in removed)
-
-
-def node_of_daemon_entry(item: Json, path: DaemonEntriesPath) -> str:
-    """Return the node of a stored entry; empty if it has none."""
-    return str(item.get(path.node_key, "")) if isinstance(item, Mapping) else ""
-
-
 def _apply(context: DaemonInput, entries: tuple[FrozenMap, ...], *, version: str, force: bool) -> ApplyRequest:
     path = daemon_entries_path(sharded=context.settings.protocol.sharded)
     body = _head(context, context.registry.uid if context.registry is not None else "", version)
-    if path.parent:
-        body[path.parent] = {path.list_key: entries}
-    elif entries:
-        body[path.list_key] = entries
+    if path.parent or entries:
+        body |= path.fields_with_entries(entries)
     return ApplyRequest(
         target=context.registry_ref,
         subresource=path.subresource,
         manager=field_manager_of_daemon(context),
-        fields=frozen(body),
+        fields=FrozenMap(body),
         force=force,
     )
 
@@ -115,58 +78,36 @@ def _put(
     context: DaemonInput, registry: DaemonRegistry, own: FrozenMap | None, *, becomes_owner: bool = True
 ) -> PutRequest:
     """Return the write of a whole registry with this entry for the daemon's node; None removes the entry."""
-    path = daemon_entries_path(sharded=isinstance(registry, ComputeDomainClique))
-    entries = list(_stored_entries(registry, path))
-    nodes = [node_of_daemon_entry(item, path) for item in entries]
-    at = nodes.index(context.identity.node) if context.identity.node in nodes else len(entries)
-    before = entries[at] if at < len(entries) else EMPTY
-    kept = dict(before) if own is not None and isinstance(before, FrozenMap) else {}
-    entries[at : at + 1] = [] if own is None else [frozen({**kept, **own})]
-    whole: dict[str, Any] = dict(registry.stored)
-    if path.parent:
-        whole[path.parent] = {**(whole.get(path.parent) or EMPTY), path.list_key: tuple(entries)}
-    else:
-        whole[path.list_key] = tuple(entries)
-        if becomes_owner:
-            whole["metadata"] = _with_owner(context, whole["metadata"])
+    whole = object_with_daemon_entry(registry, context.identity.node, own)
+    if becomes_owner and isinstance(registry, ComputeDomainClique):
+        whole = with_owner(whole, _owner_reference(context))
     return PutRequest(
         target=registry.ref,
-        subresource=path.subresource,
+        subresource=path_in_registry(registry).subresource,
         manager=field_manager_of_daemon(context),
-        manifest=frozen(whole),
+        manifest=whole,
     )
 
 
-def _stored_entries(registry: DaemonRegistry, path: DaemonEntriesPath) -> tuple[Json, ...]:
-    parent: Any = registry.stored.get(path.parent) or EMPTY if path.parent else registry.stored
-    return tuple(parent.get(path.list_key) or ())
-
-
-def _head(context: DaemonInput, uid: str, version: str) -> dict[str, Any]:
+def _head(context: DaemonInput, uid: str, version: str) -> dict[str, Json]:
     """Return kind and metadata of a request; for a clique with labels, uid and the daemon's pod as an owner (DC-036).
 
     The uid is left out for a subresource, where the API server ignores it.
     """
     ref, identity = context.registry_ref, context.identity
-    metadata: dict[str, Any] = {"name": ref.name, "namespace": ref.namespace}
+    metadata: dict[str, Json] = {"name": ref.name, "namespace": ref.namespace}
     if version:
         metadata["resourceVersion"] = version
     if context.settings.protocol.sharded:
         metadata |= {"uid": uid} if uid else {}
-        metadata["labels"] = {DOMAIN: identity.domain_uid, DOMAIN_CLIQUE: identity.clique}
+        metadata["labels"] = FrozenMap({DOMAIN: identity.domain_uid, DOMAIN_CLIQUE: identity.clique})
         metadata["ownerReferences"] = (_owner_reference(context),)
-    return {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": metadata}
+    return {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": FrozenMap(metadata)}
 
 
-def _owner_reference(context: DaemonInput) -> dict[str, str]:
+def _owner_reference(context: DaemonInput) -> FrozenMap:
     identity = context.identity
-    return {"apiVersion": CORE, "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid}
-
-
-def _with_owner(context: DaemonInput, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    pod_uid = context.identity.pod_uid
-    owners = [owner for owner in metadata.get("ownerReferences") or () if owner.get("uid") != pod_uid]
-    return {**metadata, "ownerReferences": (*owners, _owner_reference(context))}
+    return FrozenMap({"apiVersion": CORE, "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid})
 
 
 def other_registry_read_request(context: DaemonInput) -> Decision[DaemonAction]:

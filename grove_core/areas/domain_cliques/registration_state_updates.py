@@ -32,9 +32,9 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestSucceeded,
     TooManyRequests,
 )
-from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import ComputeDomain, DaemonEntry
+from grove_core.resources.object_metadata import metadata_in
 
 _DEFAULT_RETRY_AFTER: Final = timedelta(seconds=1)
 _MAX_DOUBLINGS: Final = 32
@@ -127,9 +127,8 @@ def _without_registry(state: RegistrationState, request: DaemonRequest) -> Regis
     if state.observed is None or state.observed.registry is None:
         return state
     write = request.write if isinstance(request, RemoveEntryRequest) else request
-    metadata = write.manifest["metadata"] if isinstance(write, PutRequest) else EMPTY
-    uid = metadata.get("uid") if isinstance(metadata, FrozenMap) else None
-    if uid is not None and uid != state.observed.registry.uid:
+    uid = metadata_in(write.manifest).uid if isinstance(write, PutRequest) else ""
+    if uid and uid != state.observed.registry.uid:
         return state
     return replace(state, observed=ObservedDaemonRegistry(state.observed.version, None))
 

@@ -4,11 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
-from grove_core.areas.domain_cliques.daemon_entry_requests import (
-    IN_DOMAIN,
-    daemon_entries_of_other_nodes,
-    daemon_entries_path,
-)
 from grove_core.areas.domain_cliques.domain_snapshot import (
     ComputeDomainSnapshot,
     DaemonEntryVerdict,
@@ -27,10 +22,10 @@ from grove_core.resources.compute_domain import (
     NODE_NAME,
     NOT_READY,
     READY,
-    ComputeDomainClique,
     DaemonEntry,
     NvlinkCliqueSummary,
 )
+from grove_core.resources.daemon_entry_lists import IN_DOMAIN, daemon_entries_of_other_nodes, path_in_registry
 from grove_core.resources.naming_rules import name_list_text
 
 
@@ -170,9 +165,8 @@ def _removals(judged: tuple[JudgedDaemonEntry, ...]) -> Iterator[Want]:
             stale_by_registry[found.registry.ref].append(found)
     for ref, stale in stale_by_registry.items():
         registry = stale[0].registry
-        path = daemon_entries_path(sharded=isinstance(registry, ComputeDomainClique))
-        left = daemon_entries_of_other_nodes(registry, path, (found.entry.node for found in stale))
-        fields = frozen({path.parent: {path.list_key: left}} if path.parent else {path.list_key: left})
+        left = daemon_entries_of_other_nodes(registry, (found.entry.node for found in stale))
+        fields = path_in_registry(registry).fields_with_entries(left)
         because = tuple(reason for found in stale if found.decision is not None for reason in found.decision.because)
         yield FieldsToApply(ref, registry.guard, fields, because)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_shell.client.api_session import ApiSession, NoServerResponse
 from grove_shell.converge.cluster.daemon_pool import DaemonPoolCounters
 from grove_shell.converge.cluster.run_watches import ConvergenceMonitor
@@ -177,7 +178,7 @@ def convergence_run_from_counts(
         cpu_server_s=max(server.cpu_server_s, 0.0),
         cpu_store_s=max(server.cpu_store_s, 0.0),
         object_bytes=_length(monitor.largest),
-        managed_bytes=_length(monitor.largest.get("metadata", {}).get("managedFields", [])),
+        managed_bytes=_length(mapping_or_empty(monitor.largest, "metadata").get("managedFields")),
         **summed,
     )
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from grove_core.resources.api_names import NVIDIA
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.client.api_session import APPLY, ApiSession
 from grove_shell.client.connection_settings import ClusterAccessError
 from grove_shell.client.rbac_rules import DAEMON, DOMAIN_CONTROLLER
@@ -92,7 +93,7 @@ class ConvergenceRunNamespace:
         spec = {"numNodes": nodes, "channel": {"resourceClaimTemplate": {"name": "channel"}}}
         body = {"apiVersion": NVIDIA, "kind": DOMAINS.kind, "metadata": {"name": name}, "spec": spec}
         created = await self._create(DOMAINS.url_path(self.name), body)
-        return str(created["metadata"]["uid"])
+        return metadata_in(created).uid
 
     async def delete_namespace(self) -> None:
         """Delete all objects and the namespace; without a namespace controller the namespace stays in Terminating."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, daemon_entries_of_nvlink_clique
 from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
+from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE
 from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique, DaemonPod
@@ -154,7 +155,7 @@ class CachingWatchDecoder:
 
     def parse_registry(self, raw: Mapping[str, Any]) -> DaemonRegistry:
         """Return the registry in an object, parsed or from the cache."""
-        version = str(raw["metadata"].get("resourceVersion") or "")
+        version = str(mapping_or_empty(raw, "metadata").get("resourceVersion") or "")
         found = self._registries.get(version)
         if found is None:
             found = self._registries[version] = parse_daemon_registry(raw)

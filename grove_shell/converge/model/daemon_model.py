@@ -9,7 +9,6 @@ four facts of the daemon, so it is cached with the state of the clique.
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_entry_requests import daemon_entries_path
 from grove_core.areas.domain_cliques.daemon_input import (
     DaemonIdentity,
     DaemonInput,
@@ -33,6 +32,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import READY, read_daemon_entries
+from grove_core.resources.daemon_entry_lists import daemon_entries_path
 from grove_core.resources.json_field_reader import JsonFieldReader
 from grove_shell.converge.model.model_object_store import DaemonEntryIndexAndReadiness, ModelNvlinkCliqueState
 from grove_shell.converge.model.model_run_context import (

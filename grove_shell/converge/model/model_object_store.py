@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_entry_requests import daemon_entries_path
 from grove_core.areas.domain_cliques.daemon_input import nvlink_clique_daemons_of
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
-from grove_core.kernel.frozen import EMPTY, frozen
+from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomain, ComputeDomainClique, DaemonEntry
+from grove_core.resources.daemon_entry_lists import daemon_entries_path
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,
@@ -89,8 +89,8 @@ def _registry_of(
         )
     stored = EMPTY  # only read-modify-write looks at the stored object
     if not participants.point.protocol.uses_apply:
-        items = {path.list_key: [entry.as_json(path.node_key) for entry in found]}
-        stored = frozen({"metadata": {}, **({path.parent: items} if path.parent else items)})
+        items = tuple(entry.as_json(path.node_key) for entry in found)
+        stored = path.fields_with_entries(items, FrozenMap({"metadata": EMPTY}))
     if not participants.point.protocol.sharded:
         return ComputeDomain(ref=participants.domain, uid=DOMAIN_UID, nodes=tuple(found), stored=stored)
     identity = participants.daemons[next(iter(entries))]

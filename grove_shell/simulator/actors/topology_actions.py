@@ -7,6 +7,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_from_json
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.simulator.cluster.simulated_admission import Json, SimulatedAdmissionDecisions, topology_manifest
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.recording.simulation_history import (
@@ -33,7 +34,7 @@ class SimulatedTopologyActions:
 
     def apply_topology(self, arguments: ApplyTopologyScenarioEvent) -> None:
         """Apply a topology, if admission accepts it."""
-        name, found = _name_of(arguments.manifest), self._found(arguments.manifest)
+        name, found = metadata_in(arguments.manifest).name, self._found(arguments.manifest)
         old = topology_manifest(found) if found is not None else None
         around = self.cluster.topology_view()
         verdict = self.admission.of_topology(arguments.manifest, old, self.cluster.server.configuration, around)
@@ -64,8 +65,3 @@ class SimulatedTopologyActions:
             return None
         found = self.cluster.server.items.get(ref)
         return found if isinstance(found, ClusterTopology) else None
-
-
-def _name_of(manifest: Json) -> str:
-    meta = manifest.get("metadata")
-    return str(meta.get("name")) if isinstance(meta, dict) else ""

@@ -9,6 +9,7 @@ from grove_core.areas.workload.admission.manifest_defaults import manifest_after
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -72,8 +73,7 @@ class SimulatedUserActions:
     def apply_initial_set(self, manifest: Manifest) -> None:
         """Store a set that exists at the start, as if a user had applied it."""
         self.store_admitted_set(manifest)
-        meta = manifest["metadata"]
-        self._last_applied[meta["namespace"], meta["name"]] = manifest
+        self._last_applied[metadata_in(manifest).namespace_and_name] = manifest
 
     def apply_set(self, arguments: ApplySetScenarioEvent) -> None:
         """Apply a set, if admission accepts it."""
@@ -187,10 +187,7 @@ class SimulatedUserActions:
         return self.cluster.queue.now
 
     def _apply(self, manifest: Manifest, what: str = "") -> None:
-        meta = manifest.get("metadata")
-        key = (
-            (str(meta.get("namespace") or "default"), str(meta.get("name"))) if isinstance(meta, Mapping) else ("", "")
-        )
+        key = metadata_in(manifest).namespace_and_name
         there = self.cluster.find_object("PodCliqueSet", "/".join(key))
         old = self.manifests.get(key) if there is not None else None
         new = self._merged(manifest, old, key, dict)

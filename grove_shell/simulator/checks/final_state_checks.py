@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create
-from grove_core.resources.api_names import TOPOLOGY_IN_SYNC
+from grove_core.resources.api_names import MNNVL_MANAGED, TOPOLOGY_IN_SYNC
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
@@ -91,7 +91,7 @@ class RequiredObjectsExistCheck(SimulationCheck):
             ref.namespace == root.ref.namespace
             and isinstance(item, ComputeDomain | OwnedObject)
             and (isinstance(item, ComputeDomain) or ref.name.endswith("-mnnvl-claim"))
-            and item.labels.get("grove.io/mnnvl-managed") != "true"
+            and item.labels.get(MNNVL_MANAGED) != "true"
             for ref, item in self.state.cluster.server.items.items()
         )
 

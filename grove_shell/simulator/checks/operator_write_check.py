@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, DropFinalizer, Make, SetStatus
+from grove_core.resources.api_names import PREFIX
 from grove_core.resources.metadata_readers import Resource
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
@@ -15,7 +16,6 @@ from grove_shell.simulator.checks.simulation_check import ActualClusterState, Si
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.recording.simulation_history import SimulationActor
 
-_OURS: Final = "grove.io/"
 _EACH: Final = 8
 _SOME: Final = 200
 
@@ -53,11 +53,11 @@ class OperatorWriteCheck(SimulationCheck):
             return
         if isinstance(action, SetStatus):
             self._status(step.target, action)
-        elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
+        elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(PREFIX):
             message = f"the finalizer {action.finalizer} of {step.target.short} is a foreign one"
             self.state.report_broken_promise("O8", message, step.target.short)
         elif isinstance(action, Make):
-            root = self.state.root_of.get(_owner_of(action), "")
+            root = self.state.root_of.get(metadata_in(action.manifest).controller.uid, "")
             if root and root != snapshot.root.uid:
                 self.state.report_broken_promise(
                     "O8", f"{step.target.short} was created for another set", step.target.short
@@ -80,11 +80,3 @@ class OperatorWriteCheck(SimulationCheck):
         after = self.state.cluster.server.items.get(target)
         if after is not None and after.uid == before.uid and getattr(after, "status", None) == before.status:
             self.state.report_broken_promise("RS8", f"the status of {target.short} was written unchanged", target.short)
-
-
-def _owner_of(action: Make) -> str:
-    """Return the uid of the first owner in a manifest; empty without owners."""
-    meta = action.manifest.get("metadata")
-    owners = meta.get("ownerReferences") if isinstance(meta, FrozenMap) else None
-    first = owners[0] if isinstance(owners, tuple) and owners else None
-    return str(first.get("uid", "")) if isinstance(first, FrozenMap) else ""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
-from grove_core.kernel.frozen import EMPTY
+from grove_core.kernel.frozen import EMPTY, mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import ClusterTopology
@@ -129,7 +129,7 @@ class SimulatedListsAndWatches:
 
     def _drop(self, item: Object) -> None:
         raw = _as_json(item)
-        raw["metadata"]["resourceVersion"] = self.cluster.server.newest_version  # as after every write of its uid
+        raw["metadata"] |= {"resourceVersion": self.cluster.server.newest_version}  # as after every write of its uid
         self.cache.drop(item.ref.kind, raw)
 
     def _permute(self, order: Random) -> None:
@@ -158,5 +158,5 @@ def _as_json(item: Object) -> dict[str, Any]:
     if isinstance(item, ClusterTopology):
         deleted = {"deletionTimestamp": _DELETED_AT} if item.deleting else {}
         manifest = topology_manifest(item)
-        return {**manifest, "metadata": {**metadata, **manifest["metadata"], **deleted}}
+        return {**manifest, "metadata": {**metadata, **mapping_or_empty(manifest, "metadata"), **deleted}}
     return {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, _OBJECT: item}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any, Final
 
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.settings.shared_settings import MnnvlSettings, TopologyLevelSettings, TopologySettings
 from grove_shell.simulator.random_events.random_event_targets import Draw, RandomEventTargets, random_duration
 from grove_shell.simulator.random_events.random_user_events_and_faults import random_clique_crashes, random_scale_events
@@ -23,7 +24,7 @@ from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 def _foreign_domain(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     """Return a foreign ComputeDomain, often of an earlier set of the same name."""
-    earlier = f"PodCliqueSet/{targets.sets[0]['metadata']['name']}" if targets.sets else None
+    earlier = f"PodCliqueSet/{metadata_in(targets.sets[0]).name}" if targets.sets else None
     owner = rng.choice((None, "Deployment/other", earlier))
     fault = faults.ForeignDomainFault(
         name=rng.choice(targets.domains), owner=owner, span=random_duration(rng, 3 * MINUTE)
@@ -114,7 +115,7 @@ def _apply_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[S
     """Return a write of a topology: other levels, another label, or a new topology."""
     manifest = topology_manifest_of(rng.choice((*targets.topologies, _SPARE)), rng.choice(HIERARCHIES))
     if rng.random() < 0.3:  # noqa: PLR2004 - seldom
-        manifest["metadata"]["labels"] = {"example.com/team": "network"}
+        manifest["metadata"] |= {"labels": {"example.com/team": "network"}}
     return [ScenarioEvent(at=at, apply_topology=ApplyTopologyScenarioEvent(manifest=manifest))]
 
 
@@ -151,7 +152,7 @@ def _hold_topology(rng: Random, targets: RandomEventTargets, at: int) -> list[Sc
     if targets.sets:
         update = _change_topology(rng.choice((name, *targets.topologies)), rng, targets, then)
         deletion = ScenarioEvent(
-            at=then, delete_set=PodCliqueSetByName(name=rng.choice(targets.sets)["metadata"]["name"])
+            at=then, delete_set=PodCliqueSetByName(name=metadata_in(rng.choice(targets.sets)).name)
         )
         events += rng.choice(([update], [deletion], []))
     return events

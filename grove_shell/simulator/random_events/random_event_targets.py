@@ -11,6 +11,7 @@ from grove_core.resources.domain_sharing import DomainMembership
 from grove_core.resources.naming_rules import (
     compute_domain_name,
 )
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.expected_replicas import ExpectedSetReplicas
@@ -89,7 +90,7 @@ def random_event_targets_of(scenario: Scenario, dump: IndexedCluster | None = No
 
 
 def _topologies_of(scenario: Scenario, dump: IndexedCluster | None) -> Iterator[str]:
-    yield from (str(manifest["metadata"]["name"]) for manifest in scenario.spec.topologies)
+    yield from (metadata_in(manifest).name for manifest in scenario.spec.topologies)
     yield from dump.topologies if dump is not None else ()
     if scenario.spec.operator.topology_aware_scheduling.enabled:
         yield DEFAULT_TOPOLOGY

@@ -6,6 +6,7 @@ from typing import Final
 
 from grove_core.resources.api_names import BASE_GANG, CLAIM_KIND, MNNVL_MANAGED, POD_GANG
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
+from grove_core.resources.object_metadata import metadata_in
 from grove_shell.simulator.random_events.random_event_targets import (
     Draw,
     RandomEventTargets,
@@ -65,7 +66,7 @@ def random_scale_events(rng: Random, targets: RandomEventTargets, at: int) -> li
         name, least = rng.choice(targets.groups)  # fewer than the minimum is a breach that the user asks for
         scale = ScaleScenarioEvent(kind="PodCliqueScalingGroup", name=name, replicas=rng.randint(least, max(least, 3)))
     else:
-        name = rng.choice(targets.sets)["metadata"]["name"]
+        name = metadata_in(rng.choice(targets.sets)).name
         scale = ScaleScenarioEvent(kind="PodCliqueSet", name=name, replicas=rng.randint(0, 2))
     return [ScenarioEvent(at=at, scale=scale)]
 
@@ -98,7 +99,7 @@ def _update(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioE
 
 def _delete_set(rng: Random, targets: RandomEventTargets, at: int) -> list[ScenarioEvent]:
     manifest = rng.choice(targets.sets)
-    gone = ScenarioEvent(at=at, delete_set=PodCliqueSetByName(name=manifest["metadata"]["name"]))
+    gone = ScenarioEvent(at=at, delete_set=PodCliqueSetByName(name=metadata_in(manifest).name))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [gone]
     return [
@@ -207,7 +208,7 @@ def random_label_edits(rng: Random, targets: RandomEventTargets, horizon: int) -
                 ScenarioEvent(at=at, edit_labels=faults.EditLabelsFault(kind=CLAIM_KIND, name=name, labels=labels))
             )
             continue
-        sets = [str(manifest["metadata"]["name"]) for manifest in targets.sets]
+        sets = [metadata_in(manifest).name for manifest in targets.sets]
         gangs = [f"{name}-{index}" for name in sets for index in _INDICES]
         text = rng.choice((None, *_INDICES, *sets, *gangs, rng.choice(targets.cliques)))
         name, labels = rng.choice(targets.cliques), dict.fromkeys(rng.choice(_LABEL_GROUPS), text)

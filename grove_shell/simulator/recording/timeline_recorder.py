@@ -23,6 +23,7 @@ from grove_core.kernel.steps import (
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import DOMAINS_READY, TOPOLOGY_IN_SYNC
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -181,8 +182,7 @@ def _kind_of(step: Step) -> WriteEffect:
 
 def _clique_of(step: Step, seen: Observation) -> str:
     if isinstance(step.action, Create):
-        owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]  # a new object has an owner (PL-016)
-        return str(owner["name"])  # type: ignore[index,call-overload]  # a new object has an owner (PL-016)
+        return metadata_in(step.action.manifest).controller.name
     pods = seen.pods() if isinstance(seen, Snapshot) else ()
     found = (clique.ref.name for clique, pod in pods if pod.name == step.target.name)
     return next(found, "")

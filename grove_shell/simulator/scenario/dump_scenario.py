@@ -12,7 +12,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.time_formats import format_go_duration
 from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.node import Node, node_from_json
-from grove_core.resources.object_metadata import metadata_in
+from grove_core.resources.object_metadata import metadata_in, with_default_namespace
 from grove_core.resources.pod import FINISHED_PHASES
 from grove_core.resources.pod_spec_gpus import GPU, gpu_count_of_pod_spec
 from grove_shell.reading.input_faults import InputFault
@@ -109,7 +109,7 @@ def _manifests(path: str, namespaces: Mapping[str, set[str]], faults: list[Input
         if meta.namespace or len(there) != 1:
             yield item.value
         else:
-            yield {**item.value, "metadata": {**item.value["metadata"], "namespace": next(iter(there))}}
+            yield with_default_namespace(item.value, next(iter(there)))
     if not count and not any(fault.file == path for fault in faults):
         faults.append(InputFault(file=path, expected=f"a {SET_KIND}", got="none"))
 

@@ -16,6 +16,7 @@ from grove_core.resources.domain_sharing import (
     effective_mnnvl_annotations,
 )
 from grove_core.resources.naming_rules import compute_domain_name, scaling_group_name, set_replica_name
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_json
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
@@ -74,7 +75,7 @@ class PossibleObjectNames:
         self._names: dict[str, dict[str, None]] | None = None
         self._without_namespace: dict[str, set[str]] = {}
         self._add(NODE, [name for pool in nodes for name in pool.node_names])
-        self._add(TOPOLOGY_KIND, [DEFAULT_TOPOLOGY, *map(_name_in, topologies)])
+        self._add(TOPOLOGY_KIND, [DEFAULT_TOPOLOGY, *(metadata_in(one).name for one in topologies)])
         for manifest in sets:
             self._add_root(podcliqueset_from_json(manifest))
         if dump is not None:
@@ -90,7 +91,7 @@ class PossibleObjectNames:
         ):
             self._add_root(podcliqueset_from_json(manifest_with_defaults_of(arguments.manifest, self._rules)))
         elif isinstance(arguments, ApplyTopologyScenarioEvent):
-            self._add(TOPOLOGY_KIND, [_name_in(arguments.manifest)])
+            self._add(TOPOLOGY_KIND, [metadata_in(arguments.manifest).name])
         elif isinstance(arguments, ScaleScenarioEvent):
             self._request(arguments.kind, arguments.name, arguments.replicas)
         elif isinstance(arguments, AutoscaleScenarioEvent):
@@ -211,11 +212,6 @@ def _names_in_replica(root: PodCliqueSet, replica: ExpectedReplica) -> Iterator[
     for member in shared_domain_memberships(root, replica):
         yield DOMAIN_KIND, member.domain_name
         yield CLAIM_KIND, member.claim_name
-
-
-def _name_in(manifest: Mapping[str, Any]) -> str:
-    meta = manifest.get("metadata")
-    return str(meta.get("name")) if isinstance(meta, Mapping) else ""
 
 
 def similar_known_names_text(name: str, known: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from grove_core.kernel.structs import replace
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_from_json, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.json_field_reader import short_json
+from grove_core.resources.object_metadata import metadata_in
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
@@ -176,9 +177,8 @@ class _ScenarioReader:
         self.newest = loaded.taken_at
         for item in input_items_in_path(path, [], standard_input_bytes()):
             self.newest = max(filter(None, (self.newest, newest_timestamp_in_object(item.value))), default=None)
-            meta = _part(item.value, "metadata")
             if item.value.get("kind") == "PodCliqueSet":
-                self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
+                self.manifests[metadata_in(item.value).namespace_and_name] = item.value
         self.dump, self.newer = loaded.cluster, loaded.newer
 
     def _stored(self, field: str, kinds: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
@@ -197,8 +197,8 @@ class _ScenarioReader:
                     continue
                 is_topology = manifest["kind"] in TOPOLOGY_KINDS
                 stored = manifest if is_topology else manifest_with_defaults_of(manifest, self.rules)
-                meta = stored["metadata"]
-                name = "/".join(filter(None, (meta.get("namespace"), meta["name"])))
+                meta = metadata_in(stored)
+                name = "/".join(filter(None, (meta.namespace, meta.name)))
                 if (manifest["kind"], name) in found:
                     self._note(f"{where}metadata.name", "a name of its own", name)
                 found[manifest["kind"], name] = stored
@@ -270,8 +270,8 @@ class _ScenarioReader:
         return Path(self.path).parent / name
 
     def _note(self, path: str, expected: str, got: str, kind: ProblemKind = ProblemKind.WRONG_VALUE) -> None:
-        meta = _part(self.item.value, "metadata")
-        where = f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else ""
+        name = metadata_in(self.item.value).name
+        where = f"Scenario {name}" if name else ""
         self.faults.append(item_problem_as_fault(self.item, where, (path, expected, got), None, kind=kind))
 
 

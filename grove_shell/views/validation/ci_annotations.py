@@ -11,8 +11,7 @@ from grove_core.kernel.admission import Deny, FieldRemark
 from grove_core.version import VERSION
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_items import Place
-from grove_shell.reading.input_sources import item_display_name
+from grove_shell.reading.input_items import Place, item_display_name
 from grove_shell.views.validation.validation_page import JudgedManifest
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

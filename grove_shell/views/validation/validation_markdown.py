@@ -6,7 +6,7 @@ from typing import Final
 from grove_core.kernel.admission import Deny
 from grove_shell.reading.field_positions import FieldPositions
 from grove_shell.reading.input_faults import InputFault
-from grove_shell.reading.input_sources import item_display_name
+from grove_shell.reading.input_items import item_display_name
 from grove_shell.views.formatting import count_with_noun
 from grove_shell.views.markdown_text import MarkdownDocument
 from grove_shell.views.validation.ci_annotations import (

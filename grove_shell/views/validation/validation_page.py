@@ -9,7 +9,8 @@ from grove_core.kernel.reasons import Reason
 from grove_core.resources.crd_name_clashes import NamesInCrd, crd_name_clashes
 from grove_shell.manifests.crd_definitions import grove_crd_names
 from grove_shell.reading.field_positions import FieldPositions
-from grove_shell.reading.input_sources import InputItem, item_display_name
+from grove_shell.reading.input_items import item_display_name
+from grove_shell.reading.input_sources import InputItem
 from grove_shell.styled_text_page import Span, StyledTextPage
 from grove_shell.views.formatting import admission_remark_as_json, count_with_noun, rule_citation
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core.resources.object_metadata import ControllerReference, metadata_in
+from grove_core.resources.object_metadata import ControllerReference, metadata_in, with_default_namespace
 
 SET = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "llm", "uid": "u"}
 
@@ -31,3 +31,17 @@ def test_metadata_is_returned_as_it_is_stored() -> None:
         {"a": "b"},
     )
     assert found.deleting
+
+
+def test_an_object_without_a_namespace_gets_the_default_one() -> None:
+    raw: dict[str, object] = {"kind": "PodCliqueSet", "metadata": {"name": "llm"}}
+    assert with_default_namespace(raw, "ml") == {"kind": "PodCliqueSet", "metadata": {"name": "llm", "namespace": "ml"}}
+    assert raw["metadata"] == {"name": "llm"}
+
+
+@pytest.mark.parametrize(
+    ("meta", "namespace"), [({"name": "llm"}, ""), ({"name": "llm", "namespace": "prod"}, "ml"), ("llm", "ml")]
+)
+def test_a_given_namespace_and_malformed_metadata_stay(meta: object, namespace: str) -> None:
+    raw: dict[str, object] = {"metadata": meta}
+    assert with_default_namespace(raw, namespace) is raw
