@@ -30,6 +30,7 @@ from grove_core.areas.scheduling.wants import SchedulingResult
 from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement
 from grove_core.areas.workload.design.set_update import SetRolloutStep
 from grove_core.areas.workload.verdicts import WorkloadInputs, WorkloadResult
+from grove_core.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_core.kernel.admission import AdmitWithChanges, Deny
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
@@ -43,7 +44,6 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster, cluster_of, clusters
-from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from tests.property.terminating_sets import ENDING
 
 ROOTS: Final = (

@@ -12,6 +12,10 @@ from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.edit_format import edit_as_json, edit_forecast_from_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.in_memory.edit_of_uncollected_kinds import edit_effects_on_uncollected_objects
+from grove_core.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
+from grove_core.in_memory.update_forecasts import forecast_with_edit
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Apply, Create, Delete
 from grove_core.kernel.structs import replace
@@ -22,10 +26,6 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.edit_of_uncollected_kinds import edit_effects_on_uncollected_objects
-from grove_shell.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.update_forecasts import forecast_with_edit
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.plan.ready_sets import ready_set, with_image
 from tests.property.workload.sets import Json
