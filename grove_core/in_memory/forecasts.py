@@ -5,8 +5,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from grove_core.areas.gang_termination.leaving_pods import leaving_pods
-from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
+from grove_core.areas.gang_termination.forecast_leaving_pods import leaving_pods
+from grove_core.areas.gang_termination.forecast_terminations import averted_termination_findings
 from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenDict

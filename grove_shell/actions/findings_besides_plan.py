@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from grove_core.areas.gang_termination.leaving_pods import (
+from grove_core.areas.gang_termination.forecast_leaving_pods import (
     leaving_pods,
     leaving_pods_findings,
     snapshot_without_leaving_pods,

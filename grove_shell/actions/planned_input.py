@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from grove_core.areas.gang_termination.termination_findings import findings_after_predicted_steps
+from grove_core.areas.gang_termination.forecast_terminations import findings_after_predicted_steps
 from grove_core.document.plan_document import PlanDocument
 from grove_core.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
 from grove_core.in_memory.update_forecasts import forecast_with_edit

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import (
+from grove_core.areas.gang_termination.forecast_terminations import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument

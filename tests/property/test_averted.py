@@ -7,8 +7,8 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.forecast_terminations import averted_termination_findings
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.leaving_pods import (
+from grove_core.areas.gang_termination.forecast_leaving_pods import (
     leaving_pods,
     leaving_pods_findings,
     snapshot_without_leaving_pods,
