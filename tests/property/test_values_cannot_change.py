@@ -16,14 +16,17 @@ from hypothesis import example, given
 from pydantic import BaseModel
 
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
+from grove_core.areas.gang_termination.design.verdicts import TerminationJudgement
 from grove_core.areas.gang_termination.design.wanted_statuses import SetStatusCounts
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.incomplete_terminations import IncompleteTerminations
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_gang_termination_by_go_operator
+from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
+from grove_core.areas.gang_termination.field.verdicts import GoOperatorJudgement
 from grove_core.areas.gang_termination.termination_deletions import TerminationsOfSet
 from grove_core.areas.gang_termination.termination_result import TerminationResult
-from grove_core.areas.gang_termination.verdicts import SetReplicaFates, TerminationJudgement
-from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts, MnnvlJudgement
+from grove_core.areas.gang_termination.verdicts import SetReplicaFates
+from grove_core.areas.mnnvl.design.verdicts import MnnvlJudgement
+from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
 from grove_core.areas.mnnvl_scopes.verdicts import SharedDomainsJudgement
 from grove_core.areas.scheduling.verdicts import GangBackends
 from grove_core.areas.scheduling.wants import SchedulingResult
