@@ -22,6 +22,8 @@ from benchmarks.data.owners import bare_set, sharing_set
 from grove_core.areas.gang_termination.breach_delays import earliest_breach_wake_time
 from grove_core.areas.gang_termination.design.judge import judge_breached_cliques_by_design
 from grove_core.areas.gang_termination.design.wants import replica_fates_by_design
+from grove_core.in_memory.forecasts import forecast_until_settled, snapshot_of_newly_created_set
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import (
     ComputeDomainFormatName,
@@ -36,8 +38,6 @@ from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_of_newly_created_set
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Numbers: TypeAlias = dict[str, float]
 Json: TypeAlias = dict[str, Any]

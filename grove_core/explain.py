@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import (
-    constituents_behind_termination,
+from grove_core.areas.gang_termination.forecast_terminations import (
     findings_after_predicted_steps,
     findings_with_averted_replaced,
 )
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
+from grove_core.areas.gang_termination.termination_findings import constituents_behind_termination
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.forecast_explanation import (
     NOTICES,

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_findings import (
+from grove_core.areas.gang_termination.forecast_terminations import (
     findings_after_predicted_steps,
     findings_with_averted_replaced,
 )

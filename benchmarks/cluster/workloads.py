@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
+from grove_core.in_memory.forecasts import snapshot_of_newly_created_set
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Create
 from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Json = dict[str, Any]
 NAMESPACE: Final = "default"

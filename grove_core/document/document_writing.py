@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_findings import (
+from grove_core.areas.gang_termination.forecast_terminations import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.termination_findings import findings_with_averted_replaced
+from grove_core.areas.gang_termination.forecast_terminations import findings_with_averted_replaced
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, GROUP_KIND, GROVE
 from grove_core.resources.metadata_readers import MetadataArguments, Resource
@@ -12,7 +13,6 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import CliqueTemplate
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.testing.random_cluster import RandomCluster
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 
 class MissingPartCreator:

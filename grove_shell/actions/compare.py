@@ -16,6 +16,7 @@ from grove_core.compare import FirstTermination, RuleSetComparison, compare_fore
 from grove_core.document.document_writing import rule_set_source_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.document.step_writing import reason_as_json, ref_as_json
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.update_forecast import may_change_more
@@ -34,7 +35,6 @@ from grove_shell.actions.planned_input import time_after
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules, choose_rule_set
 from grove_shell.actions.selected_sets import selected_sets_not_found
 from grove_shell.exit_codes import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.compare.compare_page import RuleSetComparisonReport, rule_set_comparison_page

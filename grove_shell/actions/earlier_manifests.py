@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from grove_core.areas.workload.admission.manifest_defaults import LAST_APPLIED
+from grove_core.in_memory.update_forecasts import snapshot_of_rolled_out_set
 from grove_core.kernel.frozen import FrozenMap, mapping_or_empty
 from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import Configuration
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_shell.in_memory.update_forecasts import snapshot_of_rolled_out_set
 from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.reading.input_faults import InputFault

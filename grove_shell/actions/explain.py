@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from grove_core.areas.topology.pod_placement import ConstraintPlacement, pod_placements_by_constraint
 from grove_core.areas.workload.findings import failed_write_findings
 from grove_core.document.document_writing import rule_set_source_as_json
+from grove_core.in_memory.forecasts import snapshot_with_set_as_stored
+from grove_core.in_memory.planned_objects import (
+    SetAfterRounds,
+    creation_reasons,
+    may_create_object_named,
+    played_rounds_of_set,
+)
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
@@ -30,13 +37,6 @@ from grove_shell.actions.selected_sets import known_names_hint
 from grove_shell.client.api_kinds import KINDS
 from grove_shell.client.kind_names import kind_named, shortest_name_of
 from grove_shell.exit_codes import DONE, ERROR, USAGE
-from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
-from grove_shell.in_memory.planned_objects import (
-    SetAfterRounds,
-    creation_reasons,
-    may_create_object_named,
-    played_rounds_of_set,
-)
 from grove_shell.styled_text_page import print_error, print_warnings
 from grove_shell.views.explain.explain_page import ExplainHeader, explain_page
 from grove_shell.views.explain.explained_object import ExplainedObject, explanation_as_json

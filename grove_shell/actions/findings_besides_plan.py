@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from grove_core.areas.gang_termination.leaving_pods import (
+from grove_core.areas.gang_termination.forecast_leaving_pods import (
     leaving_pods,
     leaving_pods_findings,
     snapshot_without_leaving_pods,
@@ -10,6 +10,7 @@ from grove_core.areas.gang_termination.leaving_pods import (
 from grove_core.areas.topology.pod_placement import NodeLabels
 from grove_core.areas.topology.wants import is_misplacement_undecidable, misplaced_gang_findings
 from grove_core.areas.workload.findings import failed_write_findings, foreign_gate_findings, kai_eviction_findings
+from grove_core.in_memory.forecasts import snapshot_with_set_as_stored
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Step
 from grove_core.kernel.structs import replace
@@ -20,7 +21,6 @@ from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.failed_write import FailedWrite
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
 from grove_shell.reading.input_completeness import LoadedInput
 from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.views.formatting import count_with_noun

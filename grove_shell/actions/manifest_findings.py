@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
+from grove_core.in_memory.edit_of_uncollected_kinds import edit_effects_on_uncollected_objects
 from grove_core.kernel.structs import replace
 from grove_core.kernel.wants import StepObstacle
 from grove_core.plan.forecast import Forecast, RemovedManifest
@@ -11,7 +12,6 @@ from grove_core.resources.edited_manifest_fields import FieldDependence, Manifes
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.edit_of_uncollected_kinds import edit_effects_on_uncollected_objects
 from grove_shell.reading.input_completeness import LoadedInput
 
 

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from grove_core.areas.gang_termination.termination_findings import findings_after_predicted_steps
+from grove_core.areas.gang_termination.forecast_terminations import findings_after_predicted_steps
 from grove_core.document.plan_document import PlanDocument
+from grove_core.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
+from grove_core.in_memory.update_forecasts import forecast_with_edit
 from grove_core.kernel.structs import Struct, replace
 from grove_core.operator_recognition import RecognisedOperator
 from grove_core.plan.forecast import Forecast
@@ -20,8 +22,6 @@ from grove_shell.actions.manifest_findings import (
     with_manifest_findings,
 )
 from grove_shell.actions.rule_set_choice import GivenRules, choose_rule_set
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots, forecasts_of_topologies, snapshot_with_set_as_stored
-from grove_shell.in_memory.update_forecasts import forecast_with_edit
 from grove_shell.reading.input_nodes import InputNodes
 from grove_shell.views.progress_bars import progress_counter
 

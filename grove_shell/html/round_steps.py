@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.termination_findings import termination_assumptions_by_round
+from grove_core.areas.gang_termination.forecast_terminations import termination_assumptions_by_round
 from grove_core.document.plan_document import step_action_name
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (

@@ -7,6 +7,7 @@ from typing import Any
 
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import ExplainedReplica
+from grove_core.in_memory.forecasts import snapshot_with_set_as_stored
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
@@ -16,7 +17,6 @@ from grove_core.resources.pod import Pod, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
 
 
 @dataclass(frozen=True, slots=True)

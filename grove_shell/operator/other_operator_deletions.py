@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from grove_core.in_memory.forecasts import steps_of_coming_rounds
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
@@ -22,7 +23,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.apply.planned_round import PlannedReconcileRound
-from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 
 
 @dataclass(frozen=True)

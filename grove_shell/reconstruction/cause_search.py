@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from grove_core.deletion_reasons import DeletionReasons, deletion_reasons_in_plan, findings_on_object
+from grove_core.in_memory.forecasts import steps_of_coming_rounds
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_shell.client.api_kinds import KINDS
-from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from grove_shell.reconstruction.deletion_causes import DeletionCause, DeletionCauseClass
 from grove_shell.reconstruction.recorded_objects import ObjectKey, RecordedObjects, SetKey
 from grove_shell.reconstruction.set_rebuilder import SetAtPastTime, SetRebuilder

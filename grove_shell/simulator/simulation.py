@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
+from grove_core.in_memory.planned_objects import creations_in_next_reconcile
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TOPOLOGY_KIND
@@ -12,8 +14,6 @@ from grove_core.resources.owned_object import OWNED_KINDS
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import IndexedCluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.planned_objects import creations_in_next_reconcile
 from grove_shell.simulator.actors.nvidia_dra_driver import SimulatedNvidiaDraDriver
 from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
 from grove_shell.simulator.actors.simulated_node_controller import SimulatedNodeController

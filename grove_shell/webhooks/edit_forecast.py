@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from grove_core.in_memory.forecasts import snapshot_with_set_as_stored
+from grove_core.in_memory.update_forecasts import forecast_with_edit
 from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import recognise_operator, set_not_predicted_finding
 from grove_core.plan.forecast import Forecast, one_round_forecast
@@ -13,8 +15,6 @@ from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_shell.in_memory.forecasts import snapshot_with_set_as_stored
-from grove_shell.in_memory.update_forecasts import forecast_with_edit
 from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.reading.input_completeness import CollectedObjects, LoadedInput
 from grove_shell.reading.manifest_admission import set_with_manifest_applied

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from tests.cluster.plane import ControlPlane
 from tests.honesty.comparing import Played, compare, model, shrunk
 from tests.honesty.mutants import MUTANTS

@@ -13,13 +13,13 @@ from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import NOTICES
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_shell.cli.main import run_command_line
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.views.plan.plan_notes import PlanPageContext
 from grove_shell.views.plan.plan_page import plan_page

@@ -14,8 +14,8 @@ import yaml
 
 from grove_core.areas.domain_cliques.domain_snapshot import DaemonEntryVerdict
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
-from grove_core.areas.mnnvl.field.judge import NeededDomainState, UnneededDomainState
-from grove_core.areas.mnnvl.verdicts import ReplicaComputeDomainState
+from grove_core.areas.mnnvl.design.verdicts import ReplicaComputeDomainState
+from grove_core.areas.mnnvl.field.verdicts import NeededDomainState, UnneededDomainState
 from grove_core.areas.mnnvl_scopes.verdicts import SharedObjectState
 from grove_core.areas.topology.verdicts import TopologyDeletionHold, TopologyResolution
 from grove_core.kernel import questions

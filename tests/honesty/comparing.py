@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from tests.honesty.memory import play
 from tests.honesty.moves import Move, drawn
 from tests.honesty.server import Server

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
 from grove_shell.simulator.actors.user_actions import SimulatedUserActions
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from grove_core.in_memory.garbage_collection import StoredObject
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, Make, SetStatus, Step
 from grove_core.kernel.structs import replace
 from grove_core.resources.pod import Pod
-from grove_shell.in_memory.garbage_collection import StoredObject
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 
 class Lingering(InMemoryCluster):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+from grove_core.in_memory.garbage_collection import StoredObject
 from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
@@ -12,7 +13,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.in_memory.garbage_collection import StoredObject
 from tests.honesty.slots import LABELS, Json
 
 Object: TypeAlias = StoredObject | Pod

@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from grove_core.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_core.kernel.frozen import MOST_LEVELS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Withheld
@@ -26,7 +27,6 @@ from grove_shell.client.api_session import NoServerResponse
 from grove_shell.client.nesting_limit import TOO_DEEP, read_json_with_nesting_limit
 from grove_shell.client.proxy_response_check import is_list_of_kind, parse_watch_event
 from grove_shell.client.reflector import Reflector
-from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.reading.input_completeness import CollectedObjects

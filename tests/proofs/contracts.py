@@ -11,7 +11,8 @@ from crosshair import enforce
 
 from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE, clique_was_available
 from grove_core.areas.gang_termination.design.scaling_group_judgement import judge_scaling_group_breach
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Terminate
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement
+from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.structs import Struct, replace
 from grove_core.resources.podclique import CliqueStatus

@@ -15,14 +15,12 @@ from grove_core.areas.gang_termination.design.clique_judgement import (
     clique_was_available,
     judge_clique_breach,
 )
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement
 from grove_core.areas.gang_termination.field.clique_judgement import (
     judge_clique_from_pods,
 )
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import (
     GoOperatorRuleGeneration,
-)
-from grove_core.areas.gang_termination.verdicts import (
-    CliqueJudgement,
 )
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.resources.podclique import CliqueStatus, PodClique

@@ -17,21 +17,14 @@ from grove_core.areas.gang_termination.design.clique_judgement import (
 from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     judge_scaling_group_breach,
 )
-from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.incomplete_terminations import IncompleteTerminations
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaling_group_judgement import (
-    GoOperatorGroupJudgement,
-    judge_scaling_group_from_cliques,
-)
+from grove_core.areas.gang_termination.field.scaling_group_judgement import judge_scaling_group_from_cliques
+from grove_core.areas.gang_termination.field.verdicts import GoOperatorCliqueJudgement, GoOperatorGroupJudgement
 from grove_core.areas.gang_termination.status_counts import PodCounts
-from grove_core.areas.gang_termination.verdicts import (
-    CliqueJudgement,
-    Delegate,
-    Terminate,
-    Wait,
-)
+from grove_core.areas.gang_termination.verdicts import Delegate, Terminate, Wait
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.proofs.subjects import LAST, ONE

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.refs import Ref
@@ -43,7 +44,6 @@ from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.cluster_builder import START
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 DELAY: Final = timedelta(minutes=1)
 ROOT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import (
+from grove_core.areas.gang_termination.forecast_terminations import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.gang_terminations import GangTermination, TerminationBasis
 from grove_core.kernel.questions import TERMINATION
@@ -24,7 +25,6 @@ from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storms
 

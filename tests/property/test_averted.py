@@ -7,8 +7,8 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.forecast_terminations import averted_termination_findings
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
@@ -16,6 +16,8 @@ from grove_core.document.plan_document import PlanDocument
 from grove_core.document.termination_totals import termination_totals
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import EntryUrgency
+from grove_core.in_memory.forecasts import forecast_until_settled
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.refs import Ref
@@ -25,8 +27,6 @@ from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.plan.plan_entry_lines import add_replica_outcome_lines
 from tests.property.breached_sets import broken_set

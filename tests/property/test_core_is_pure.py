@@ -41,7 +41,7 @@ ALLOWED_FOR_NOUNS: Final = frozenset({"pydantic", "pydantic_core", "msgspec"})
 USES_MSGSPEC: Final = frozenset({"kernel/frozen.py", "kernel/structs.py"})
 """Equal JSON is found by its text (specs/decisions/0021); values are structs (specs/decisions/0023)."""
 
-ALLOWED_FOR_TESTING: Final = frozenset({"hypothesis", "warnings", "grove_shell"})
+ALLOWED_FOR_TESTING: Final = frozenset({"hypothesis", "warnings"})
 """Allowed in ``testing/`` only, which nothing imports (specs/decisions/0019)."""
 
 FORBIDDEN_BUILTINS: Final = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})
@@ -277,7 +277,7 @@ class TestTheCheckItself:
 
     @pytest.mark.parametrize(("file", "allowed"), [("testing/check.py", True), ("plan/planner.py", False)])
     def test_only_the_package_for_tests_may_use_hypothesis(self, file: str, allowed: bool) -> None:
-        found = offences_in("import hypothesis\nfrom grove_shell.in_memory import in_memory_cluster", file)
+        found = offences_in("import hypothesis\nimport warnings", file)
         assert (found == []) is allowed
 
     def test_every_offence_is_reported_with_its_place(self) -> None:

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -27,7 +28,6 @@ from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.own_writes import standing_refusals_after_round, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.tape import ByteChoices
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.workload.life import Life, Violated
 from tests.property.workload.sets import NOW, Json, applied, at_rest, clique_raw, raw_sets, set_raw

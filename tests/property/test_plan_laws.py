@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
@@ -43,7 +44,6 @@ from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster, cluster_of, clusters
 from grove_core.testing.cluster_builder import START
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import is_termination
 from tests.property.terminating_sets import ENDING
 

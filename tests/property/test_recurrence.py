@@ -15,6 +15,8 @@ from grove_core.areas.gang_termination.termination_deletions import termination_
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.in_memory.forecasts import forecast_until_settled
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
@@ -27,8 +29,6 @@ from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.cluster_builder import START
-from grove_shell.in_memory.forecasts import forecast_until_settled
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.reading.cluster_reading import load_input_files
 
 TESTS: Final = Path(__file__).parents[1]

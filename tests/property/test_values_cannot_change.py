@@ -21,6 +21,7 @@ import grove_core
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
+from grove_core.in_memory.forecasts import snapshot_of_newly_created_set
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.plan.forecast import Forecast, one_round_forecast
 from grove_core.plan.plan import Plan
@@ -30,7 +31,6 @@ from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster, cluster_of, clusters
-from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
 from tests.property.terminating_sets import ENDING
 
 

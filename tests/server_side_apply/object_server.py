@@ -1,6 +1,6 @@
 """An API server for whole objects, in memory: versions, uids, preconditions, subresources, applies, a history.
 
-Unlike :mod:`grove_shell.in_memory.in_memory_cluster` it keeps objects as they are written, for protocols that are about
+Unlike :mod:`grove_core.in_memory.in_memory_cluster` it keeps objects as they are written, for protocols that are about
 writing.
 One version is counted through for all kinds, as one store does it. Nothing is changed by a write that changes nothing.
 """

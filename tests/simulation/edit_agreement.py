@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from grove_core.admit import manifest_with_defaults_of
+from grove_core.in_memory.update_forecasts import MOST_WORK, forecast_update_of_edit
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
@@ -25,7 +26,6 @@ from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.update_forecasts import MOST_WORK, forecast_update_of_edit
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.scenario.scenario import Scenario

@@ -9,7 +9,8 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, judge_gang_termination_by_go_operator
+from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
+from grove_core.areas.gang_termination.field.verdicts import GoOperatorJudgement
 from grove_core.kernel.conditions import REMOVED, Condition
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.time_formats import format_time

@@ -2,8 +2,8 @@
 
 The pipeline is that of every area: ``rules`` (reasons), ``verdicts`` (what it gets and gives), ``judge`` (verdicts on a
 set), ``wants`` (wants and findings of them), ``findings`` (what the input shows besides), ``admit`` (the entry point
-for admission, and updates of a set). The judge and the wants are in ``design``, and those of the Go operator in
-``field``.
+for admission, and updates of a set). The judge, its verdicts and the wants are in ``design``, those of the Go operator
+in ``field``.
 Shared by both:
 
 - ``workload_context`` indexes a snapshot; ``object_wants`` compares the objects that a set should have with those that
@@ -12,7 +12,7 @@ Shared by both:
 - ``template_hash`` and ``template_revision``: is a clique of the present template?
 - ``objects``: ``lazy_manifests`` (what all have in common), ``podcliques_and_groups``, ``podgangs``,
   ``services_rbac_and_claims``.
-- ``pods``: ``pod_slots`` (free indices, excess pods), ``pod_manifest``, ``gates``.
+- ``pods``: ``pod_slots`` (free indices, excess pods), ``pod_manifest``, ``scheduling_gates``.
 
 The rest:
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from grove_core.areas.workload.admission.manifest_defaults import manifest_after_kubectl_apply
+from grove_core.in_memory.forecasts import snapshot_of_newly_created_set, with_default_termination_delay
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
@@ -17,7 +18,6 @@ from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet, po
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set, with_default_termination_delay
 from grove_shell.reading.manifest_admission import classify_manifest_edit
 from grove_shell.simulator.actors.simulated_kubelets import SimulatedKubelets
 from grove_shell.simulator.cluster.simulated_admission import SimulatedAdmissionDecisions

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from grove_core.in_memory.garbage_collection import StoredObject
 from grove_core.kernel.frozen import FrozenMap, list_at, object_under_key
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import COMPOSITE_KIND, POD_GROUP_KIND, SCHEDULER
@@ -11,7 +12,6 @@ from grove_core.resources.owned_object import GROUP_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podgang import NO_PACK, GangPackConstraint, PackedGroupReplica, PodGang, PodGangConstraints
 from grove_core.resources.podgang import PodGroup as PodsOfClique
-from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.simulator.actors.gang_packing import PodPackingBlock
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 

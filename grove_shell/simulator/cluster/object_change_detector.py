@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from grove_core.in_memory.garbage_collection import StoredObject
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.refs import Ref
 from grove_core.resources.pod import Pod
-from grove_shell.in_memory.garbage_collection import StoredObject
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Object: TypeAlias = StoredObject | Pod
 

@@ -12,6 +12,7 @@ from grove_core.admit_podclique import admit_podclique, admit_podgang, podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.admission import AdmissionVerdict, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw_json
@@ -40,7 +41,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_usage import bound_pod_counts_by_set, sets_by_topology
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Json: TypeAlias = Mapping[str, Any]
 AMENDED: Final = frozenset({"PodClique", "PodGang"})

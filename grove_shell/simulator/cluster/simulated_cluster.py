@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
+from grove_core.in_memory.garbage_collection import StoredObject
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Make, Step
@@ -12,8 +14,6 @@ from grove_core.resources.api_names import CLAIM_KIND, DOMAIN_KIND, MNNVL_CLAIM,
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_shell.in_memory.garbage_collection import StoredObject
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange, ObjectChangeDetector
 from grove_shell.simulator.cluster.simulated_admission import (
     SimulatedAdmissionDecisions,

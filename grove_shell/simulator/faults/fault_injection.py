@@ -3,6 +3,7 @@
 from random import Random
 from typing import Final
 
+from grove_core.in_memory.garbage_collection import StoredObject
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Step, StepStage
@@ -13,7 +14,6 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
-from grove_shell.in_memory.garbage_collection import StoredObject
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.operator.simulated_api_connection import InjectedWriteFault
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_findings import TerminationAssumption
+from grove_core.areas.gang_termination.forecast_terminations import TerminationAssumption
 from grove_core.document.plan_document import NEWEST_IN_INPUT, PlanDocument, RuleSetSource
 from grove_core.forecast_explanation import EntryUrgency, ForecastExplanation
 from grove_core.kernel.decisions import reasons_for_question

@@ -6,11 +6,11 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
-from grove_core.areas.gang_termination.termination_findings import (
+from grove_core.areas.gang_termination.forecast_terminations import (
     TerminationAssumption,
     termination_assumptions_by_round,
 )
+from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.forecast_explanation import EntryUrgency, withholds_scheduling_gate_removal
 from grove_core.kernel.frozen import FrozenMap, object_under_key
 from grove_core.kernel.refs import Ref

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from grove_core.areas.gang_termination.termination_findings import findings_with_averted_replaced
+from grove_core.areas.gang_termination.forecast_terminations import findings_with_averted_replaced
 from grove_core.forecast_explanation import ForecastExplanation
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import Finding, SubjectHealth

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
+from grove_core.areas.gang_termination.design.verdicts import TerminationJudgement
 from grove_core.areas.gang_termination.design.wants import gang_termination_by_design
-from grove_core.areas.gang_termination.verdicts import TerminationJudgement
 from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -6,11 +6,12 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.leaving_pods import (
+from grove_core.areas.gang_termination.forecast_leaving_pods import (
     leaving_pods,
     leaving_pods_findings,
     snapshot_without_leaving_pods,
 )
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.steps import gangs_terminated_by
@@ -22,7 +23,6 @@ from grove_core.resources.pod import Pod
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.plan.ready_sets import ready_set, with_pods
 from tests.simulation.edit_agreement import RULE_SETS
 from tests.simulation.sample_sets import clique_raw, set_raw

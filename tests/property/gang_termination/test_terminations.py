@@ -10,6 +10,7 @@ from grove_core.areas.gang_termination.design.judge import judge_gang_terminatio
 from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_termination_delay
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import Terminate
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.steps import AttemptOutcome, Delete, StepStage
 from grove_core.kernel.structs import replace
@@ -25,7 +26,6 @@ from grove_core.testing import (
     storms,
     stormy,
 )
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.strategies.worlds import deleted, is_termination
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw

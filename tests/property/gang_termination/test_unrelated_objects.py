@@ -5,7 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
-from grove_core.areas.gang_termination.verdicts import Terminate, TerminationJudgement
+from grove_core.areas.gang_termination.design.verdicts import TerminationJudgement
+from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile

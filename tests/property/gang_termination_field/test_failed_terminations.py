@@ -14,11 +14,9 @@ from grove_core.areas.gang_termination.field.incomplete_terminations import (
     UnwrittenTerminationFlag,
     failed_terminations_in,
 )
-from grove_core.areas.gang_termination.field.judge import (
-    GoOperatorReplicaJudgement,
-    judge_gang_termination_by_go_operator,
-)
+from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.field.verdicts import GoOperatorReplicaJudgement
 from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach, Terminate, Wait
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict, FrozenMap

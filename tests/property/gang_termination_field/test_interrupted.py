@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
+from grove_core.in_memory.forecasts import forecast_until_settled
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.conditions import Condition, condition_of, is_condition_true
 from grove_core.kernel.gang_terminations import GangTermination, TerminationBasis
 from grove_core.kernel.refs import Ref
@@ -38,8 +40,6 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START
-from grove_shell.in_memory.forecasts import forecast_until_settled
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storm, field_storms
 from tests.property.strategies.worlds import is_termination

@@ -11,6 +11,7 @@ from grove_core.areas.gang_termination.field.clique_judgement import judge_cliqu
 from grove_core.areas.gang_termination.field.go_operator_findings import go_operator_manifest_warnings
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import RELEASES, GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.judge import judge_gang_termination_by_go_operator
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.questions import RISK
@@ -29,7 +30,6 @@ from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_clusters

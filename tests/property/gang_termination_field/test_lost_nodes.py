@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.questions import LOST_NODE
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
@@ -24,8 +26,6 @@ from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storm
 

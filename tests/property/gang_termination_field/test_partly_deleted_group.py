@@ -9,7 +9,6 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.clique_judgement import (
-    GoOperatorCliqueJudgement,
     judge_clique_from_pods,
     judge_clique_from_stored_status,
 )
@@ -22,10 +21,10 @@ from grove_core.areas.gang_termination.field.incomplete_terminations import (
     expected_members_by_replica,
 )
 from grove_core.areas.gang_termination.field.scaling_group_judgement import (
-    GoOperatorGroupJudgement,
     judge_scaling_group_from_cliques,
     set_replica_terminated_condition,
 )
+from grove_core.areas.gang_termination.field.verdicts import GoOperatorCliqueJudgement, GoOperatorGroupJudgement
 from grove_core.areas.gang_termination.status_counts import PodCounts
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenDict

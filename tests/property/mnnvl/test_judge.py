@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
 from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
+from grove_core.areas.mnnvl.design.verdicts import (
+    BlockedComputeDomain,
+    ComputeDomainNameTaken,
+    ReplicaComputeDomainState,
+)
 from grove_core.areas.mnnvl.design.wants import desired_mnnvl_changes, mnnvl_wake_time
-from grove_core.areas.mnnvl.verdicts import BlockedComputeDomain, ComputeDomainNameTaken, ReplicaComputeDomainState
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument

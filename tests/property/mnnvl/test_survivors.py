@@ -3,8 +3,8 @@
 import pytest
 
 from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica, judge_mnnvl
+from grove_core.areas.mnnvl.design.verdicts import ReplicaComputeDomainState
 from grove_core.areas.mnnvl.design.wants import desired_mnnvl_changes
-from grove_core.areas.mnnvl.verdicts import ReplicaComputeDomainState
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Guard

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from grove_core.in_memory.forecasts import forecast_until_settled
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, DropFinalizer
 from grove_core.kernel.structs import replace
@@ -12,8 +14,6 @@ from grove_core.resources.compute_domain import ComputeDomain, compute_domain_fr
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.mnnvl.gpus import GPUS
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.in_memory.forecasts import forecast_until_settled
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import FrozenMap, list_at, object_under_key, thaw_json
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, DropFinalizer, StepStage
 from grove_core.kernel.structs import replace
@@ -18,8 +20,6 @@ from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_core.rule_sets.named import rule_sets
 from grove_core.snapshot.expected_replicas import MOST
 from grove_core.snapshot.snapshot import EVERY_KIND
-from grove_shell.in_memory.forecasts import forecast_until_settled
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.mnnvl_field.group_sets import (
     FIELD,
     FINALIZER,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique, admit_podgang
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.admission import AdmitWithChanges, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, thaw_json
@@ -27,7 +28,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.mnnvl_scopes.sharing_sets import (
     ENABLED,
     GPUS,

@@ -12,6 +12,7 @@ from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.admission import AdmitWithChanges
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Attempt, Create, Ensure
@@ -27,7 +28,6 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import (
     CLASS,

@@ -6,6 +6,8 @@ from functools import cache
 from random import Random
 
 from grove_core.admit import manifest_with_defaults_of
+from grove_core.in_memory.forecasts import forecast_until_settled, snapshot_of_newly_created_set
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
 from grove_core.plan.update_forecast import UpdateForecast
@@ -13,8 +15,6 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_of_newly_created_set
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, Json
 from tests.simulation.edit_agreement import drawn_edit, drawn_set, update_of_edit, with_other_uids
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.explain import explanation_of_forecast
 from grove_core.forecast_explanation import URGENCY_BY_VERDICT, EntryUrgency
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
+from grove_core.in_memory.update_forecasts import forecast_with_edit
 from grove_core.kernel.questions import BREACH, TERMINATION
 from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
@@ -20,8 +22,6 @@ from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
-from grove_shell.in_memory.update_forecasts import forecast_with_edit
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY

@@ -12,7 +12,11 @@ from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.edit_format import edit_as_json, edit_forecast_from_json
 from grove_core.document.plan_document import PlanDocument
-from grove_core.kernel.frozen import FrozenDict
+from grove_core.in_memory.edit_of_uncollected_kinds import edit_effects_on_uncollected_objects
+from grove_core.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
+from grove_core.in_memory.update_forecasts import forecast_with_edit
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.steps import Apply, Create, Delete
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import RemovedManifest, SetsOfSameName
@@ -22,10 +26,6 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.edit_of_uncollected_kinds import edit_effects_on_uncollected_objects
-from grove_shell.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.update_forecasts import forecast_with_edit
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.plan.ready_sets import ready_set, with_image
 from tests.property.workload.sets import Json
@@ -165,3 +165,17 @@ def test_what_a_manifest_leaves_open_reads_back() -> None:
         document = PlanDocument(rules=rules.name, as_of=start.now, not_collected=(), forecasts=(forecast,))
         written = json.loads(json.dumps(plan_document_as_json(document, decisions=True)))
         assert plan_document_from_json(written) == document
+
+
+@RULES
+def test_ed012_an_object_that_differs_before_the_edit_is_left_alone(rules: str) -> None:
+    """Only what the set lacks is created before the edit; the edit then writes what differs."""
+    chosen = rule_set(rules)
+    manifest = set_raw(clique_raw("a", 2, 2, autoScalingConfig=SCALED))
+    start = ready_set(manifest, chosen)
+    (scaler,) = (one for one in start.others if one.ref.kind == "HorizontalPodAutoscaler")
+    other = replace(scaler, spec=FrozenMap({**scaler.spec, "maxReplicas": 99}))
+    others = tuple(other if one is scaler else one for one in start.others)
+    edited = applied(replace(start, others=others, complete=start.complete - HIDDEN), with_image(manifest), chosen)
+    found = edit_effects_on_uncollected_objects(edited, start.root, chosen)
+    assert found == (UncollectedObjectCounts("HorizontalPodAutoscaler", 0, 1, 0),)

@@ -9,6 +9,8 @@ import pytest
 
 from grove_core.admit import manifest_with_defaults_of
 from grove_core.document.edit_format import edit_as_json, edit_forecast_from_json
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
+from grove_core.in_memory.update_forecasts import MOST_WORK, forecast_update_of_edit, snapshot_of_rolled_out_set
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.structs import replace
 from grove_core.plan.serving_parts import available_set_replicas, serving_parts
@@ -25,8 +27,6 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
-from grove_shell.in_memory.update_forecasts import MOST_WORK, forecast_update_of_edit, snapshot_of_rolled_out_set
 from tests.property.plan.ready_sets import drawn_update, ready_set, with_image, with_pods
 from tests.property.workload.sets import NOW
 from tests.simulation.edit_agreement import RULE_SETS, drawn_set, update_of_edit

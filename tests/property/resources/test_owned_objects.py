@@ -1,9 +1,9 @@
 """Which step creates a pod, and for which PodClique."""
 
+from grove_core.in_memory.forecasts import steps_of_coming_rounds
 from grove_core.kernel.steps import Create
 from grove_core.resources.owned_object import clique_of_new_pod
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_shell.in_memory.forecasts import steps_of_coming_rounds
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 

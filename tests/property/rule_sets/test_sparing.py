@@ -13,6 +13,7 @@ from grove_core.areas.gang_termination.verdicts import KEEPS, TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
 from grove_core.kernel.gang_terminations import GangTermination
 from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Ref
@@ -25,7 +26,6 @@ from grove_core.rule_sets.rules import SparingReason
 from grove_core.rule_sets.sparing import Spares
 from grove_core.testing import RandomCluster, cluster_of, storms
 from grove_core.testing.cluster_builder import START
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_storm, field_storms
 from tests.property.terminating_sets import ENDING

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from grove_core.areas.topology.judge import has_bound_pods, judge_topology
 from grove_core.areas.topology.rules import TopologyReason
 from grove_core.areas.topology.verdicts import TopologyResolution
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
@@ -30,7 +31,6 @@ from grove_core.resources.podgang import (
 )
 from grove_core.resources.topology_usage import topology_in_template
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.topology.sets_with_constraints import (
     HOST,
     LEVELS,

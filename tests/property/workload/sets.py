@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from grove_core.in_memory.forecasts import snapshot_of_newly_created_set
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import FrozenDict, thaw_json
 from grove_core.kernel.steps import Attempt, Create
 from grove_core.kernel.structs import replace
@@ -15,8 +17,6 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import snapshot_of_newly_created_set
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)

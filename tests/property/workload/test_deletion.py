@@ -5,6 +5,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import WorkloadReason
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step, StepStage
 from grove_core.kernel.structs import replace
@@ -18,8 +20,6 @@ from grove_core.resources.pod import pod_from_json
 from grove_core.resources.topology_usage import set_name_of_clique
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.cluster_index import index_cluster
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 

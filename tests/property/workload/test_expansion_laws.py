@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
+from grove_core.in_memory.forecasts import forecasts_of_snapshots, snapshot_of_newly_created_set
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create
 from grove_core.kernel.structs import replace
@@ -22,8 +24,6 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_from_js
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.expected_replicas import max_object_count_of_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots, snapshot_of_newly_created_set
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.resources.manifests import almost, outcome
 from tests.property.workload.created_pods import base_gang_of

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.in_memory.forecasts import forecast_until_settled
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, Json, freeze, frozen, thaw_json
 from grove_core.kernel.steps import Apply, Create, SetStatus
@@ -25,8 +27,6 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.quantities import parse_quantity
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.rule_set import DESIGN
-from grove_shell.in_memory.forecasts import forecast_until_settled
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.resources.manifests import any_json
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, at_rest, clique_raw, rounds_of, set_raw

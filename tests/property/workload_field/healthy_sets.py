@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import frozen_dict_of_tuples
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
@@ -13,7 +14,6 @@ from grove_core.resources.podcliqueset import PlannedSetChange, podcliqueset_fro
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]

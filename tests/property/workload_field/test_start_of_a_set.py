@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
+from grove_core.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.steps import Create
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
-from grove_shell.in_memory.forecasts import forecast_until_settled, forecasts_of_snapshots
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, applied
 from tests.property.workload_field.healthy_sets import healthy, raw_set
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import pytest
 
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, SetStatus
@@ -14,7 +15,6 @@ from grove_core.resources.pod import Pod
 from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 from tests.property.workload_field.healthy_sets import edited, healthy, played, raw_set, with_pods
 
 

@@ -13,6 +13,7 @@ from grove_core.areas.workload.field.upgrade_restart import (
 )
 from grove_core.areas.workload.template_hash import has_own_template_hash_form
 from grove_core.compare import compare_forecasts
+from grove_core.in_memory.forecasts import forecasts_of_snapshots
 from grove_core.kernel.frozen import FrozenMap, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.kernel.structs import replace
@@ -23,7 +24,6 @@ from grove_core.resources.podcliqueset import PlannedSetChange
 from grove_core.rule_sets.go_operator import BY_RELEASE, NEWEST
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecasts_of_snapshots
 from tests.property.workload_field.healthy_sets import edited, healthy, played, raw_set, with_pods
 from tests.property.workload_field.test_templates import by_go
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, build
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, build
 from grove_core.kernel.conditions import Condition, ConditionStatus, next_transition_time
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique

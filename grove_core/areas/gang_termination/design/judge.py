@@ -11,18 +11,14 @@ from typing import Final, assert_never
 from grove_core.areas.gang_termination.breach_delays import breach_delay_reasons, replica_fate_of_breaches
 from grove_core.areas.gang_termination.design.clique_judgement import judge_clique_breach
 from grove_core.areas.gang_termination.design.scaling_group_judgement import judge_scaling_group_breach
-from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.verdicts import (
+from grove_core.areas.gang_termination.design.verdicts import (
     CliqueJudgement,
     GroupJudgement,
-    Keep,
-    MinAvailableBreach,
-    ReplicaJudgement,
-    Terminate,
     TerminationJudgement,
-    Wait,
     build,
 )
+from grove_core.areas.gang_termination.rules import TerminationReason
+from grove_core.areas.gang_termination.verdicts import Keep, MinAvailableBreach, ReplicaJudgement, Terminate, Wait
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.naming_rules import scaling_group_name, standalone_clique_name

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, TerminationJudgement
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.run_time_scaling import (
     RunTimeScaledClique,
@@ -10,7 +11,7 @@ from grove_core.areas.gang_termination.run_time_scaling import (
     replicas_to_be_terminated,
     run_time_scaled_clique_findings,
 )
-from grove_core.areas.gang_termination.verdicts import CliqueJudgement, SetReplicaFates, TerminationJudgement
+from grove_core.areas.gang_termination.verdicts import SetReplicaFates
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.time_formats import short_duration_text

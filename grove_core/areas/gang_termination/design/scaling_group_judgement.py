@@ -13,12 +13,11 @@ from grove_core.areas.gang_termination.breach_delays import (
     replica_fate_of_breaches,
     scaling_group_fate,
 )
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, GroupJudgement
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.verdicts import (
-    CliqueJudgement,
     Delegate,
     GroupFate,
-    GroupJudgement,
     Keep,
     MinAvailableBreach,
     Suspend,

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_breach_reasons
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, GroupJudgement, TerminationJudgement
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.status_counts import (
     PodCounts,
@@ -13,12 +14,7 @@ from grove_core.areas.gang_termination.status_counts import (
     scaling_group_status_counts,
     status_if_changed,
 )
-from grove_core.areas.gang_termination.verdicts import (
-    CliqueJudgement,
-    GroupJudgement,
-    SetAvailability,
-    TerminationJudgement,
-)
+from grove_core.areas.gang_termination.verdicts import SetAvailability
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of, next_transition_time
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenDict

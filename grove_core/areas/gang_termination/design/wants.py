@@ -11,6 +11,7 @@ from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     scaling_group_replica_fate_reasons,
     whole_group_fate_reasons,
 )
+from grove_core.areas.gang_termination.design.verdicts import TerminationJudgement
 from grove_core.areas.gang_termination.design.wanted_statuses import (
     SetStatusCounts,
     status_counts_of_set,
@@ -27,7 +28,7 @@ from grove_core.areas.gang_termination.termination_result import (
     reasons_for_uncollected_kinds,
     unjudgeable_set_result,
 )
-from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, SetReplicaFates, TerminationJudgement
+from grove_core.areas.gang_termination.verdicts import GroupReplicaFates, SetReplicaFates
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.decisions import ExistingAndWantedCounts, Finding, SubjectHealth
 from grove_core.kernel.questions import AVAILABILITY, BREACH, SCHEDULED

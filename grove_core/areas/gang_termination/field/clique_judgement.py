@@ -3,25 +3,21 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.field.verdicts import GoOperatorCliqueJudgement, is_status_of_running_update
 from grove_core.areas.gang_termination.status_counts import PodCounts, count_clique_pods
-from grove_core.areas.gang_termination.verdicts import MinAvailableBreach
 from grove_core.kernel.conditions import (
     Condition,
     ConditionStatus,
     condition_of,
-    is_condition_true,
     next_transition_time,
 )
-from grove_core.kernel.decisions import SubjectHealth
-from grove_core.kernel.reasons import Fact, Reason
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_core.resources.scaling_group import GroupStatus
+from grove_core.resources.podclique import PodClique
 from grove_core.resources.status_comparison import breach_condition_of
 
 _GRACE: Final = timedelta(seconds=5)
@@ -52,101 +48,6 @@ CLIQUE_MESSAGES: Final = MappingProxyType(
     }
 )
 """Messages of the operator's conditions of a clique, by rule: a plan shows no change where it writes none (GT-019)."""
-
-
-class GoOperatorCliqueJudgement(NamedTuple):
-    """A clique with the status by which terminations are decided.
-
-    Attributes:
-        counts: of its pods; of a clique that is being deleted the stored ones.
-        left: scheduled pods minus crashed and unready ones; may be negative (GF-026).
-        breach, placed: its conditions `MinAvailableBreached` and `PodCliqueScheduled`; None where it has none (GF-021).
-        was_never_scheduled: whether it is breached and never was scheduled; the breach is not acted on (GF-040).
-        why, why_placed: the rules behind ``breach`` and ``placed``; both say if the conditions are stored ones.
-        is_stored: whether the conditions are the stored ones, and not found from its pods.
-    """
-
-    clique: PodClique
-    counts: PodCounts
-    left: int
-    breach: Condition | None
-    placed: Condition | None
-    why: GoOperatorReason
-    why_placed: GoOperatorReason
-    was_never_scheduled: bool = False
-    is_stored: bool = False
-
-    @property
-    def is_breached(self) -> bool:
-        """Whether its condition `MinAvailableBreached` is true."""
-        return is_condition_true(self.breach)
-
-    @property
-    def is_being_deleted(self) -> bool:
-        """Whether it is being deleted."""
-        return self.clique.deleting
-
-    @property
-    def is_scheduled(self) -> bool:
-        """Whether its condition `PodCliqueScheduled` is true."""
-        return is_condition_true(self.placed)
-
-    @property
-    def breach_reason(self) -> Reason:
-        """Return why it is (not) breached."""
-        return self.reason_for_rule(self.why)
-
-    @property
-    def has_enough_scheduled_pods(self) -> bool:
-        """Whether enough of its pods are scheduled."""
-        return self.counts.scheduled >= self.clique.min_available
-
-    @property
-    def condition_reasons(self) -> tuple[Reason, ...]:
-        """Return the reasons for its conditions; one where both have the same rule."""
-        return tuple(dict.fromkeys((self.breach_reason, self.reason_for_rule(self.why_placed))))
-
-    def reason_for_rule(self, why: GoOperatorReason) -> Reason:
-        """Return the reason of a rule about it."""
-        facts = self.rule_facts
-        return why.because(self.clique.ref, **{name: facts[name] for name in why.fact_names})
-
-    @property
-    def rule_facts(self) -> dict[str, Fact]:
-        """Return the facts of rules about it."""
-        left = max(self.left, 0)  # negative with crashed pods that are not scheduled (GF-026)
-        return {"scheduled": self.counts.scheduled, "needed": self.clique.min_available, "left": left}
-
-    def actionable_breach(self, delay: timedelta) -> MinAvailableBreach | None:
-        """Return its breach if it may be acted on (GF-050), else None."""
-        if self.breach is None or not self.is_breached or self.was_never_scheduled:
-            return None
-        return MinAvailableBreach(self.clique.ref, self.breach.last_transition_time, delay)
-
-    @property
-    def reasons_against_termination(self) -> tuple[Reason, ...]:
-        """Return why its breach is not acted on; nothing where it may be."""
-        ref = self.clique.ref
-        return (GoOperatorReason.NEVER_SCHEDULED.because(ref, name=ref.name),) if self.was_never_scheduled else ()
-
-    @property
-    def health(self) -> SubjectHealth:
-        """The health of the clique; its pods are not counted while an update runs (GF-024)."""
-        if self.is_stored or is_status_of_running_update(self.clique.status):
-            return SubjectHealth.NOT_JUDGED
-        is_healthy = self.has_enough_scheduled_pods and self.left >= self.clique.min_available
-        return SubjectHealth.HEALTHY if is_healthy else SubjectHealth.LACKING
-
-    @property
-    def placement_health(self) -> SubjectHealth:
-        """The health of the clique by its scheduled pods; too few of them are no verdict of their own."""
-        is_healthy = self.has_enough_scheduled_pods and not self.is_stored
-        return SubjectHealth.HEALTHY if is_healthy else SubjectHealth.NOT_JUDGED
-
-
-def is_status_of_running_update(status: CliqueStatus | GroupStatus) -> bool:
-    """Whether an update runs by the field that these releases read; an older name of it is ignored (GF-080)."""
-    return status.updating and not status.old_spelling
 
 
 def is_condition_past_creation_grace(condition: Condition, created_at: datetime | None) -> bool:

@@ -6,13 +6,14 @@ from itertools import chain
 from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.breach_delays import breach_delay_reasons
-from grove_core.areas.gang_termination.field.clique_judgement import (
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.field.verdicts import (
     GoOperatorCliqueJudgement,
+    GoOperatorGroupJudgement,
+    GoOperatorJudgement,
+    GoOperatorReplicaJudgement,
     is_status_of_running_update,
 )
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, GoOperatorReplicaJudgement
-from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaling_group_judgement import GoOperatorGroupJudgement
 from grove_core.areas.gang_termination.field.wanted_statuses import available_replicas_of_set
 from grove_core.areas.gang_termination.termination_findings import termination_finding
 from grove_core.areas.gang_termination.verdicts import (

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
+from grove_core.areas.gang_termination.field.verdicts import GoOperatorCliqueJudgement
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import FAILURES, Delete, SetStatus

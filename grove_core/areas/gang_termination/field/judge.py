@@ -4,25 +4,25 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 from grove_core.areas.gang_termination.breach_delays import replica_fate_of_breaches
 from grove_core.areas.gang_termination.field.clique_judgement import (
-    GoOperatorCliqueJudgement,
     judge_clique_from_pods,
     judge_clique_from_stored_status,
 )
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.incomplete_terminations import failed_terminations_in
-from grove_core.areas.gang_termination.field.scaling_group_judgement import (
+from grove_core.areas.gang_termination.field.scaling_group_judgement import judge_scaling_group_from_cliques
+from grove_core.areas.gang_termination.field.verdicts import (
+    GoOperatorCliqueJudgement,
     GoOperatorGroupJudgement,
-    judge_scaling_group_from_cliques,
+    GoOperatorJudgement,
+    GoOperatorReplicaJudgement,
 )
 from grove_core.areas.gang_termination.verdicts import (
     GroupReplicaFates,
     Keep,
-    MinAvailableBreach,
-    ReplicaFate,
     ReplicaJudgement,
     SetReplicaFates,
     Terminate,
@@ -35,34 +35,6 @@ from grove_core.snapshot.snapshot import Snapshot
 
 _MEMBER: Final = "pcsg-podclique"
 _KEEP: Final = Keep()
-
-
-class GoOperatorReplicaJudgement(NamedTuple):
-    """One replica of the set.
-
-    Attributes:
-        number: its index.
-        breaches: those of its constituents that may be acted on (GF-050).
-        absent: names of its standalone cliques that do not exist; then it is skipped (GF-070).
-        cliques, groups: its constituents that exist.
-        lingers: whether it is skipped while a due constituent of it is still being deleted (GF-090).
-    """
-
-    number: int
-    fate: ReplicaFate
-    breaches: tuple[MinAvailableBreach, ...]
-    absent: tuple[str, ...]
-    cliques: tuple[GoOperatorCliqueJudgement, ...]
-    groups: tuple[GoOperatorGroupJudgement, ...]
-    lingers: bool = False
-
-
-class GoOperatorJudgement(NamedTuple):
-    """The judgement of one set."""
-
-    cliques: tuple[GoOperatorCliqueJudgement, ...] = ()
-    groups: tuple[GoOperatorGroupJudgement, ...] = ()
-    replicas: tuple[GoOperatorReplicaJudgement, ...] = ()
 
 
 def judge_gang_termination_by_go_operator(

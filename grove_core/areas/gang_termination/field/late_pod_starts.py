@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaling_group_judgement import GoOperatorGroupJudgement
+from grove_core.areas.gang_termination.field.verdicts import (
+    GoOperatorCliqueJudgement,
+    GoOperatorGroupJudgement,
+    GoOperatorJudgement,
+)
 from grove_core.areas.gang_termination.verdicts import Delegate, MinAvailableBreach, Suspend, Terminate
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import LATE_START

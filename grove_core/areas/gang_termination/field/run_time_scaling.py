@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, replica_fates_by_go_operator
+from grove_core.areas.gang_termination.field.judge import replica_fates_by_go_operator
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.field.verdicts import GoOperatorJudgement
 from grove_core.areas.gang_termination.run_time_scaling import (
     RunTimeScaledClique,
     is_scaled_below_min_available,

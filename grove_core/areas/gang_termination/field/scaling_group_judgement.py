@@ -4,15 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from grove_core.areas.gang_termination.breach_delays import replica_fate_of_breaches, scaling_group_fate
-from grove_core.areas.gang_termination.field.clique_judgement import (
-    UPDATING,
-    GoOperatorCliqueJudgement,
-    is_condition_past_creation_grace,
-    is_status_of_running_update,
-)
+from grove_core.areas.gang_termination.field.clique_judgement import UPDATING, is_condition_past_creation_grace
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
 from grove_core.areas.gang_termination.field.incomplete_terminations import (
     CompleteGroupReplica,
@@ -21,6 +16,11 @@ from grove_core.areas.gang_termination.field.incomplete_terminations import (
     expected_members_by_replica,
 )
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
+from grove_core.areas.gang_termination.field.verdicts import (
+    GoOperatorCliqueJudgement,
+    GoOperatorGroupJudgement,
+    is_status_of_running_update,
+)
 from grove_core.areas.gang_termination.verdicts import Delegate, GroupFate, Keep, MinAvailableBreach, Suspend
 from grove_core.kernel.conditions import (
     Condition,
@@ -30,11 +30,8 @@ from grove_core.kernel.conditions import (
     next_transition_time,
 )
 from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples
-from grove_core.kernel.reasons import Fact, Reason
-from grove_core.kernel.refs import Ref
-from grove_core.kernel.time_formats import format_time, truncated_to_seconds
+from grove_core.kernel.time_formats import truncated_to_seconds
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
-from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.status_comparison import breach_condition_of
 
@@ -59,88 +56,6 @@ TERMINATION_MESSAGE: Final = (
     "this PCSG's PodCliques were deleted as part of the recycle"
 )
 """Message of the condition `GangTerminationInProgress` of a group (GF-075)."""
-
-
-class GoOperatorGroupJudgement(NamedTuple):
-    """A scaling group with the status by which terminations are decided, and the fates of its replicas.
-
-    Attributes:
-        members: its cliques, of any index and name, those being deleted too (GF-060).
-        scheduled, available: numbers of its whole replicas that are (GF-031).
-        unbreached: number of its whole replicas without a breached member (GF-031).
-        breach: its condition `MinAvailableBreached`; None where it has none.
-        why: the rule behind ``breach``.
-        guard: why its set does not act on its breach (GF-041, GF-051); None where it may, and where it has none.
-        flag: its condition `GangTerminationInProgress` (GF-051, GF-075): the stored one, or with
-            ``unwritten_flag_causes`` the one that is written.
-        acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
-        fate: for the group as a whole.
-        fates: replica index -> fate, for the replicas in ``acting``.
-        unwritten_flag_causes: causes of a termination whose flag was not written (GF-092); mostly none.
-    """
-
-    group: ScalingGroup
-    members: tuple[GoOperatorCliqueJudgement, ...]
-    scheduled: int
-    available: int
-    unbreached: int
-    breach: Condition | None
-    why: GoOperatorReason
-    flag: Condition | None
-    acting: FrozenDict[int, tuple[MinAvailableBreach, ...]]
-    fate: GroupFate
-    fates: FrozenDict[int, GroupFate]
-    guard: GoOperatorReason | None = None
-    unwritten_flag_causes: tuple[Ref, ...] = ()
-
-    @property
-    def is_breached(self) -> bool:
-        """Whether its condition `MinAvailableBreached` is true."""
-        return is_condition_true(self.breach)
-
-    @property
-    def breached_cliques(self) -> tuple[PodClique, ...]:
-        """Return its breached cliques that are not being deleted."""
-        return tuple(one.clique for one in self.members if one.is_breached and not one.clique.deleting)
-
-    @property
-    def unbreached_replica_count(self) -> int:
-        """Return the number of replicas without a breach that may be acted on; surplus replicas count too (GF-061)."""
-        return max(self.group.replicas - len(self.acting), 0)
-
-    @property
-    def has_termination_flag(self) -> bool:
-        """Whether its replica was terminated and it has not recovered since (GF-051)."""
-        return is_condition_true(self.flag)
-
-    @property
-    def is_being_deleted(self) -> bool:
-        """Whether it is being deleted."""
-        return self.group.deleting
-
-    @property
-    def reasons_against_termination(self) -> tuple[Reason, ...]:
-        """Return why its set does not act on its breach; nothing where it may."""
-        if self.guard is None:
-            return ()
-        ref = self.group.ref
-        since = {} if self.flag is None else {"since": format_time(self.flag.last_transition_time)}
-        facts = {"name": ref.name, **since}
-        return (self.guard.because(ref, **{name: facts[name] for name in self.guard.fact_names}),)
-
-    def actionable_breach(self, delay: timedelta) -> MinAvailableBreach | None:
-        """Return its breach if its set may act on it (GF-051), else None."""
-        if self.breach is None or not self.is_breached or self.guard is not None:
-            return None
-        return MinAvailableBreach(self.group.ref, self.breach.last_transition_time, delay)
-
-    @property
-    def breach_reason(self) -> Reason:
-        """Return why it is (not) breached."""
-        left = max(self.unbreached, 0)  # scheduled minus breached ones may be negative (GF-105)
-        facts: dict[str, Fact] = {"left": left, "scheduled": self.scheduled, "needed": self.group.min_available}
-        facts["replicas"] = self.group.replicas
-        return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.fact_names})
 
 
 def judge_scaling_group_from_cliques(

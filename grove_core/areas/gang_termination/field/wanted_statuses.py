@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from grove_core.areas.gang_termination.field.clique_judgement import GoOperatorCliqueJudgement
 from grove_core.areas.gang_termination.field.go_operator_rule_generations import GoOperatorRuleGeneration
-from grove_core.areas.gang_termination.field.judge import GoOperatorJudgement, GoOperatorReplicaJudgement
 from grove_core.areas.gang_termination.field.rules import GoOperatorReason
-from grove_core.areas.gang_termination.field.scaling_group_judgement import (
+from grove_core.areas.gang_termination.field.scaling_group_judgement import set_replica_terminated_condition
+from grove_core.areas.gang_termination.field.verdicts import (
+    GoOperatorCliqueJudgement,
     GoOperatorGroupJudgement,
-    set_replica_terminated_condition,
+    GoOperatorJudgement,
+    GoOperatorReplicaJudgement,
 )
 from grove_core.areas.gang_termination.status_counts import scaling_group_status_counts, status_if_changed
 from grove_core.areas.gang_termination.verdicts import SetAvailability

@@ -4,11 +4,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from grove_core.areas.mnnvl.rules import MnnvlReason
-from grove_core.areas.mnnvl.verdicts import (
+from grove_core.areas.mnnvl.design.verdicts import (
     BlockedComputeDomain,
     ComputeDomainNameTaken,
-    ComputeDomainsOfNewParts,
     FailedComputeDomainCreation,
     MissingComputeDomain,
     MnnvlJudgement,
@@ -18,6 +16,8 @@ from grove_core.areas.mnnvl.verdicts import (
     UnchangedComputeDomain,
     WithheldComputeDomain,
 )
+from grove_core.areas.mnnvl.rules import MnnvlReason
+from grove_core.areas.mnnvl.verdicts import ComputeDomainsOfNewParts
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import assert_never
 
 from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica
-from grove_core.areas.mnnvl.rules import MnnvlReason
-from grove_core.areas.mnnvl.verdicts import (
+from grove_core.areas.mnnvl.design.verdicts import (
     BlockedComputeDomain,
     ComputeDomainNameTaken,
     FailedComputeDomainCreation,
@@ -18,6 +17,7 @@ from grove_core.areas.mnnvl.verdicts import (
     UnchangedComputeDomain,
     WithheldComputeDomain,
 )
+from grove_core.areas.mnnvl.rules import MnnvlReason
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus, condition_of, next_transition_time
 from grove_core.kernel.decisions import AreaResult, Finding
 from grove_core.kernel.frozen import FrozenMap

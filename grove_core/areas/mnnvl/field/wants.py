@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from grove_core.areas.mnnvl.field.judge import (
-    DOMAIN_COMPONENT,
+from grove_core.areas.mnnvl.field.judge import DOMAIN_COMPONENT
+from grove_core.areas.mnnvl.field.verdicts import (
     MnnvlDomainsJudgement,
     NeededDomain,
     NeededDomainState,

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from grove_core.areas.topology.verdicts import WithheldGangs, topology_constraints_of_gang
-from grove_core.areas.workload.design.judge import JudgedSetParts
 from grove_core.areas.workload.design.pod_creation import CliquePods, GangPods, ReplicaPods
+from grove_core.areas.workload.design.verdicts import JudgedSetParts
 from grove_core.areas.workload.object_wants import SetObject, repeated_names
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (

@@ -8,9 +8,10 @@ from grove_core.areas.workload.design.deletions import (
     surplus_replica_deletions,
     unexpected_object_deletions,
 )
-from grove_core.areas.workload.design.judge import JudgedSetParts, WorkloadJudgement, judge_workload
+from grove_core.areas.workload.design.judge import judge_workload
 from grove_core.areas.workload.design.set_objects import ExpectedSetObjects
 from grove_core.areas.workload.design.statuses import statuses_to_write
+from grove_core.areas.workload.design.verdicts import JudgedSetParts, WorkloadJudgement
 from grove_core.areas.workload.object_wants import wants_for_objects
 from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
 from grove_core.areas.workload.rules import WorkloadReason

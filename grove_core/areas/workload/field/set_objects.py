@@ -5,7 +5,6 @@ from functools import partial
 
 from grove_core.areas.topology.verdicts import topology_constraints_of_gang
 from grove_core.areas.workload.field.gangs import pod_references_of_gang
-from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.objects.podcliques_and_groups import (
     podclique_changes_by_go_operator,
     podclique_manifest_by_go_operator,
@@ -33,6 +32,7 @@ from grove_core.areas.workload.field.pods import (
 )
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.service_account_token_wait import RETRY
+from grove_core.areas.workload.field.verdicts import GoOperatorSetParts
 from grove_core.areas.workload.object_wants import SetObject, repeated_names
 from grove_core.areas.workload.objects.lazy_manifests import LazyManifest
 from grove_core.areas.workload.objects.services_rbac_and_claims import replica_service_spec

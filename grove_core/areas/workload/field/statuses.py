@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from grove_core.areas.workload.field.clique_update import CliqueUpdateStep
-from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import GroupUpdateStep, is_clique_updated
+from grove_core.areas.workload.field.verdicts import GoOperatorSetParts
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import StatusToWrite

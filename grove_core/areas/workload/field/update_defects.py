@@ -3,9 +3,9 @@
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from grove_core.areas.workload.field.clique_update import state_of_unready_pod
-from grove_core.areas.workload.field.judge import GoOperatorSetParts
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.scaling_group_update import state_if_clique_not_serving
+from grove_core.areas.workload.field.verdicts import GoOperatorSetParts
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.questions import DEFECT

@@ -12,16 +12,13 @@ from grove_core.areas.workload.field.deletions import (
 )
 from grove_core.areas.workload.field.gangs import gang_statuses_by_go_operator
 from grove_core.areas.workload.field.gates import removals_of_every_gate
-from grove_core.areas.workload.field.judge import (
-    GoOperatorSetParts,
-    GoOperatorWorkloadJudgement,
-    judge_workload_by_go_operator,
-)
+from grove_core.areas.workload.field.judge import judge_workload_by_go_operator
 from grove_core.areas.workload.field.releases import WorkloadBehaviourOfRelease
 from grove_core.areas.workload.field.rules import GoOperatorWorkloadReason
 from grove_core.areas.workload.field.set_objects import GoOperatorSetObjects
 from grove_core.areas.workload.field.statuses import statuses_by_go_operator
 from grove_core.areas.workload.field.update_defects import update_defect_findings
+from grove_core.areas.workload.field.verdicts import GoOperatorSetParts, GoOperatorWorkloadJudgement
 from grove_core.areas.workload.object_wants import wants_for_objects
 from grove_core.areas.workload.pods.scheduling_gates import scheduling_gate_findings, scheduling_gate_removals
 from grove_core.areas.workload.rules import WorkloadReason

@@ -3,10 +3,11 @@
 Also the pods that an update restarts after the last stage of its forecast (ED-006, ED-013).
 """
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from grove_core.in_memory.forecasts import forecast_until_settled
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
@@ -20,8 +21,6 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset_spec import ON_DELETE
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _NODE: Final = "(a node)"
 _FIXED_WORK: Final = 20
@@ -35,7 +34,8 @@ class _Deletion(NamedTuple):
     because: Reason | None
 
 
-_UNKNOWN: Final = _Deletion(sys.maxsize, is_termination=False, because=None)
+_AFTER_ALL: Final = 2**63 - 1
+_UNKNOWN: Final = _Deletion(_AFTER_ALL, is_termination=False, because=None)
 
 
 def stages_of_update(

@@ -12,6 +12,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, assert_never
 
+from grove_core.in_memory.garbage_collection import FOREGROUND, GarbageCollectedStore, StoredObject
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.kernel.refs import Ref, placeholder_uid
@@ -43,7 +44,6 @@ from grove_core.resources.podclique import PodClique, podclique_from_json
 from grove_core.resources.podgang import PodGang, podgang_from_json
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_from_json
 from grove_core.snapshot.snapshot import Snapshot, pods_may_belong_to_set
-from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollectedStore, StoredObject
 
 _NO_NEW_FINALIZERS: Final = "no new finalizers can be added if the object is being deleted"
 _CreatedObject: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | OwnedObject | ComputeDomain | ClusterTopology

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from grove_core.in_memory.forecasts import forecast_until_settled
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.frozen import FrozenMap, object_under_key
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -16,8 +18,6 @@ from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.naming_rules import rbac_role_name
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,21 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from grove_core.in_memory.forecasts import (
+    snapshot_of_newly_created_set,
+    snapshot_with_set_as_stored,
+)
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
+from grove_core.in_memory.update_stages import (
+    created_slots,
+    pod_uids,
+    pods_left_to_restart,
+    pods_restarted_by_stopped_update,
+    stages_of_update,
+    stages_with_restarts_counted,
+    update_stage_from_rounds,
+    update_stage_work,
+)
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
@@ -27,21 +42,6 @@ from grove_core.resources.pod import FINISHED_PHASES, Pod, active_pods
 from grove_core.resources.podcliqueset import PlannedSetChange, PodCliqueSet
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot, uncollected_part_kinds
-from grove_shell.in_memory.forecasts import (
-    snapshot_of_newly_created_set,
-    snapshot_with_set_as_stored,
-)
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
-from grove_shell.in_memory.update_stages import (
-    created_slots,
-    pod_uids,
-    pods_left_to_restart,
-    pods_restarted_by_stopped_update,
-    stages_of_update,
-    stages_with_restarts_counted,
-    update_stage_from_rounds,
-    update_stage_work,
-)
 
 MOST_WORK: Final = 250_000
 """Rounds, each times the pods of the set plus 20, after which a forecast of an update ends (ED-006)."""

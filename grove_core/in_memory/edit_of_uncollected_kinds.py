@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+from grove_core.in_memory.forecasts import forecast_until_settled, snapshot_with_set_as_stored
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.decisions import AreaResult
 from grove_core.kernel.steps import Apply, Create, Delete, Step
 from grove_core.kernel.structs import replace
@@ -16,8 +18,6 @@ from grove_core.resources.podcliqueset_spec import SetSpec
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.expected_replicas import expected_set_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.forecasts import forecast_until_settled, snapshot_with_set_as_stored
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _TOUCHED: Final = frozenset({"HorizontalPodAutoscaler", CLAIM_KIND, "Service"})
 """The kinds that edits touch and that a set can be planned without; RBAC objects depend on its name alone."""

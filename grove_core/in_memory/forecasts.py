@@ -5,8 +5,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from grove_core.areas.gang_termination.leaving_pods import leaving_pods
-from grove_core.areas.gang_termination.termination_findings import averted_termination_findings
+from grove_core.areas.gang_termination.forecast_leaving_pods import leaving_pods
+from grove_core.areas.gang_termination.forecast_terminations import averted_termination_findings
+from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.steps import Attempt, Step
@@ -32,7 +33,6 @@ from grove_core.rule_sets.rule_set import DESIGN, RuleSet
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.own_writes import standing_refusals_after_round
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.in_memory.in_memory_cluster import InMemoryCluster
 
 _FEW: Final = 20
 NO_NODES: Final[NodesByName] = MappingProxyType({})

@@ -1,0 +1,1 @@
+"""An API server in memory, for forecasts, simulations and tests; and the forecasts."""

@@ -1,1 +1,0 @@
-"""An API server in memory, for forecasts, simulations and tests."""

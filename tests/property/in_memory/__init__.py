@@ -1,0 +1,1 @@
+"""Laws of the cluster in memory."""
