@@ -104,7 +104,7 @@ class FollowedUpdateForecast(NamedTuple):
     """The forecast of an update, and the pods that restart after its last stage."""
 
     forecast: UpdateForecast
-    unreached: Sequence[Pod]
+    unreached: tuple[Pod, ...]
 
     @property
     def restarted(self) -> dict[Ref, PodWithGpus]:
@@ -172,7 +172,7 @@ def forecast_update_of_edit(
         unreached=PodsAndGpus.of_pods(unreached),
         is_cut=is_cut,
     )
-    return FollowedUpdateForecast(found, unreached)
+    return FollowedUpdateForecast(found, tuple(unreached))
 
 
 def snapshot_of_rolled_out_set(given: Snapshot, rules: RuleSet) -> Snapshot:
