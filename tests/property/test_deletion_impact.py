@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenMap, freeze, frozen_dict_of_tuples
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze, frozen_dict_of_tuples
 from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.kernel.structs import replace
 from grove_core.plan.deletion_impact import DeletionImpacts
@@ -19,7 +19,8 @@ from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.pod_spec_gpus import gpu_count_of_pod_spec
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.testing import RandomCluster, clusters
+from grove_core.testing import RandomCluster, cluster_of, clusters
+from tests.property.terminating_sets import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, clique_raw, set_raw
 
@@ -173,3 +174,10 @@ def test_pl019_an_ended_pod_holds_none_and_one_of_an_older_template_what_it_has(
     assert seen is not None
     clique = life.clique("llm-0-w").ref
     assert DeletionImpacts(seen, {clique}).impact_of_deleting(clique) == DeletionImpact(pods=3, ready=1, gpus=4)
+
+
+def test_pl019_a_clique_that_has_no_pods_takes_none_along() -> None:
+    snapshot = replace(cluster_of(ENDING).snapshot, pods_of=FrozenDict())
+    deleted = {clique.ref for clique in snapshot.cliques} | {group.ref for group in snapshot.groups}
+    assert deleted
+    assert {DeletionImpacts(snapshot, deleted).impact_of_deleting(ref) for ref in deleted} == {DeletionImpact()}

@@ -11,7 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step, StepStage
 from grove_core.rule_sets.rule_set import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.plan.test_survivors import BECAUSE
+from tests.property.plan.test_broken_laws import BECAUSE
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 

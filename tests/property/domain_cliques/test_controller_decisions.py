@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
+from grove_core.areas.domain_cliques.wants import daemon_entries_without_fabric
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Apply as ApplyStep
 from grove_core.kernel.structs import replace
@@ -180,3 +182,10 @@ def test_dc086_kept_entries_are_unchanged() -> None:
     plan = planned(domain(), [domain_clique_from_json(raw)], [pod("n2", "10.0.0.2")])
     (step,) = [step for step in plan.steps if step.target.kind == "ComputeDomainClique"]
     assert thaw_json(step.action.fields) == {"daemons": [raw["daemons"][1]]}
+
+
+def test_dc062_nodes_without_fabric_are_sorted() -> None:
+    pods = [pod(node, f"10.0.0.{node[1:]}", node, clique="") for node in ("n3", "n1", "n2")]
+    snapshot = compute_domain_snapshot_of(domain(), [], pods, pods_version=100, now=NOW)
+    assert [one.node for one in daemon_entries_without_fabric(snapshot)] == ["n1", "n2", "n3"]
+    assert daemon_entries_without_fabric(replace(snapshot, pods=())) == ()

@@ -189,3 +189,8 @@ def test_dc010_every_problem_of_an_object_is_reported(project: Any, raw: Json) -
     with pytest.raises(MalformedObject) as fault:
         project(raw)
     assert len(fault.value.problems) >= 2
+
+
+def test_cl005_problem_lists_all_protocols() -> None:
+    (problem,) = registration_protocol_problems("paxos", 18)
+    assert problem.expected == "one of rmw, ssa, sharded, sharded-rmw"

@@ -211,3 +211,52 @@ class TestGT103:
             (f"{CLIQUES}[0].spec.replicas", GangTerminationDenial.MALFORMED),
             (f"{GROUPS}[0].minAvailable", GangTerminationDenial.IMMUTABLE),
         ]
+
+
+@pytest.mark.parametrize(
+    ("place", "names", "old", "path", "rule", "got"),
+    [
+        (
+            0,
+            ["leader", "router"],
+            True,
+            f"{GROUPS}[0].cliqueNames",
+            GangTerminationDenial.IMMUTABLE,
+            '"leader, router"',
+        ),
+        (1, ["worker"], False, f"{GROUPS}[1].cliqueNames[0]", GangTerminationDenial.CLIQUE_IN_TWO_GROUPS, '"worker"'),
+    ],
+    ids=["changed", "of two groups"],
+)
+def test_gt101_gt098_an_objection_shows_the_names_that_it_is_about(
+    place: int, names: list[str], old: bool, path: str, rule: GangTerminationDenial, got: str
+) -> None:
+    cliques = [clique_template(name) for name in ("leader", "worker", "router")]
+    groups = [group_template("pool", "leader", "worker"), group_template("spare")]
+    before = clique_set(cliques=cliques, podCliqueScalingGroups=groups)
+    after = changed(("spec", "template", "podCliqueScalingGroups", place, "cliqueNames"), names, before)
+    verdict = admit(after, before if old else None).verdict
+    assert isinstance(verdict, Deny)
+    assert [(one.path, one.reason.rule, one.got) for one in verdict.objections] == [(path, rule, got)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "got", "was"),
+    [
+        (["pool", "spare"], ["pool"], '"pool"', "pool, spare"),
+        (["pool"], [], '"none"', "pool"),
+        ([], ["spare", "pool"], '"pool, spare"', "none"),
+    ],
+)
+def test_gt101_an_objection_names_the_groups_of_before_and_after(
+    before: list[str], after: list[str], got: str, was: str
+) -> None:
+    def set_with(names: list[str]) -> dict[str, object]:
+        groups = [group_template(name) for name in names]
+        return clique_set(cliques=[clique_template("leader")], podCliqueScalingGroups=groups)
+
+    verdict = admit(set_with(after), set_with(before)).verdict
+    assert isinstance(verdict, Deny)
+    (found,) = (one for one in verdict.objections if one.path == GROUPS)
+    assert (found.got, dict(found.reason.facts)["before"]) == (got, was)
+    assert found.reason.subject.kind == "PodCliqueSet"

@@ -17,6 +17,7 @@ from grove_core.kernel import reasons
 from grove_core.kernel.admission import Admit
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
@@ -35,7 +36,7 @@ from grove_core.testing.cluster_builder import START
 from grove_core.testing.invariants.reference_verdicts import verdicts_required_by_specification
 from tests.property.strategies.worlds import deleted, with_namesake
 from tests.property.workload.life import Life
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
 class TestOracle:
@@ -363,3 +364,12 @@ def test_gt026_a_member_without_a_replica_index_has_that_of_its_group(generated:
         replace(clique, replica_index=-1) if clique.group_replica_index >= 0 else clique for clique in generated.cliques
     )
     assert replace(generated, cliques=silent).snapshot == generated.snapshot
+
+
+def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:
+    """Return a group that a user scaled to zero, with a status to be written."""
+    seen = at_rest(applied(set_raw(clique_raw("a"))))
+    (clique,) = seen.cliques
+    empty = replace(seen, cliques=(replace(clique, replicas=0, min_available=0),), pods_of=FrozenDict())
+    (judged,) = judge_gang_termination_by_design(empty).cliques
+    assert judged.breach is ConditionStatus.FALSE

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
 from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_termination_delay
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.areas.gang_termination.verdicts import Terminate
+from grove_core.areas.gang_termination.termination_deletions import (
+    TerminationsOfSet,
+    replica_termination,
+    terminated_clique_deletions,
+)
+from grove_core.areas.gang_termination.verdicts import MinAvailableBreach, Terminate
 from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.conditions import Condition, ConditionStatus, condition_of
+from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.gang_terminations import GangTermination, GangTerminationReasons, TerminationBasis
 from grove_core.kernel.steps import AttemptOutcome, Delete, StepStage
 from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
@@ -28,7 +35,7 @@ from grove_core.testing import (
 )
 from tests.property.strategies.worlds import deleted, is_termination
 from tests.property.workload.life import Life
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 TWO_GANGS = bytes({0: 1, 6: 1, 7: 1, 31: 3, 33: 15, 41: 1}.get(place, 0) for place in range(42))
 """Drawn numbers of a set in which the delay of a second gang of the same PodClique ends hours after the first."""
@@ -296,3 +303,26 @@ def test_gt030_a_group_that_the_template_forgot_has_the_delay_of_the_set() -> No
     for group in generated.groups:
         forgotten = replace(group, ref=replace(group.ref, name="llm-0-forgotten"))
         assert scaling_group_termination_delay(generated.root, forgotten) == generated.root.spec.template.delay
+
+
+def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
+    seen = at_rest(applied(set_raw(clique_raw("a", 1), clique_raw("b", 1), replicas=2)))
+    first, *_ = seen.cliques
+    cause = MinAvailableBreach(first.ref, NOW, timedelta(hours=1))
+    end = replica_termination(TerminationReason.DELAY_EXPIRED, [cause], seen.root, {first.ref: first}, {})
+    assert (end.rests_on, end.last) == (((first.ref, first.guard),), frozenset({first.uid}))
+    words = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
+    found = list(
+        terminated_clique_deletions(
+            seen.root.ref, seen.cliques, TerminationsOfSet(FrozenDict({0: end}), FrozenDict()), words
+        )
+    )
+    assert {one.target.name: one.termination is not None and one.termination.is_cause for one in found} == {
+        clique.ref.name: clique is first for clique in seen.cliques if clique.replica_index == 0
+    }
+    assert all(one.because[1] == end.because for one in found)
+    for one in found:
+        reasons, over = GangTerminationReasons(*one.because), NOW + timedelta(hours=1)
+        gang = GangTermination(seen.root.ref.at_replica(0), first.ref, over, reasons)
+        assert one.termination is not None
+        assert one.termination.basis == TerminationBasis(end.rests_on, (gang,))

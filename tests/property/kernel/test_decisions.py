@@ -64,3 +64,8 @@ class TestErrors:
     def test_a_problem_of_the_whole_object_has_no_path(self) -> None:
         assert str(ObjectProblem(path="", expected="an object", got="5")) == "expected an object, got 5"
         assert str(ObjectProblem(path="a.b", expected="an object", got="5")) == "a.b: expected an object, got 5"
+
+
+def test_pl003_a_verdict_without_a_reason_is_named() -> None:
+    with pytest.raises(BrokenInvariant, match=r"^PL-003: verdict 'yes' without a reason$"):
+        Decision("yes", ())

@@ -4,14 +4,26 @@ import copy
 import json
 import pickle
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.kernel.frozen import FrozenMap, Json, canonical_json, freeze, is_same_json, thaw_json
+from grove_core.kernel.frozen import (
+    FrozenMap,
+    Json,
+    canonical_json,
+    freeze,
+    frozen,
+    is_same_json,
+    object_under_key,
+    thaw_json,
+)
 from tests.property.resources.manifests import any_json
+
+EMPTY: Final = FrozenMap({})
 
 ALIKE_BUT_DIFFERENT: Final = (
     (True, 1),
@@ -180,3 +192,38 @@ def test_what_is_not_json_is_refused(alien: object) -> None:
 @given(st.dictionaries(st.integers(), st.booleans()))
 def test_keys_become_text(value: dict[int, bool]) -> None:
     assert thaw_json(freeze(value)) == {str(key): item for key, item in value.items()}
+
+
+class TestFrozen:
+    """A view over what a reader made is as frozen as a copy of it, and its faults name the culprit."""
+
+    RAW: Final = MappingProxyType({"map": {"list": [{"deep": [1]}, "text"]}, "list": [{"deep": 2}, [3]], "text": "t"})
+
+    def test_what_is_seen_through_a_view_is_frozen_all_the_way(self) -> None:
+        view = FrozenMap.view_of(self.RAW)
+        assert view["map"] == FrozenMap({"list": (FrozenMap({"deep": (1,)}), "text")})
+        assert isinstance(view["map"], FrozenMap)
+        assert view["list"] == (FrozenMap({"deep": 2}), (3,))
+        assert view["text"] == "t"
+        assert view.raw is self.RAW
+
+    def test_one_text_whatever_kind_of_mapping_is_looked_at(self) -> None:
+        assert canonical_json(FrozenMap.view_of(self.RAW)) == canonical_json(frozen(self.RAW))
+        assert FrozenMap.view_of(self.RAW) == frozen(self.RAW)
+
+    def test_different_json_rarely_has_one_hash(self) -> None:
+        assert len({hash(FrozenMap({"replicas": number})) for number in range(100)}) > 90
+
+    def test_faults_name_the_culprit(self) -> None:
+        with pytest.raises(TypeError, match=r"^set$"):
+            freeze({1})
+        with pytest.raises(TypeError, match=r"^set$"):
+            canonical_json({1})
+        for name in ("raw", "_items"):
+            with pytest.raises(AttributeError, match=f"^{name}$"):
+                delattr(EMPTY, name)
+
+    def test_a_part_is_an_object_or_empty(self) -> None:
+        whole = frozen({"spec": {"replicas": 1}, "kind": "Pod"})
+        assert object_under_key(whole, "spec") == FrozenMap({"replicas": 1})
+        assert object_under_key(whole, "kind") == object_under_key(whole, "status") == EMPTY

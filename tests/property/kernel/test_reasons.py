@@ -12,6 +12,7 @@ import pytest
 from grove_core.areas.domain_cliques import rules as domain_cliques
 from grove_core.areas.gang_termination import rules as termination
 from grove_core.areas.gang_termination.field import rules as field
+from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl.field import rules as mnnvl_field
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
@@ -187,3 +188,15 @@ class TestEveryRule:
     def test_every_code_is_a_reason_that_the_api_takes(self, rule: Rule) -> None:
         assert re.fullmatch(r"[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?", rule.code)
         assert re.fullmatch(r"[A-Z]{2}-\d{3}", rule.requirement)
+
+
+def test_pl003_facts_that_do_not_fit_are_named() -> None:
+    with pytest.raises(BrokenInvariant, match=r"^PL-003: SET_BEING_DELETED needs \[\], got \['name'\]$"):
+        TerminationReason.SET_BEING_DELETED.because(SUBJECT, name="llm")
+
+
+def test_pl003_a_clause_knows_the_facts_of_its_sentence() -> None:
+    clause = RuleSentence("GT-000", "{ready} of {needed} ready {{sic}}")
+    assert (clause.requirement, clause.sentence, clause.code) == ("GT-000", "{ready} of {needed} ready {{sic}}", "")
+    assert clause.facts == {"ready", "needed"}
+    assert RuleSentence("GT-000", "no facts", code="Other").code == "Other"

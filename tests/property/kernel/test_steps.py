@@ -9,19 +9,28 @@ from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
+    Action,
     Attempt,
     AttemptOutcome,
+    Create,
     Delete,
     DeletionImpact,
     DropFinalizer,
+    Ensure,
     SetStatus,
     Step,
     StepStage,
+    must_follow_status_write,
+    must_precede_creations,
     removes_set_finalizer,
     termination_causes,
     total_deletion_impact,
 )
 from tests.property.termination_bases import basis_of
+
+GROUP: Final = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-g")
+POD: Final = Ref("v1", "Pod", "ml", "llm-0-a-x")
+EMPTY: Final = FrozenMap({})
 
 GUARD: Final = Guard("uid", "7")
 ONE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
@@ -98,3 +107,25 @@ def test_only_a_set_without_its_finalizer_takes_its_parts_along(
 ) -> None:
     step = Step(StepStage.CLEANUP, Ref("grove.io/v1alpha1", kind, "ml", "llm"), action, BECAUSE)
     assert removes_set_finalizer(step) is expected
+
+
+def test_pl019_tolls_add_up() -> None:
+    assert DeletionImpact(1, 2, 4) + DeletionImpact(8, 16, 32) == DeletionImpact(9, 18, 36)
+
+
+def step(action: Action, stage: StepStage, target: Ref = ONE) -> Step:
+    return Step(stage, target, action, BECAUSE)
+
+
+def test_pl021_only_a_status_on_which_others_rest_is_reported_first() -> None:
+    written = SetStatus(EMPTY, GUARD)
+    assert must_precede_creations(step(written, StepStage.FOUNDATION))
+    assert not must_precede_creations(step(written, StepStage.STATUS))
+    assert not must_precede_creations(step(Ensure(EMPTY), StepStage.FOUNDATION))
+
+
+def test_pl021_cliques_and_groups_that_are_made_wait_for_what_is_reported() -> None:
+    made = Create(EMPTY)
+    assert all(must_follow_status_write(step(made, StepStage.WORKLOAD, target)) for target in (ONE, GROUP))
+    assert not must_follow_status_write(step(made, StepStage.WORKLOAD, POD))
+    assert not must_follow_status_write(step(SetStatus(EMPTY, GUARD), StepStage.STATUS))

@@ -1,5 +1,7 @@
 """Moments are read and written as Kubernetes does it: RFC 3339, in UTC."""
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
@@ -114,3 +116,17 @@ def test_gt019_cutting_to_the_second_goes_back_by_less_than_one(moment: datetime
     assert cut.microsecond == 0
     assert timedelta() <= moment - cut < timedelta(seconds=1)
     assert truncated_to_seconds(cut) == cut
+
+
+@pytest.fixture
+def far_from_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "XYZ-5")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("far_from_greenwich")
+def test_a_moment_is_written_in_utc_wherever_the_program_runs() -> None:
+    assert format_time(datetime(2026, 11, 20, 9, 0, tzinfo=UTC)) == "2026-11-20T09:00:00Z"

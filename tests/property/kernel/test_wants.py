@@ -1,14 +1,14 @@
 """The wishes of several areas are joined, never weighed against each other."""
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.rules import TerminationReason
-from grove_core.kernel.conditions import Condition, ConditionStatus
+from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
@@ -24,6 +24,11 @@ from grove_core.kernel.wants import (
     Want,
     Withheld,
 )
+
+CLIQUE: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
+BECAUSE: Final = (TerminationReason.SET_BEING_DELETED.because(CLIQUE),)
+OTHERWISE: Final = (TerminationReason.NOTHING_BREACHED.because(CLIQUE),)
+EMPTY: Final = FrozenMap({})
 
 GUARD: Final = Guard("uid", "7")
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -171,3 +176,42 @@ class TestPL013:
         assert DesiredChanges.union_of_areas([part, DesiredChanges(withheld=(withheld(1),))]) == DesiredChanges(
             (wants_for(1)[0],), (withheld(1), withheld(1))
         )
+
+
+@pytest.mark.req("PL-013")
+class TestWantsOfOneObject:
+    @staticmethod
+    def status(fields: dict[str, Any], *, first: bool = False, other: bool = False) -> StatusToWrite:
+        return StatusToWrite(CLIQUE, GUARD, FrozenMap(fields), OTHERWISE if other else BECAUSE, is_foundation=first)
+
+    @pytest.mark.req("PL-021")
+    @pytest.mark.parametrize("early", [(False, False), (True, False), (False, True), (True, True)])
+    def test_a_joined_status_keeps_all_but_its_fields(self, early: tuple[bool, bool]) -> None:
+        one = self.status({"replicas": 1}, first=early[0])
+        two = self.status({"updated": 1}, first=early[1], other=True)
+        joined = DesiredChanges.union_of_areas([DesiredChanges((one,)), DesiredChanges((two,))]).wants
+        fields = FrozenMap({"replicas": 1, "updated": 1})
+        assert joined == (StatusToWrite(CLIQUE, GUARD, fields, (*BECAUSE, *OTHERWISE), is_foundation=any(early)),)
+
+    def test_conditions_to_take_away_are_added_up(self) -> None:
+        one = self.status({"a": 1, REMOVED: ("Ready",)})
+        two = self.status({"b": 1, REMOVED: ("Placed",)}, other=True)
+        (joined,) = DesiredChanges.union_of_areas([DesiredChanges((one,)), DesiredChanges((two,))]).wants
+        assert isinstance(joined, StatusToWrite)
+        assert joined.fields == FrozenMap({"a": 1, "b": 1, REMOVED: ("Ready", "Placed")})
+
+    @pytest.mark.parametrize("key", ["conditions", REMOVED])
+    def test_what_is_no_list_is_no_list_of_conditions(self, key: str) -> None:
+        odd: dict[str, Any] = {key: 5}
+        (joined,) = DesiredChanges.union_of_areas(
+            [DesiredChanges((self.status(odd),)), DesiredChanges((self.status({"b": 1}),))]
+        ).wants
+        assert isinstance(joined, StatusToWrite)
+        assert joined.fields == FrozenMap({**odd, "b": 1})
+
+    def test_the_fault_names_the_object_and_both_wants(self) -> None:
+        one, other = ObjectToCreate(CLIQUE, EMPTY, BECAUSE), FieldsToApply(CLIQUE, GUARD, EMPTY, BECAUSE)
+        with pytest.raises(
+            BrokenInvariant, match=r"^PL-013: two wants for Ref\(.*: ObjectToCreate\(.* and FieldsToApply\("
+        ):
+            DesiredChanges.union_of_areas([DesiredChanges((one,)), DesiredChanges((other,))])

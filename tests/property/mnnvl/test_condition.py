@@ -107,3 +107,9 @@ def test_mn012_the_error_is_that_of_the_first_replica(
     found = judge_mnnvl(replace(seen, root=root, attempts=attempts)).failure
     assert found is not None
     assert found.error == error
+
+
+def test_mn012_the_replicas_that_failed_are_named() -> None:
+    seen = set_in_state("none", "nothing", refused=True, before=False, known=True, on=True)
+    (status,) = [one for one in desired_mnnvl_changes(seen, judge_mnnvl(seen)).wants if isinstance(one, StatusToWrite)]
+    assert [dict(one.facts) for one in status.because] == [{"replicas": "[0]"}]

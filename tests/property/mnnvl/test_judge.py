@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grove_core.admit import admit
 from grove_core.areas.mnnvl.admit import mnnvl_preflight_objection
-from grove_core.areas.mnnvl.design.judge import compute_domains_of_new_parts, judge_mnnvl
+from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica, compute_domains_of_new_parts, judge_mnnvl
 from grove_core.areas.mnnvl.design.verdicts import (
     BlockedComputeDomain,
     ComputeDomainNameTaken,
@@ -22,7 +22,7 @@ from grove_core.document.document_reading import plan_document_from_json
 from grove_core.document.document_writing import plan_document_as_json
 from grove_core.document.plan_document import PlanDocument
 from grove_core.kernel.conditions import REMOVED, Condition, ConditionStatus
-from grove_core.kernel.frozen import FrozenDict, frozen_dict_of_tuples, thaw_json
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, Delete, SetStatus, Step, StepStage
 from grove_core.kernel.structs import replace
@@ -372,3 +372,15 @@ def test_mn021_a_part_that_was_just_created_is_a_sibling(*, joined: bool, outcom
 def _is_joined(step: Step) -> bool:
     assert isinstance(step.action, Create)
     return DOMAIN_TEMPLATE in thaw_json(step.action.manifest)["metadata"].get("annotations", {})
+
+
+def test_mn011_only_a_refused_creation_counts_as_refused() -> None:
+    seen = set_in_state("none", "nothing", refused=False, before=False, known=True, on=True)
+    ref = compute_domain_ref_of_replica(seen, 0)
+    for action, outcome in (
+        (Create(FrozenMap({})), AttemptOutcome.CONFLICT),
+        (Apply(FrozenMap({}), Guard("u", "1")), AttemptOutcome.REFUSED),
+    ):
+        attempt = Attempt(Step(StepStage.FOUNDATION, ref, action, ()), outcome, "no")
+        (one,) = judge_mnnvl(replace(seen, attempts=(attempt,))).replicas
+        assert one.state is ReplicaComputeDomainState.AWAITED

@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuple
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Step, StepStage
 from grove_core.kernel.structs import replace
-from grove_core.kernel.wants import ObjectToDelete
+from grove_core.kernel.wants import ObjectToDelete, Withheld
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
@@ -129,3 +129,24 @@ def test_mn051_an_unlisted_pod_of_a_deleted_clique_uses_the_domain(*, listed: bo
     assert [pod.name for pod in known.pods_of["gone"]] == ["p"]
     assert gone(known) == []
     assert gone(replace(bare, attempts=(), pods_of=FrozenDict())) == ["llm-cd-0"]
+
+
+def test_mn051_pods_of_existing_cliques_are_counted() -> None:
+    seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
+    none = seen.root.spec.model_copy(update={"replicas": 0})
+    (held,) = desired_mnnvl_changes(replace(seen, root=replace(seen.root, spec=none)), judge_mnnvl(seen)).withheld
+    assert isinstance(held, Withheld)
+    assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2
+
+
+@pytest.mark.req("GT-026")
+def test_mn051_pods_of_a_clique_without_a_replica_label_hold_the_domain() -> None:
+    """Its scaling group is gone; the name of the gang decides the replica, for an orphan and for an unlisted clique."""
+    seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
+    none = seen.root.spec.model_copy(update={"replicas": 0})
+    unsure = tuple(replace(clique, replica_index=-1) for clique in seen.cliques)
+    look = replace(seen, root=replace(seen.root, spec=none))
+    for cliques, orphans in ((unsure, ()), ((), unsure), ((), seen.cliques)):
+        (held,) = desired_mnnvl_changes(replace(look, cliques=cliques, orphans=orphans), judge_mnnvl(look)).withheld
+        assert isinstance(held, Withheld)
+        assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2

@@ -7,17 +7,25 @@ import pytest
 
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_podclique import admit_podgang, podcliqueset_name_in_labels
+from grove_core.areas.mnnvl_scopes.admit import domain_sharing_groups_of
 from grove_core.kernel.admission import AdmitWithChanges, Deny, FieldRemark
 from grove_core.resources.api_names import MNNVL_ADOPTED
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration, MnnvlMode
 from grove_core.resources.labels import SET
+from grove_core.resources.podcliqueset_manifest import read_podcliqueset_manifest
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
-from tests.property.mnnvl_scopes.sharing_sets import GPUS
+from tests.property.mnnvl_scopes.sharing_sets import CLASS, ENABLED, GPUS, SCOPE, SCOPED
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
-SCOPED: Final = Configuration(MnnvlConfiguration(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-ENABLED, SCOPE, CLASS = "grove.io/mnnvl-enabled", "grove.io/mnnvl-scope", "grove.io/mnnvl-device-class"
+GROUP: Json = {
+    "name": "pool",
+    "cliqueNames": ["b"],
+    "replicas": 3,
+    "minAvailable": 1,
+    "scaleConfig": {"maxReplicas": 5},
+}
+
 TABLE: Final = Table(Path(__file__).parent / "cases.yaml")
 CASES: Final = TABLE.cases
 
@@ -211,3 +219,49 @@ def test_ms044_a_new_podgang_is_annotated_in_this_mode_only() -> None:
 @pytest.mark.parametrize(("labels", "name"), [(None, ""), ({}, ""), *(({key: "llm"}, "llm") for key in SET.keys)])
 def test_ms044_the_set_of_a_podclique_is_that_of_its_label(labels: Json | None, name: str) -> None:
     assert podcliqueset_name_in_labels({"metadata": {"name": "a", "labels": labels}}) == name
+
+
+@pytest.mark.parametrize(
+    ("scope", "pods", "most", "highest"),
+    [
+        ("replica", [2 + 3 * 4], 5, "llm-1"),
+        ("scalingGroupReplica", [4], 5, "llm-1-pool-4"),
+    ],
+)
+def test_ms076_pods_of_a_sharing_group_are_counted_with_replicas(
+    scope: str, pods: list[int], most: int, highest: str
+) -> None:
+    said = {ENABLED: "true", SCOPE: scope}
+    of_clique, of_group = ({}, {"annotations": said}) if scope != "replica" else ({"annotations": said}, {})
+    raw = set_raw(
+        clique_raw("a", 2, pod_spec=GPUS, **of_clique),
+        clique_raw("b", 4, pod_spec=GPUS, **of_clique),
+        groups=({**GROUP, **of_group},),
+        replicas=2,
+    )
+    manifest, _ = read_podcliqueset_manifest(raw)
+    assert manifest is not None
+    (crowd,) = [one for one in domain_sharing_groups_of(manifest) if one.scope.value == scope]
+    assert ([crowd.pods], crowd.max_replicas, crowd.highest) == (pods, most, highest)
+
+
+def test_ms077_a_duplicate_name_is_found_at_any_position() -> None:
+    """After a clique whose name has no index."""
+    alone, together = {ENABLED: "true", SCOPE: "clique"}, {ENABLED: "true", SCOPE: "scalingGroupReplica"}
+    cliques = [clique_raw(name, pod_spec=GPUS, annotations=alone) for name in ("a", "pool-1")]
+    raw = set_raw(*cliques, clique_raw("b", pod_spec=GPUS), groups=({**GROUP, "annotations": together},))
+    verdict = admit(raw, None, None, SCOPED).verdict
+    assert isinstance(verdict, Deny)
+    (twice,) = [one for one in verdict.objections if one.reason.rule.code == "SharedNameTwice"]
+    assert twice.path == "spec.template.cliques[1].name"
+    assert twice.reason.subject.short == "PodCliqueSet/llm"
+
+
+@pytest.mark.parametrize(("place", "subject"), [("set", "no standalone clique"), ("group", "no clique of the group")])
+def test_ms081_the_warning_names_what_asks_for_no_gpus(place: str, subject: str) -> None:
+    said = {"annotations": {ENABLED: "true"}}
+    raw = set_raw(clique_raw("a"), clique_raw("b"), groups=({**GROUP, **(said if place == "group" else {})},))
+    raw["metadata"] |= said if place == "set" else {}
+    found = [one.reason for one in admit(raw, None, None, SCOPED).verdict.warnings]
+    (warning,) = [one for one in found if one.rule.code == "NoGpusInScope"]
+    assert warning.sentence.startswith(f"has no effect: {subject} asks for nvidia.com/gpu")

@@ -10,9 +10,9 @@ from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.podcliqueset import PodCliqueSet
-from tests.property.mnnvl_scopes.sharing_sets import CLASS, ENABLED, GPUS, converged, converged_set
+from tests.property.mnnvl_scopes.sharing_sets import CLASS, ENABLED, GPUS, converged, converged_set, with_configuration
 from tests.property.workload.life import with_image
-from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]
 OF_OURS = "a.example.com"
@@ -76,3 +76,16 @@ def test_ms061_a_clique_stored_without_the_claim_is_reported_and_unchanged() -> 
     }
     assert verdicts == {"llm-0-a": "LetInWithout"}
     assert "mnnvl" not in str([step.action for step in plan.steps if step.target.name == "llm-0-a"])
+
+
+@pytest.mark.parametrize(("annotations", "verdict"), [({ENABLED: "true"}, "Wanted"), ({}, "NotWanted")])
+def test_ms006_a_finding_of_the_set_says_whether_a_clique_shares(annotations: dict[str, str], verdict: str) -> None:
+    start = with_configuration(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations=annotations))))
+    findings = [
+        one
+        for one in reconcile(start).findings
+        if any(why.rule is SharedDomainReason.CLIQUES_OPT_IN for why in one.because)
+    ]
+    assert [(one.subject.short, one.verdict) for one in findings] == [("PodCliqueSet/llm", verdict)]
+    new = [one.verdict for one in reconcile(start).findings if one.subject.short == "PodClique/llm-0-a"]
+    assert ("Joins" in new) is bool(annotations)

@@ -20,6 +20,14 @@ from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SHARE
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
+GROUP: Json = {
+    "name": "pool",
+    "cliqueNames": ["b"],
+    "replicas": 3,
+    "minAvailable": 1,
+    "scaleConfig": {"maxReplicas": 5},
+}
+
 GANG = "grove.io/podgang"
 
 
@@ -233,3 +241,15 @@ def test_cl010_a_domain_of_the_set_is_found_by_its_name() -> None:
     assert [shared_domain_ref(seen, one.ref.name) for one in seen.domains] == [one.ref for one in seen.domains]
     foreign = replace(seen.domains[0], ref=replace(seen.domains[0].ref, name="else"), labels=FrozenMap({}))
     assert shared_domain_ref(replace(seen, domains=(foreign, *seen.domains)), "else") is None
+
+
+def test_ms041_the_base_gang_owns_what_a_scaled_gang_shares_with_it() -> None:
+    """The scaled gang may be deleted before the others that share the domain."""
+    said = {ENABLED: "true", SCOPE: "replica"}
+    raw = set_raw(clique_raw("b", pod_spec=GPUS, annotations=said), groups=({**GROUP, "replicas": 2},))
+    _, seen = converged_set(raw)
+    scaled = tuple(clique for clique in seen.cliques if clique.base_gang)
+    assert scaled
+    assert [(one.ref.name, one.owner_name) for one in seen.domains] == [("llm-0-cd", "llm-0")]
+    steps = reconcile(replace(seen, cliques=scaled)).steps
+    assert not [step for step in steps if step.target.kind in {"ComputeDomain", "ResourceClaim"}]

@@ -15,7 +15,7 @@ from grove_core.resources.api_names import MNNVL_SCOPE
 from grove_core.resources.labels import GROUP_REPLICA
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, converged_set, half_shared
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set, half_shared
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -179,3 +179,35 @@ def test_ms050_the_group_then_the_template_decide_the_number_of_replicas(there: 
     found = [one for one in judge_shared_domains(left).verdicts if one.state in of_surplus]
     states = {one.because.subject.name: one.state for one in found}
     assert states == {f"llm-0-pool-{index}-cd": SharedObjectState.SURPLUS for index in goes}
+
+
+def owned_by_the_set(seen: Snapshot) -> Snapshot:
+    """The snapshot with all shared objects owned by the set."""
+    own = [replace(one, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains]
+    return replace(seen, domains=tuple(own))
+
+
+def test_ms051_cliques_that_still_share_are_counted() -> None:
+    said = {ENABLED: "true", SCOPE: "replica"}
+    cliques = [clique_raw(name, pod_spec=GPUS, annotations=said) for name in "ab"]
+    _, seen = converged_set(set_raw(*cliques, replicas=2))
+    fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
+    (held,) = [one for one in reconcile(replace(owned_by_the_set(seen), root=fewer)).withheld if one.because]
+    assert (held.target.name, dict(held.because[0].facts)["cliques"]) == ("llm-1-cd", 2)
+
+
+def test_ms050_the_domain_of_a_removed_clique_is_deleted() -> None:
+    alone = {ENABLED: "true", SCOPE: "clique"}
+    _, seen = converged_set(set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=alone) for name in "ab")))
+    template = seen.root.spec.template
+    less = template.model_copy(update={"cliques": template.cliques[:1]})
+    root = replace(seen.root, spec=seen.root.spec.model_copy(update={"template": less}))
+    left = seen.cliques[0]
+    without = replace(
+        owned_by_the_set(seen),
+        root=root,
+        cliques=(left,),
+        pods_of=frozen_dict_of_tuples({left.uid: seen.pods_of[left.uid]}),
+    )
+    gone = [step.target.name for step in reconcile(without).steps if isinstance(step.action, Delete)]
+    assert gone == ["llm-0-b-cd"]

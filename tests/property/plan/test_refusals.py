@@ -21,7 +21,7 @@ from grove_core.plan.planner import plan_from_wants, steps_for_objects_without_r
 from grove_core.plan.statuses_after_failed_deletions import status_step_without_termination
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.own_writes import standing_refusals_after_round
-from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
+from tests.property.plan.test_broken_laws import BECAUSE, GUARD, KNOWN, Seen, manifest
 from tests.property.termination_bases import termination_deletion_for
 from tests.property.workload.sets import NOW
 

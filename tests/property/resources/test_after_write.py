@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import REMOVED
-from grove_core.kernel.frozen import frozen
+from grove_core.kernel.frozen import FrozenMap, freeze, frozen
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
 from grove_core.kernel.structs import replace
@@ -16,7 +16,7 @@ from grove_core.resources.api_names import BASE_GANG, GATE, MANAGED_BY, OPERATOR
 from grove_core.resources.cluster_topology import cluster_topology_from_json
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
-from grove_core.resources.object_after_write import object_after_write
+from grove_core.resources.object_after_write import object_after_merge_patch, object_after_write
 from grove_core.resources.owned_object import owned_object_from_json
 from grove_core.resources.pod import pod_from_json
 from grove_core.resources.podclique import podclique_from_json
@@ -24,6 +24,8 @@ from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.resources.podgang import podgang_from_json
 from grove_core.resources.scaling_group import scaling_group_from_json
 from tests.property.resources.manifests import SINCE, Json, clique, clique_set, condition, gang, group, meta, owner, pod
+
+META: Final[Json] = {"name": "llm-0-a", "namespace": "ml", "uid": "u", "resourceVersion": "1", "generation": 3}
 
 GUARD: Final = Guard("u", "7")
 TEXTS: Final = st.sampled_from(("a", "b", "llm-0"))
@@ -235,3 +237,14 @@ def test_pl018_a_pod_loses_our_gate_or_goes() -> None:
 def test_the_users_set_is_not_ours_to_change() -> None:
     root = podcliqueset_from_json(clique_set())
     assert object_after_write(root, Apply(frozen({"spec": {"replicas": 9}}), GUARD)) == root
+
+
+def a_map(value: Json) -> FrozenMap:
+    found = freeze(value)
+    assert isinstance(found, FrozenMap)
+    return found
+
+
+def test_ms036_the_nodes_that_a_domain_waits_for_follow_its_spec() -> None:
+    domain = compute_domain_from_json({"metadata": META, "spec": {"numNodes": 2}})
+    assert object_after_merge_patch(domain, a_map({"spec": {"numNodes": 5}})).num_nodes == 5

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA, LabelKeys
 from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_from_json
+from grove_core.resources.scaling_group import scaling_group_from_json
 from tests.property.resources.manifests import (
     SINCE,
     Json,
@@ -24,6 +26,16 @@ from tests.property.resources.manifests import (
     outcome,
     owner,
 )
+
+META: Final[dict[str, Any]] = {
+    "name": "llm-0-a",
+    "namespace": "ml",
+    "uid": "u",
+    "resourceVersion": "1",
+    "generation": 3,
+}
+LABELS: Final = {"app.kubernetes.io/part-of": "llm", "grove.io/podcliqueset-replica-index": "0"}
+OWNED: Final = [{"kind": "PodCliqueSet", "name": "llm", "uid": "s", "controller": True}]
 
 GROUP: Final = owner("uid-pool", kind="PodCliqueScalingGroup", name="llm-0-pool")
 ENDED: Final = {"updateStartedAt": SINCE, "updateEndedAt": SINCE, "podTemplateHash": "h2"}
@@ -302,3 +314,24 @@ class TestFaults:
         assert len(set(known)) == len(known)
         for problem in known:
             assert is_there(raw, problem.path, {other.path for other in known}), problem
+
+
+@given(st.integers(0, 12), st.sampled_from(["0", "7", None]), st.sampled_from(["llm", "other", None]))
+def test_gt026_a_member_is_of_the_replica_that_its_group_is_called_after(
+    index: int, label: str | None, set_name: str | None
+) -> None:
+    """Also where the group is gone and cannot be read; the label counts where the name carries no index."""
+    said = {"grove.io/podcliqueset-replica-index": label, "grove.io/podcliqueset": set_name}
+    labels = {"grove.io/podcliquescalinggroup-replica-index": "0"} | {key: text for key, text in said.items() if text}
+    owner = {"apiVersion": GROVE, "kind": "PodCliqueScalingGroup", "name": f"llm-{index}-g", "uid": "g"}
+    meta = {"name": f"llm-{index}-g-0-b", "labels": labels, "ownerReferences": [{**owner, "controller": True}]}
+    clique = podclique_from_json({"metadata": meta, "spec": {"podSpec": {}}})
+    assert clique.replica_index == (index if set_name == "llm" else int(label or -1))
+
+
+def test_gt052_what_was_read_of_parts_has_its_generation_and_base_gang() -> None:
+    labels = {**LABELS, "grove.io/base-podgang": "llm-0"}
+    meta = {**META, "labels": labels, "ownerReferences": OWNED}
+    clique = podclique_from_json({"metadata": meta, "spec": {"podSpec": {}}})
+    group = scaling_group_from_json({"metadata": meta, "spec": {"cliqueNames": ["a"]}})
+    assert (clique.generation, clique.base_gang, group.generation) == (3, "llm-0", 3)

@@ -189,3 +189,9 @@ class TestNames:
     def test_an_index_is_written_in_few_plain_digits(self, text: str) -> None:
         assert parse_replica_index(text) is None
         assert parse_replica_index("2147483647") == 2**31 - 1
+
+
+def test_gt025_what_is_no_flag_is_quoted() -> None:
+    fields = JsonFieldReader({"on": "yes"}, "", [])
+    assert fields.boolean("on") is None
+    assert [(one.path, one.expected, one.got) for one in fields.problems] == [("on", "true or false", '"yes"')]

@@ -11,7 +11,9 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.time_formats import parse_time
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.json_field_reader import JsonFieldReader
-from grove_core.resources.metadata_readers import Resource, read_conditions
+from grove_core.resources.labels import LabelKeys
+from grove_core.resources.metadata_readers import Resource, read_conditions, read_replica_index
+from grove_core.resources.owned_object import owned_object_from_json
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.resources.podgang import podgang_from_json
@@ -140,3 +142,27 @@ def test_a_sound_condition_beside_a_bad_one_is_still_read() -> None:
     status = JsonFieldReader({"conditions": [condition("A"), condition(OWN) | {"status": 5}]}, "status", [])
     assert [stored.type for stored in read_conditions(status)] == ["A"]
     assert [problem.path for problem in status.problems] == ["status.conditions[1].status"]
+
+
+@pytest.mark.parametrize(("text", "got"), [("x", '"x"'), ("", "nothing")])
+def test_gt026_what_is_no_index_is_quoted(text: str, got: str) -> None:
+    labels = JsonFieldReader({"replica": text} if text else {}, "metadata.labels", [])
+    assert read_replica_index(labels, LabelKeys("replica", "other"), None) == -1
+    assert [problem.got for problem in labels.problems] == [got]
+
+
+def test_gt025_what_is_wrong_with_conditions_is_said() -> None:
+    sound = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T09:00:00Z"}
+    fields = JsonFieldReader({"conditions": [{**sound, "status": "true"}, sound, sound]}, "status", [])
+    assert [one.reason for one in read_conditions(fields)] == [""]
+    assert {problem.path: problem.expected for problem in fields.problems} == {
+        "status.conditions[0].status": "True, False or Unknown as a string",
+        "status.conditions[2].type": "one condition of each type",
+    }
+
+
+@pytest.mark.parametrize(("raw", "paths"), [({}, ["apiVersion", "kind"]), ({"kind": 5, "apiVersion": "v1"}, ["kind"])])
+def test_in030_what_says_not_what_it_is_is_reported(raw: dict[str, Any], paths: list[str]) -> None:
+    with pytest.raises(MalformedObject) as caught:
+        owned_object_from_json(raw)
+    assert [problem.path for problem in caught.value.problems if "metadata" not in problem.path] == paths

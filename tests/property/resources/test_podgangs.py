@@ -7,8 +7,16 @@ from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
-from grove_core.resources.podgang import PodGang, PodGroup, podgang_from_json
+from grove_core.resources.podgang import GangPackConstraint, PodGang, PodGroup, podgang_from_json
 from tests.property.resources.manifests import almost, any_json, gang, is_there, meta, outcome, owner
+
+META: Final[dict[str, Any]] = {
+    "name": "llm-0-a",
+    "namespace": "ml",
+    "uid": "u",
+    "resourceVersion": "1",
+    "generation": 3,
+}
 
 SOUND: Final = gang(
     {"name": "llm-0-router", "minReplicas": 2, "podReferences": [{"name": "a"}, {"name": "b"}, {"name": "c"}]},
@@ -69,3 +77,9 @@ def test_any_json_is_a_gang_or_malformed(raw: Any) -> None:
     assert known
     for problem in known:
         assert is_there(raw, problem.path, {other.path for other in known}), problem
+
+
+def test_tp020_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
+    constraint = {"topologyConstraint": {"packConstraint": {"required": "r", "preferred": "h"}}}
+    raw = {"metadata": META, "spec": {"podgroups": [{"name": "llm-0-a", "minReplicas": 1, **constraint}]}}
+    assert podgang_from_json(raw).placement.cliques == (("llm-0-a", GangPackConstraint("r", "h")),)

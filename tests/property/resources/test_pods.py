@@ -29,6 +29,8 @@ from tests.property.resources.manifests import (
     pod,
 )
 
+META: Final[Json] = {"name": "llm-0-a", "namespace": "ml", "uid": "u", "resourceVersion": "1", "generation": 3}
+
 STATES: Final = ("True", "False", "Unknown", None)
 SOUND: Final = pod(
     condition("PodScheduled"),
@@ -385,3 +387,18 @@ def test_wl088_only_grove_s_own_gate_is_ours(gates: list[str], *, held: bool) ->
 
 def test_the_name_of_the_namespace_may_be_left_out() -> None:
     assert read({"metadata": meta("a") | {"namespace": ""}}).namespace == "default"
+
+
+@pytest.mark.parametrize(
+    ("container", "path"),
+    [
+        ({"state": {"waiting": {"reason": 5}}}, "state.waiting.reason"),
+        ({"state": {"terminated": {"reason": 5}}}, "state.terminated.reason"),
+        ({"lastState": {"terminated": {"exitCode": "x"}}}, "lastState.terminated.exitCode"),
+    ],
+)
+def test_gt025_all_that_is_wrong_with_a_pod_is_said_once_it_does_not_read(container: Json, path: str) -> None:
+    raw = {"metadata": META, "spec": {}, "status": {"phase": 5, "containerStatuses": [container]}}
+    with pytest.raises(MalformedObject) as caught:
+        pod_from_json(raw, {})
+    assert [one.path for one in caught.value.problems] == ["status.phase", f"status.containerStatuses[0].{path}"]

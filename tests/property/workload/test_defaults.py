@@ -13,6 +13,7 @@ from grove_core.areas.workload.admission.manifest_defaults import json_patch_bet
 from grove_core.kernel.admission import Admit
 from tests.property.resources.manifests import Json, almost, any_json, clique_set
 from tests.property.workload.admission_examples import FULL, changed
+from tests.property.workload.sets import clique_raw, set_raw
 
 MANIFESTS: Final = (
     st.dictionaries(st.sampled_from(("metadata", "spec", "status")), any_json()) | almost(FULL) | almost(clique_set())
@@ -195,3 +196,9 @@ def repr_sorted(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ",".join(map(repr_sorted, value)) + "]"
     return repr(value)
+
+
+def test_wl190_the_largest_number_of_replicas_is_a_number() -> None:
+    most = 2**31 - 1
+    (clique,) = podcliqueset_with_defaults(set_raw(clique_raw("a", most)))["spec"]["template"]["cliques"]
+    assert clique["spec"]["minAvailable"] == most

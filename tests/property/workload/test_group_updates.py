@@ -397,3 +397,26 @@ def test_wl043_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is
     assert [
         one.has_outdated_clique for one in wanted_group_replicas(part, found.groups[0], WorkloadContext(found))
     ] == [is_old, False]
+
+
+def test_wl224_a_group_counts_its_members_when_its_update_ends() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=(GROUP,)))
+    life.new_image("v2")
+    life.settle()
+    progress = life.group("llm-0-pool").status.progress
+    assert (progress["updatedPodCliquesCount"], progress["totalPodCliquesCount"]) == (2, 2)
+
+
+def test_wl219_a_replica_of_a_group_that_has_no_room_is_not_waited_for() -> None:
+    life = rested(set_raw(clique_raw("a", 1), groups=({**GROUP, "replicas": 3},)))
+    (last,) = life.pods("llm-0-pool-2-a")
+    life.world.put_pod(replace(last, scheduled=False, ready=False, node="", phase="Pending", trouble="Unschedulable"))
+    life.new_image("v2")
+    for _ in range(60):
+        life.round()
+        for pod in life.all_pods():
+            if pod.gang == "llm-0-pool-1" and not pod.has_grove_gate:
+                life.world.put_pod(replace(pod, trouble="Unschedulable"))
+            elif not pod.has_grove_gate and not pod.ready:
+                life.world.put_pod(replace(pod, scheduled=True, node="n", phase="Running", ready=True))
+    assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}

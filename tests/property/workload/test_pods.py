@@ -1,18 +1,20 @@
 """What Grove adds to a pod, and the start-up order."""
 
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
 
 from grove_core.areas.workload.template_hash import template_hash_of_clique
 from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict_of_tuples, thaw_json
-from grove_core.kernel.steps import Create
+from grove_core.kernel.steps import Create, Delete
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podclique import PodClique
 from tests.property.workload.life import Life, with_image
 from tests.property.workload.sets import Json, applied, clique_raw, of_kind, pods_of, rounds_of, set_raw
+from tests.property.workload.settled_sets import rested, seen_in
 
 IN_ORDER: Final = "CliqueStartupTypeInOrder"
 EXPLICIT: Final = "CliqueStartupTypeExplicit"
@@ -262,3 +264,27 @@ def test_wl019_a_pod_without_an_index_has_no_claim_of_its_own() -> None:
     assert claims == {"llm-0-a-0-cache", "llm-0-a-1-cache"}
     plan = reconcile(replace(seen, pods_of=frozen_dict_of_tuples({uid: (replace(first, index=-1), *others)})))
     assert not [step for step in plan.steps if isinstance(step.action, Create)]
+
+
+def test_wl086_what_a_container_asks_for_stays_beside_its_claims() -> None:
+    gpus = {"limits": {"nvidia.com/gpu": 8}, "claims": [{"name": "own"}]}
+    raw = set_raw(
+        clique_raw("a", pod_spec={"containers": [{"name": "main", "resources": gpus}]}),
+        resourceClaimTemplates=[{"name": "x", "templateSpec": {"spec": {"devices": {}}}}],
+        resourceSharing=[{"name": "x", "scope": "AllReplicas"}],
+    )
+    (pod,) = pods_of(raw).values()
+    (container,) = pod["spec"]["containers"]
+    assert container["resources"] == {**gpus, "claims": [{"name": "own"}, {"name": "llm-all-x"}]}
+
+
+def test_wl085_no_pod_is_made_for_a_clique_that_ends_in_the_same_moment() -> None:
+    life = rested(set_raw(clique_raw("a", 2), replicas=2, terminationDelay="1m"))
+    for pod in life.pods("llm-0-a"):
+        life.world.put_pod(replace(pod, ready=False))
+    life.round()
+    life.now += timedelta(minutes=5)
+    life.world.delete_object(life.pods("llm-0-a")[0].ref)
+    steps = reconcile(seen_in(life)).steps
+    assert [step.target.name for step in steps if isinstance(step.action, Delete)] == ["llm-0-a"]
+    assert not [step for step in steps if isinstance(step.action, Create)]

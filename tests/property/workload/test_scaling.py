@@ -178,3 +178,10 @@ def test_wl203_one_of_two_with_one_index_goes_first() -> None:
     life.scale("llm-0-a", 2)
     life.settle()
     assert [pod.index for pod in life.pods("llm-0-a")] == [0, 1]
+
+
+def test_wl203_a_pod_that_does_not_run_goes_before_one_that_is_not_ready() -> None:
+    life = rested(set_raw(clique_raw("a", 2)))
+    low, high = (replace(pod, ready=False) for pod in life.pods("llm-0-a"))
+    low = replace(low, phase="Pending")
+    assert excess_pods([low, high], 1, low.template_hash) == [low]

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -19,12 +20,15 @@ from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_core.snapshot.expected_replicas import MOST
+from grove_core.snapshot.expected_replicas import MOST, max_object_count_of_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster, clusters
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
+from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
+
+GROUP: dict[str, Any] = {"name": "pool", "cliqueNames": ["b"], "replicas": 3, "minAvailable": 2}
 
 
 def of_millions(seen: Snapshot) -> Snapshot:
@@ -119,3 +123,23 @@ def test_wl024_what_is_being_deleted_is_let_go_of() -> None:
     ]
     assert len(held) == 3
     assert {one.because[0].rule for one in held} == {WorkloadReason.TOO_LARGE}
+
+
+@pytest.mark.parametrize(("replicas", "size"), [(0, 0), (1, 3 + 3 * 2), (2, 2 * (3 + 3 * 2))])
+def test_wl024_the_size_of_a_set(replicas: int, size: int) -> None:
+    seen = applied(set_raw(clique_raw("a", 2), clique_raw("b", 1), groups=(GROUP,), replicas=replicas))
+    assert max_object_count_of_set(seen) == size
+
+
+def look(life: Life) -> Snapshot:
+    seen = life.look()
+    assert seen is not None
+    return seen
+
+
+def test_wl024_groups_that_were_scaled_out_count_as_they_are() -> None:
+    life = Life(set_raw(clique_raw("b", 1), groups=(GROUP,)))
+    life.settle()
+    life.scale("llm-0-pool", 50)
+    seen = look(life)
+    assert max_object_count_of_set(seen) == 50 * 2 + 1

@@ -40,8 +40,8 @@ RAW: Final = set_raw(
 )
 
 
-def rested() -> Life:
-    life = Life(RAW)
+def rested(raw: dict[str, object] = RAW) -> Life:
+    life = Life(raw)
     life.settle()
     return life
 
@@ -355,3 +355,13 @@ def test_wl025_metrics_that_the_template_has_no_more_go() -> None:
     seen = life.look()
     assert seen is not None
     assert not reconcile(replace(seen, attempts=())).steps
+
+
+def test_wl213_an_annotation_of_the_template_is_taken_over() -> None:
+    life = rested(set_raw(clique_raw("a", annotations={"note": "x"})))
+    template = life.root.spec.template
+    (clique,) = template.cliques
+    changed = clique.model_copy(update={"annotations": FrozenMap({"note": "y"})})
+    life.edit(template=template.model_copy(update={"cliques": (changed,)}))
+    life.settle()
+    assert life.clique("llm-0-a").annotations["note"] == "y"

@@ -1,5 +1,6 @@
 """Updates: which pods are replaced, when, and what is reported while others wait."""
 
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -20,7 +21,9 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podcliqueset_spec import UpdateStrategy
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, clique_raw, set_raw
-from tests.property.workload.settled_sets import GROUP, held, rested, whys
+from tests.property.workload.settled_sets import GROUP, held, rested, seen_in, whys, written
+
+GROUPED: Final = set_raw(clique_raw("a", 1), groups=(GROUP,), replicas=2)
 
 ONE: Final = set_raw(clique_raw("a", 1))
 SPARE: Final = set_raw(clique_raw("a", 3, minAvailable=2))
@@ -494,3 +497,47 @@ def test_wl212_an_update_whose_beginning_is_written_nowhere_goes_on() -> None:
     life.settle()
     assert not life.root.status.updating
     assert {item.status.progress["updateStartedAt"] for item in (life.root, life.clique("llm-0-a"))} == {began}
+
+
+def test_wl212_each_update_has_a_beginning_of_its_own() -> None:
+    life = rested(ONE)
+    began = []
+    for image in ("v2", "v3"):
+        life.now += timedelta(hours=1)
+        life.new_image(image)
+        life.settle()
+        began.append(str(life.root.status.progress["updateStartedAt"]))
+    assert began[0] < began[1]
+
+
+def test_wl224_no_update_of_a_clique_ends_while_it_has_old_pods() -> None:
+    """Of a replica whose turn has not come, with pods enough to serve."""
+    life = rested(set_raw(clique_raw("a", 1), replicas=2))
+    life.new_image("v2")
+    while not life.clique("llm-0-a").status.updating:
+        life.round()
+    ours, theirs = life.clique("llm-0-a"), life.clique("llm-1-a")
+    labels = FrozenMap({**theirs.labels, "grove.io/pod-template-hash": ours.template_hash})
+    status = replace(theirs.status, updating=True, progress=ours.status.progress)
+    taken = replace(theirs, template_hash=ours.template_hash, pod_spec=ours.pod_spec, labels=labels, status=status)
+    life.world.put_object(taken)
+    assert not [fields for fields in written(seen_in(life), "llm-1-a") if "updateProgress" in fields]
+
+
+def test_wl212_the_next_replica_waits_while_a_group_of_this_one_is_missing() -> None:
+    life = rested(GROUPED)
+    life.new_image("v2")
+    while not life.root.status.updating:
+        life.round()
+    seen = seen_in(life)
+    members = [clique for clique in seen.cliques if clique.group_replica_index >= 0 and clique.replica_index == 0]
+    without = replace(
+        seen,
+        groups=tuple(group for group in seen.groups if group.ref.name != "llm-0-pool"),
+        cliques=tuple(clique for clique in seen.cliques if clique not in members),
+        pods_of=frozen_dict_of_tuples(
+            {uid: pods for uid, pods in seen.pods_of.items() if uid not in {one.uid for one in members}}
+        ),
+    )
+    reported = [fields.get("updateProgress", {}) for fields in written(without, "llm")]
+    assert not [one for one in reported if one.get("currentlyUpdating", [{"replicaIndex": 0}])[0]["replicaIndex"] != 0]

@@ -1,4 +1,4 @@
-"""Mutants of domain cliques that no other test detects (specs/mutants.md)."""
+"""The state of a daemon's registration after events and results: backoff, rivals, relists (DC-010 to DC-065)."""
 
 from datetime import timedelta
 
@@ -9,11 +9,9 @@ from grove_core.areas.domain_cliques.daemon_input import (
     nvlink_clique_daemons_of,
 )
 from grove_core.areas.domain_cliques.daemon_registration import take_over_daemon_entry as replaced
-from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.areas.domain_cliques.registration_protocols import (
     DaemonRegistrationSettings,
     RegistrationProtocol,
-    registration_protocol_problems,
 )
 from grove_core.areas.domain_cliques.registration_state_updates import (
     registration_state_after_event,
@@ -29,9 +27,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResultKind,
     RequestSucceeded,
 )
-from grove_core.areas.domain_cliques.wants import daemon_entries_without_fabric
 from grove_core.kernel.frozen import FrozenMap, freeze
-from grove_core.kernel.structs import replace
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, clique, context_for, domain, entry, pod
 
 REQUEST = ApplyRequest(
@@ -104,11 +100,6 @@ def test_dc065_rival_in_the_other_registry_contests() -> None:
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
-def test_cl005_problem_lists_all_protocols() -> None:
-    (problem,) = registration_protocol_problems("paxos", 18)
-    assert problem.expected == "one of rmw, ssa, sharded, sharded-rmw"
-
-
 def test_dc065_registry_without_members_is_read_once() -> None:
     settings = DaemonRegistrationSettings(protocol=RegistrationProtocol.SHARDED, has_pods=False)
     for others, again in (
@@ -134,10 +125,3 @@ def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
         context = context_for(registry, settings, state={**listed, "pods_listed_at": at})
         verdict = replaced(context, nvlink_clique_daemons_of(IDENTITY, registry), mine).verdict
         assert isinstance(verdict, ListPodsRequest) is again
-
-
-def test_dc062_nodes_without_fabric_are_sorted() -> None:
-    pods = [pod(node, f"10.0.0.{node[1:]}", node, clique="") for node in ("n3", "n1", "n2")]
-    snapshot = compute_domain_snapshot_of(domain(), [], pods, pods_version=100, now=NOW)
-    assert [one.node for one in daemon_entries_without_fabric(snapshot)] == ["n1", "n2", "n3"]
-    assert daemon_entries_without_fabric(replace(snapshot, pods=())) == ()

@@ -1,16 +1,12 @@
-"""Cases that mutation testing and fuzzing of MNNVL found to be untested (specs/mutants.md)."""
+"""A set that is too large has no ComputeDomains, and keeps those that it has (WL-024)."""
 
 import pytest
 
-from grove_core.areas.mnnvl.design.judge import compute_domain_ref_of_replica, judge_mnnvl
-from grove_core.areas.mnnvl.design.verdicts import ReplicaComputeDomainState
-from grove_core.areas.mnnvl.design.wants import desired_mnnvl_changes
+from grove_core.areas.mnnvl.design.judge import judge_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
-from grove_core.kernel.frozen import FrozenDict, FrozenMap
-from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Attempt, AttemptOutcome, Create, SetStatus, Step, StepStage
+from grove_core.kernel.frozen import FrozenDict
+from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.structs import replace
-from grove_core.kernel.wants import StatusToWrite, Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration, MnnvlMode
@@ -68,42 +64,3 @@ def test_wl024_a_surplus_domain_is_not_created_and_deleted_in_turn() -> None:
             "PodCliqueScalingGroup",
             "PodClique",
         }
-
-
-def test_mn051_pods_of_existing_cliques_are_counted() -> None:
-    seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
-    none = seen.root.spec.model_copy(update={"replicas": 0})
-    (held,) = desired_mnnvl_changes(replace(seen, root=replace(seen.root, spec=none)), judge_mnnvl(seen)).withheld
-    assert isinstance(held, Withheld)
-    assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2
-
-
-def test_mn012_the_replicas_that_failed_are_named() -> None:
-    seen = set_in_state("none", "nothing", refused=True, before=False, known=True, on=True)
-    (status,) = [one for one in desired_mnnvl_changes(seen, judge_mnnvl(seen)).wants if isinstance(one, StatusToWrite)]
-    assert [dict(one.facts) for one in status.because] == [{"replicas": "[0]"}]
-
-
-def test_mn011_only_a_refused_creation_counts_as_refused() -> None:
-    seen = set_in_state("none", "nothing", refused=False, before=False, known=True, on=True)
-    ref = compute_domain_ref_of_replica(seen, 0)
-    for action, outcome in (
-        (Create(FrozenMap({})), AttemptOutcome.CONFLICT),
-        (Apply(FrozenMap({}), Guard("u", "1")), AttemptOutcome.REFUSED),
-    ):
-        attempt = Attempt(Step(StepStage.FOUNDATION, ref, action, ()), outcome, "no")
-        (one,) = judge_mnnvl(replace(seen, attempts=(attempt,))).replicas
-        assert one.state is ReplicaComputeDomainState.AWAITED
-
-
-@pytest.mark.req("GT-026")
-def test_mn051_pods_of_a_clique_without_a_replica_label_hold_the_domain() -> None:
-    """Its scaling group is gone; the name of the gang decides the replica, for an orphan and for an unlisted clique."""
-    seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
-    none = seen.root.spec.model_copy(update={"replicas": 0})
-    unsure = tuple(replace(clique, replica_index=-1) for clique in seen.cliques)
-    look = replace(seen, root=replace(seen.root, spec=none))
-    for cliques, orphans in ((unsure, ()), ((), unsure), ((), seen.cliques)):
-        (held,) = desired_mnnvl_changes(replace(look, cliques=cliques, orphans=orphans), judge_mnnvl(look)).withheld
-        assert isinstance(held, Withheld)
-        assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2
