@@ -2,7 +2,7 @@
 
 It models a real one. A write must name the uid and version of the stored object. An object with finalizers stays until
 they are dropped. The objects that it controls are deleted with it, or before it in a foreground deletion. A write that
-changes nothing keeps the version. What the model leaves out is in SM-080; tests/honesty compares it with a
+changes nothing keeps the version. What the model leaves out is in SM-080; tests/recorded_api_server compares it with a
 real server. In a forecast a version after a write has the form ``<version>+<writes>``, which no real server uses.
 """
 

@@ -55,7 +55,11 @@ FIELDS: Final = FrozenMap({"replicas": 1})
             StepStage.FOUNDATION,
             SetStatus(FIELDS, GUARD),
         ),
-        (ObjectToDelete(CLIQUE, GUARD, BECAUSE, termination=AS_COMPANION), StepStage.CLEANUP, Delete(GUARD, basis=BASIS)),
+        (
+            ObjectToDelete(CLIQUE, GUARD, BECAUSE, termination=AS_COMPANION),
+            StepStage.CLEANUP,
+            Delete(GUARD, basis=BASIS),
+        ),
         (
             ObjectToDelete(CLIQUE, GUARD, BECAUSE, foreground=True, termination=AS_CAUSE),
             StepStage.CAUSE,

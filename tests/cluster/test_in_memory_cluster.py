@@ -9,10 +9,10 @@ import pytest
 
 from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from tests.cluster.plane import ControlPlane
-from tests.honesty.comparing import Played, compare, model, shrunk
-from tests.honesty.mutants import MUTANTS
-from tests.honesty.record import RECORDED, write
-from tests.honesty.server import serving
+from tests.recorded_api_server.comparing import Played, compare, model, shrunk
+from tests.recorded_api_server.mutants import MUTANTS
+from tests.recorded_api_server.record import RECORDED, write
+from tests.recorded_api_server.server import serving
 
 SEEDS: Final = range(2000 if os.environ.get("HYPOTHESIS_PROFILE") == "night" else 200)
 FEW: Final = range(10)  # the mistake shows in three of them

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from grove_core.in_memory.in_memory_cluster import InMemoryCluster
-from tests.honesty.memory import play
-from tests.honesty.moves import Move, drawn
-from tests.honesty.server import Server
-from tests.honesty.transcripts import Difference, Transcript, difference
+from tests.recorded_api_server.memory import play
+from tests.recorded_api_server.moves import Move, drawn
+from tests.recorded_api_server.server import Server
+from tests.recorded_api_server.transcripts import Difference, Transcript, difference
 
 _MOST_ROUNDS: Final = 12
 Make = Callable[[], InMemoryCluster]

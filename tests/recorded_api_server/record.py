@@ -1,6 +1,7 @@
 """What a real server made of some sequences.
 
-``pytest --cluster --bless tests/cluster/test_honesty.py`` records it anew, if the in-memory server does the same.
+``pytest --cluster --bless tests/cluster/test_in_memory_cluster.py`` records it anew, if the in-memory
+server does the same.
 """
 
 import gzip
@@ -9,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.honesty.comparing import Played
-from tests.honesty.moves import drawn
-from tests.honesty.transcripts import transcript_of
+from tests.recorded_api_server.comparing import Played
+from tests.recorded_api_server.moves import drawn
+from tests.recorded_api_server.transcripts import transcript_of
 
 RECORDED: Final = range(200)
 _FILE: Final = Path(__file__).with_name("recorded.jsonl.gz")

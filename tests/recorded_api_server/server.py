@@ -19,12 +19,12 @@ from grove_shell.client.api_response import ApiResponse
 from grove_shell.client.api_session import JSON, MERGE, STRATEGIC, ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.reflector import Reflector
-from tests.honesty.hands import step_of
-from tests.honesty.memory import can_be_placed, can_run
-from tests.honesty.moves import Move, What
-from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, Json, set_manifest
-from tests.honesty.transcripts import SKIPPED, Eyes, Frame, Transcript
-from tests.honesty.views import TOUCHED, Object
+from tests.recorded_api_server.hands import step_of
+from tests.recorded_api_server.memory import can_be_placed, can_run
+from tests.recorded_api_server.moves import Move, What
+from tests.recorded_api_server.slots import FOREIGN_FINALIZER, SLOTS, Json, set_manifest
+from tests.recorded_api_server.transcripts import SKIPPED, Eyes, Frame, Transcript
+from tests.recorded_api_server.views import TOUCHED, Object
 
 SIDE_BY_SIDE: Final = 50
 _PATIENCE: Final = 5.0  # for what the garbage collector does

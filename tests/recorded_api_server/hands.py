@@ -6,10 +6,10 @@ from typing import Any, Final
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, SetStatus, Step, StepStage
 from grove_core.resources.api_names import GATE, GROUP_KIND, TEMPLATE_HASH
-from tests.honesty.moves import Move, What
-from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, Json, manifest_of
-from tests.honesty.transcripts import Eyes
 from tests.property.termination_bases import basis_of
+from tests.recorded_api_server.moves import Move, What
+from tests.recorded_api_server.slots import FOREIGN_FINALIZER, SLOTS, Json, manifest_of
+from tests.recorded_api_server.transcripts import Eyes
 
 START: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 _STAGES: Final = {What.CREATE: StepStage.WORKLOAD, What.APPLY: StepStage.WORKLOAD, What.STATUS: StepStage.STATUS}

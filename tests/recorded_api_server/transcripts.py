@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from grove_core.kernel.refs import Guard
-from tests.honesty.moves import Move
-from tests.honesty.slots import NO_OWNER, Json
-from tests.honesty.views import GONE, Object, view_of
+from tests.recorded_api_server.moves import Move
+from tests.recorded_api_server.slots import NO_OWNER, Json
+from tests.recorded_api_server.views import GONE, Object, view_of
 
 SKIPPED: Final = "nothing to do"
 Sight = Mapping[str, Object]

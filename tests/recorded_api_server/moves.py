@@ -6,7 +6,7 @@ from enum import Enum, unique
 from random import Random
 from typing import Final
 
-from tests.honesty.slots import SLOTS
+from tests.recorded_api_server.slots import SLOTS
 
 LENGTH: Final = 18
 

@@ -6,12 +6,12 @@ from functools import cache
 import pytest
 
 from grove_core.kernel.steps import AttemptOutcome
-from tests.honesty.comparing import Played
-from tests.honesty.memory import play
-from tests.honesty.moves import What
-from tests.honesty.mutants import MUTANTS
-from tests.honesty.record import RECORDED, recorded
-from tests.honesty.transcripts import Transcript, difference, follows
+from tests.recorded_api_server.comparing import Played
+from tests.recorded_api_server.memory import play
+from tests.recorded_api_server.moves import What
+from tests.recorded_api_server.mutants import MUTANTS
+from tests.recorded_api_server.record import RECORDED, recorded
+from tests.recorded_api_server.transcripts import Transcript, difference, follows
 
 
 @cache

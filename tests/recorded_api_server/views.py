@@ -13,7 +13,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from tests.honesty.slots import LABELS, Json
+from tests.recorded_api_server.slots import LABELS, Json
 
 Object: TypeAlias = StoredObject | Pod
 Named: TypeAlias = Callable[[str], str]

@@ -16,11 +16,11 @@ from grove_shell.simulator.recording.simulation_history import ScenarioEventWith
 from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec
 from grove_shell.simulator.scenario.scenario_events import ScaleScenarioEvent
 from grove_shell.simulator.virtual_time import VirtualTimeQueue
-from tests.honesty.hands import START, step_of
-from tests.honesty.moves import Move, What
-from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, set_manifest
-from tests.honesty.transcripts import SKIPPED, Eyes, Transcript
-from tests.honesty.views import Object
+from tests.recorded_api_server.hands import START, step_of
+from tests.recorded_api_server.moves import Move, What
+from tests.recorded_api_server.slots import FOREIGN_FINALIZER, SLOTS, set_manifest
+from tests.recorded_api_server.transcripts import SKIPPED, Eyes, Transcript
+from tests.recorded_api_server.views import Object
 
 NAMESPACE = "model"
 
