@@ -66,7 +66,7 @@ def admit_podclique(raw: Mapping[str, object], around: CliqueAdmissionView) -> D
             assert_never(entry)
 
 
-def admit_podgang(raw: Mapping[str, object], configuration: Configuration) -> Decision[AmendmentVerdict]:
+def amend_podgang_at_admission(raw: Mapping[str, object], configuration: Configuration) -> Decision[AmendmentVerdict]:
     """Judge a PodGang that is to be created: it is annotated, so that its members' domains get it as owner (MS-044)."""
     gang = ref_in_manifest(raw, SCHEDULER, "PodGang")
     if not configuration.mnnvl.is_enabled_in_mode(MnnvlMode.ANNOTATIONS):

@@ -44,7 +44,7 @@ class DecodedPodLabels(_OtherSetNames, frozen=True, gc=False):  # type: ignore[m
         return self.first_set_name or next(filter(None, (getattr(self, name) for name in _OTHER_SET_NAMES)), "")
 
 
-class OwnerFields(Struct, frozen=True, gc=False):
+class DecodedOwnerReference(Struct, frozen=True, gc=False):
     """An owner reference."""
 
     uid: str | None = None
@@ -67,7 +67,7 @@ class MetadataFields(Struct, frozen=True, gc=False, rename="camel"):
     deletion_timestamp: str | None = None
     creation_timestamp: str | None = None
     labels: DecodedPodLabels | None = None
-    owner_references: list[OwnerFields] | None = None
+    owner_references: list[DecodedOwnerReference] | None = None
     managed_fields: list[ManagedFields] | None = None
 
 

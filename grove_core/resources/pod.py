@@ -16,9 +16,9 @@ from grove_core.resources.api_names import CORE, GATE
 from grove_core.resources.decoded_pod import (
     NO_SPEC,
     NO_STATUS,
+    DecodedOwnerReference,
     DecodedPod,
     DecodedPodLabels,
-    OwnerFields,
     UnreadableFields,
     decode_pod,
     decode_pod_manifest,
@@ -239,7 +239,7 @@ def _keep_manifest(pod: Pod, raw: Mapping[str, Any]) -> None:
     pod.manifest = FrozenMap.view_of({**texts, "spec": dict(raw.get("spec") or {})})
 
 
-def _controller_uid_in(references: Sequence[OwnerFields]) -> str:
+def _controller_uid_in(references: Sequence[DecodedOwnerReference]) -> str:
     """Return the uid of the controller owner; empty where there is none. Raises ValueError where it is not clear."""
     owner = ""
     for reference in references:

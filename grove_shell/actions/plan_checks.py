@@ -7,10 +7,10 @@ from typing import Protocol
 from grove_core.document.termination_totals import termination_totals
 from grove_core.plan.forecast import Forecast
 from grove_shell.policies.fail_on_classes import (
+    fail_on_class_if_undecided,
     fail_on_class_of_undecided_manifests,
     fail_on_classes_in_forecasts,
     fail_on_classes_of_incomplete_plans,
-    unknown_fail_on_class,
 )
 from grove_shell.policies.policy_results import PolicyResult, denied_policy_names
 from grove_shell.views.formatting import failed_check_message
@@ -57,7 +57,7 @@ def plan_objections(
         return
     classes = fail_on_classes_in_forecasts(planned, until)
     undecided = {"unknown"} if is_incomplete else fail_on_class_of_undecided_manifests(planned)
-    unknown = unknown_fail_on_class(planned) | undecided
+    unknown = fail_on_class_if_undecided(planned) | undecided
     found = classes | fail_on_classes_of_incomplete_plans(planned)
     if limits.fail_on and (met := set(limits.fail_on) & found | unknown):
         yield failed_check_message(met)

@@ -26,7 +26,7 @@ from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.formatting import clock_time, relative_time
 from grove_shell.views.plan.plan_headline import plan_headline, time_source_note
 from grove_shell.views.plan.plan_notes import PlanPageContext, plan_notes_page
-from grove_shell.views.plan.plan_page import add_set_warnings
+from grove_shell.views.plan.plan_page import add_set_notices
 from grove_shell.views.plan.plan_round_lines import add_later_termination_lines, add_plan_rounds
 from grove_shell.views.tree.object_states import ObjectState
 from grove_shell.views.tree.object_tree import set_tree
@@ -131,7 +131,7 @@ class _SetViews:
             self.places.add_tree(tree)
         entries = plan_entry_views(story, self._anchors, cited, now)
         warnings, later = StyledTextPage(), StyledTextPage()
-        add_set_warnings(warnings, forecast, story, full=self._context.verbose)
+        add_set_notices(warnings, forecast, story, full=self._context.verbose)
         add_later_termination_lines(later, forecast, now)
         add_plan_rounds(later, forecast, full=self._context.verbose)
         rounds, left_out = round_views(forecast, ObjectValuesByRound(snapshot), cited, self._shown, now)

@@ -12,7 +12,7 @@ from grove_shell.manifests.installation import (
     InstallationOptions,
     Json,
     program_labels,
-    program_manifest,
+    program_object_manifest,
 )
 from grove_shell.manifests.webhook_registrations import HTTPS, webhook_configuration_manifests
 from grove_shell.settings.operator_settings import KIND as OPERATOR_KIND
@@ -86,7 +86,7 @@ def service_manifest(installation: InstallationOptions, program: str, name: str)
         "selector": program_labels(program),
         "ports": [{"name": "https", "port": HTTPS, "targetPort": "https", "protocol": "TCP"}],
     }
-    return program_manifest("v1", "Service", name, program, installation.namespace_metadata, spec=spec)
+    return program_object_manifest("v1", "Service", name, program, installation.namespace_metadata, spec=spec)
 
 
 def settings_shared_by_programs(installation: InstallationOptions) -> Json:
@@ -107,7 +107,7 @@ def settings_shared_by_programs(installation: InstallationOptions) -> Json:
 def configuration_manifest(installation: InstallationOptions, program: str, said: Mapping[str, Any]) -> Json:
     """Return the configuration of a program, as the file that it reads (MF-027)."""
     text = json.dumps(said, indent=2)
-    return program_manifest(
+    return program_object_manifest(
         "v1", "ConfigMap", f"{program}-config", program, installation.namespace_metadata, data={_FILE: text}
     )
 
@@ -161,7 +161,9 @@ def deployment_manifest(
         "selector": {"matchLabels": labels},
         "template": {"metadata": metadata, "spec": pod},
     }
-    return program_manifest("apps/v1", "Deployment", program, program, installation.namespace_metadata, spec=spec)
+    return program_object_manifest(
+        "apps/v1", "Deployment", program, program, installation.namespace_metadata, spec=spec
+    )
 
 
 def _container(
@@ -190,6 +192,6 @@ def _container(
 def disruption_budget_manifest(installation: InstallationOptions, program: str) -> Json:
     """Return the budget that keeps one replica of a program."""
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": program_labels(program)}}
-    return program_manifest(
+    return program_object_manifest(
         "policy/v1", "PodDisruptionBudget", program, program, installation.namespace_metadata, spec=spec
     )

@@ -93,7 +93,7 @@ def program_labels(name: str) -> Json:
     return {"app.kubernetes.io/name": name}
 
 
-def program_manifest(
+def program_object_manifest(
     api_version: str,
     kind: str,
     name: str,
@@ -116,7 +116,7 @@ def namespace_and_role_manifests(installation: InstallationOptions) -> Iterator[
     """Yield the objects that must exist before the programs start."""
     yield from namespace_manifests(installation)
     for program in (OPERATOR, WEBHOOKS):
-        yield program_manifest("v1", "ServiceAccount", program, program, installation.namespace_metadata)
+        yield program_object_manifest("v1", "ServiceAccount", program, program, installation.namespace_metadata)
     yield from role_manifests(
         installation,
         OPERATOR,
@@ -138,7 +138,7 @@ def namespace_and_role_manifests(installation: InstallationOptions) -> Iterator[
 def namespace_manifests(installation: InstallationOptions) -> Iterator[Json]:
     """Yield the namespace of the programs, unless a user has it already."""
     if installation.home != installation.watched:
-        namespace = program_manifest("v1", "Namespace", installation.home, "grove")
+        namespace = program_object_manifest("v1", "Namespace", installation.home, "grove")
         namespace["metadata"]["labels"] |= _RESTRICTED
         yield namespace
 
@@ -146,7 +146,9 @@ def namespace_manifests(installation: InstallationOptions) -> Iterator[Json]:
 def preview_role_manifests(installation: InstallationOptions) -> Iterator[Json]:
     """Yield the namespace, the account and the roles of the preview of updates (MF-031)."""
     yield from namespace_manifests(installation)
-    yield program_manifest("v1", "ServiceAccount", PREVIEW_PROGRAM, PREVIEW_PROGRAM, installation.namespace_metadata)
+    yield program_object_manifest(
+        "v1", "ServiceAccount", PREVIEW_PROGRAM, PREVIEW_PROGRAM, installation.namespace_metadata
+    )
     access = preview_resource_access(installation.cluster_scoped_name_suffix)
     yield from role_manifests(installation, PREVIEW_PROGRAM, access)
 
@@ -154,7 +156,7 @@ def preview_role_manifests(installation: InstallationOptions) -> Iterator[Json]:
 def daemon_rbac_roles() -> Iterator[Json]:
     """Yield the roles of ``grove daemon`` and ``grove domain-controller``; users bind them (DC-110)."""
     for program, access in (("grove-daemon", DAEMON), ("grove-domain-controller", DOMAIN_CONTROLLER)):
-        yield program_manifest(_API, "ClusterRole", program, program, rules=rbac_rules_from_access(access))
+        yield program_object_manifest(_API, "ClusterRole", program, program, rules=rbac_rules_from_access(access))
 
 
 def rbac_rules_from_access(access: Iterable[ResourceAccess]) -> list[Json]:
@@ -203,8 +205,8 @@ def _bound(
     """Yield a role and its binding to the program's service account; cluster-scoped without a namespace."""
     kind = "Role" if where else "ClusterRole"
     account = {"kind": "ServiceAccount", "name": program, **installation.namespace_metadata}
-    yield program_manifest(_API, kind, name, program, where, rules=rbac_rules_from_access(access))
-    yield program_manifest(
+    yield program_object_manifest(_API, kind, name, program, where, rules=rbac_rules_from_access(access))
+    yield program_object_manifest(
         _API,
         f"{kind}Binding",
         name,

@@ -14,7 +14,7 @@ from grove_shell.manifests.installation import (
     InstallationOptions,
     Json,
     preview_role_manifests,
-    program_manifest,
+    program_object_manifest,
 )
 from grove_shell.manifests.webhook_registrations import webhook_registration
 from grove_shell.settings.shared_settings import API_VERSION
@@ -57,7 +57,7 @@ def preview_webhook_manifests(
     ports = {"https": defaults.listening.port, "http": defaults.serving.port}
     yield deployment_manifest(installation, PREVIEW_PROGRAM, args, ports, said)
     yield disruption_budget_manifest(installation, PREVIEW_PROGRAM)
-    yield program_manifest(
+    yield program_object_manifest(
         REGISTRATION_VERSION,
         "ValidatingWebhookConfiguration",
         f"{defaults.registration.validating}{installation.cluster_scoped_name_suffix}",

@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.resources.api_names import GROVE, MNNVL_ENABLED, SCHEDULER, SET_KIND, TOPOLOGY_KIND
 from grove_shell.client.api_kinds import KINDS
-from grove_shell.manifests.installation import WEBHOOKS, InstallationOptions, Json, program_manifest
+from grove_shell.manifests.installation import WEBHOOKS, InstallationOptions, Json, program_object_manifest
 from grove_shell.settings.webhook_settings import (
     DEFAULTING,
     JOINING,
@@ -42,7 +42,7 @@ def webhook_configuration_manifests(installation: InstallationOptions) -> Iterat
         ("MutatingWebhookConfiguration", names.mutating, mutating),
         ("ValidatingWebhookConfiguration", names.validating, validating),
     ):
-        yield program_manifest(
+        yield program_object_manifest(
             REGISTRATION_VERSION, kind, f"{name}{installation.cluster_scoped_name_suffix}", WEBHOOKS, webhooks=found
         )
 

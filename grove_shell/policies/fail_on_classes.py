@@ -14,7 +14,7 @@ from grove_core.plan.forecast import Forecast
 from grove_core.plan.update_forecast import DeletedPodFate
 
 
-def unknown_fail_on_class(planned: Sequence[Forecast]) -> set[str]:
+def fail_on_class_if_undecided(planned: Sequence[Forecast]) -> set[str]:
     """Return ``unknown`` where a termination could not be decided, which fails every check (CL-002)."""
     findings = chain.from_iterable(forecast.findings for forecast in planned)
     is_open = any(one.question == TERMINATION and one.verdict == ConditionStatus.UNKNOWN.value for one in findings)

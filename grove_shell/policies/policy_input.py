@@ -16,10 +16,10 @@ from grove_core.plan.forecast import Forecast
 from grove_core.resources.api_names import SET_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.policies.fail_on_classes import (
+    fail_on_class_if_undecided,
     fail_on_class_of_undecided_manifests,
     fail_on_classes_in_forecasts,
     fail_on_classes_of_incomplete_plans,
-    unknown_fail_on_class,
 )
 
 COUNTS: Final = ("restarted", "removed", "added")
@@ -68,7 +68,7 @@ def _set_for_policies(
     raw: Mapping[str, Any], forecast: Forecast, root: PodCliqueSet | None, until: datetime | None
 ) -> dict[str, Any]:
     """Return one set; where it is not decided, without everything that would depend on what is not known."""
-    classes = fail_on_classes_in_forecasts([forecast], until) | unknown_fail_on_class([forecast])
+    classes = fail_on_classes_in_forecasts([forecast], until) | fail_on_class_if_undecided([forecast])
     classes |= fail_on_class_of_undecided_manifests([forecast])
     update = forecast.edit.update if forecast.edit is not None else None
     is_unknown = "unknown" in classes or (forecast.edit is not None and update is None)

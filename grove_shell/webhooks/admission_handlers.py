@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_core.admit import admit, index_names_used_by_sets
 from grove_core.admit_cluster_topology import admit_topology, admit_topology_deletion, topology_used_by_set
-from grove_core.admit_podclique import admit_podclique, admit_podgang
+from grove_core.admit_podclique import admit_podclique, amend_podgang_at_admission
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.areas.workload.admission.manifest_defaults import json_patch_between, podcliqueset_with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
@@ -200,7 +200,7 @@ def podgang_mutation_response(request: AdmissionRequest, cache: AdmissionCache) 
     """Return the response that marks a PodGang whose PodCliques share ComputeDomains (MS-044)."""
     if request.operation != CREATE:
         return allow_admission(request)
-    verdict = admit_podgang(request.new, cache.configuration).verdict
+    verdict = amend_podgang_at_admission(request.new, cache.configuration).verdict
     return allow_admission(request, patch=() if isinstance(verdict, Deny) else [*map(thaw_json, verdict.patch)])
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_core.version import IMAGE
 from grove_shell.actions.manifests import PREVIEW_PART, installation_objects
-from grove_shell.manifests.installation import program_manifest
+from grove_shell.manifests.installation import program_object_manifest
 from grove_shell.settings.operator_settings import OperatorSettings
 from tests.manifests.chart_text import text_of
 from tests.manifests.chart_values import PROGRAMS
@@ -108,7 +108,9 @@ def _network_policy(program: str) -> Json:
         "ingress": [*web, metrics],
         "egress": '<<include "grove.egress" .>>',
     }
-    return program_manifest("networking.k8s.io/v1", "NetworkPolicy", name, name, {"namespace": NAMESPACE}, spec=spec)
+    return program_object_manifest(
+        "networking.k8s.io/v1", "NetworkPolicy", name, name, {"namespace": NAMESPACE}, spec=spec
+    )
 
 
 def metrics_services() -> Iterator[str]:
@@ -120,6 +122,6 @@ def metrics_services() -> Iterator[str]:
             "selector": {"app.kubernetes.io/name": name},
             "ports": [{"name": "http", "port": HTTP, "targetPort": "http", "protocol": "TCP"}],
         }
-        made = program_manifest("v1", "Service", f"{name}-metrics", name, {"namespace": NAMESPACE}, spec=spec)
+        made = program_object_manifest("v1", "Service", f"{name}-metrics", name, {"namespace": NAMESPACE}, spec=spec)
         made["metadata"]["labels"] |= METRICS_LABELS
         yield _shown(f"and .Values.serviceMonitor.enabled .Values.{program}.enabled", [f"---\n{text_of(made)}"])

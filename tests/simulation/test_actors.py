@@ -14,7 +14,7 @@ from grove_shell.simulator.random_events.randomized_scenario import with_random_
 from grove_shell.simulator.recording.pod_clique_states import pod_clique_timelines
 from grove_shell.simulator.recording.simulation_history import (
     NoteKind,
-    PodChange,
+    PodChangeKind,
     RefusedApplyHistoryEntry,
     UnplacedGangHistoryEntry,
     WriteEffect,
@@ -79,7 +79,7 @@ def parent_of(clique: str, found: Scenario) -> tuple[str, int] | None:
 
 def test_sm030_a_pod_takes_its_time_to_stop() -> None:
     found = run({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 1}}, kubelet={"stop": "45s"})
-    (gone,) = entries_of(found, PodChange.GONE)
+    (gone,) = entries_of(found, PodChangeKind.GONE)
     assert gone[0] == 75 * SECOND
     assert found.clique_states[0].ready == 2
 
@@ -92,7 +92,7 @@ def test_sm030_an_unplaced_pod_is_gone_at_once() -> None:
 
 def test_sm030_a_lost_node_loses_its_pods_slowly() -> None:
     found = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}})
-    (unready,) = entries_of(found, PodChange.UNREADY)
+    (unready,) = entries_of(found, PodChangeKind.UNREADY)
     assert unready == (70 * SECOND, "node n-1 is lost")
     quiet = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
     marked = [change for change in changes_of_pods(quiet) if change.after and change.latest_object.deleting]
@@ -123,12 +123,12 @@ def test_sm030_a_restored_node_stops_its_deleted_pods() -> None:
     assert len(last_pods(short)) == 2
     long = run({"at": "30s", "loseNode": where}, {"at": "9m", "restoreNode": {"node": "n-1"}}, manifest=without_delay())
     assert [pod.deleting for pod in last_pods(long)] == [False, False]
-    assert entries_of(long, PodChange.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
+    assert entries_of(long, PodChangeKind.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
 
 
 def test_sm030_a_removed_node_removes_its_pods() -> None:
     found = run({"at": "30s", "removeNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
-    assert entries_of(found, PodChange.GONE) == [(70 * SECOND, "node n-1 is gone")]
+    assert entries_of(found, PodChangeKind.GONE) == [(70 * SECOND, "node n-1 is gone")]
     assert [pod.ready for pod in last_pods(found)] == [True, True]
 
 
@@ -312,7 +312,7 @@ def test_sm040_faults_end() -> None:
 
 
 def test_sm051_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
-    ready_at = next(at for at, _ in entries_of(run(), PodChange.READY))
+    ready_at = next(at for at, _ in entries_of(run(), PodChangeKind.READY))
     expect = [{"at": f"{ready_at}ms", "ready": 2}, {"at": f"{ready_at - 1}ms", "ready": {"llm-0-a": 0}}]
     assert run(expect=expect).unmet == ()
     wrong = [

@@ -10,7 +10,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.go_operator import NEWEST
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_shell.simulator.recording.simulation_history import NoteKind, PodChange, SimulationActor, WriteEffect
+from grove_shell.simulator.recording.simulation_history import NoteKind, PodChangeKind, SimulationActor, WriteEffect
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.simulator.simulation_run import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
@@ -251,7 +251,7 @@ def test_sm040_f10_foreign_objects() -> None:
     assert any("example.com/held" in found for found in finalizers)
     assert "example.com/held" not in finalizers[-1]
     gated = run({"at": "700ms", "gateForeign": {"clique": "llm-0-a", "span": "1m"}}, nodes=3)
-    assert entries_of(gated, PodChange.PLACED)[-1][0] >= 60 * SECOND
+    assert entries_of(gated, PodChangeKind.PLACED)[-1][0] >= 60 * SECOND
     edited = run({"at": "20s", "editStatus": {"clique": "llm-0-a"}})
     counts = [
         change.latest_object.status.ready for change in edited.changes if isinstance(change.latest_object, PodClique)

@@ -16,7 +16,7 @@ from grove_shell.simulator.recording.simulation_history import (
     EntryContent,
     NoteHistoryEntry,
     NoteKind,
-    PodChange,
+    PodChangeKind,
     PodHistoryEntry,
     RefusedApplyHistoryEntry,
     SimulationActor,
@@ -56,7 +56,7 @@ def line(*contents: EntryContent, verbose: bool = False) -> list[str]:
     return [found.text for found in timeline_lines_of_entries(entries, verbose=verbose)]
 
 
-def pod(what: PodChange, subject: Ref = POD, **more: str) -> PodHistoryEntry:
+def pod(what: PodChangeKind, subject: Ref = POD, **more: str) -> PodHistoryEntry:
     return PodHistoryEntry(what, subject, "llm-0-a", **more)
 
 
@@ -64,10 +64,10 @@ def pod(what: PodChange, subject: Ref = POD, **more: str) -> PodHistoryEntry:
     ("content", "one", "many"),
     [
         (WriteHistoryEntry(WriteEffect.CREATED, POD, "llm-0-a"), "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
-        (pod(PodChange.PLACED, node="n"), "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
-        (pod(PodChange.READY), "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
-        (pod(PodChange.GONE), "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
-        (pod(PodChange.UNREADY, why="why"), "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
+        (pod(PodChangeKind.PLACED, node="n"), "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
+        (pod(PodChangeKind.READY), "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
+        (pod(PodChangeKind.GONE), "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
+        (pod(PodChangeKind.UNREADY, why="why"), "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
         (WriteHistoryEntry(WriteEffect.OPENED, POD, "llm-0-a", BECAUSE), "opens the gate of pod llm-0-a-x: b",
          "opens the gates of 2 pods of llm-0-a: b"),
         (WriteHistoryEntry(WriteEffect.DELETED, POD, "llm-0-a", BECAUSE), "deletes pod llm-0-a-x: b",
@@ -84,16 +84,16 @@ def test_sm070_equal_entries_share_a_line(content: EntryContent, one: str, many:
 def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
     """Their cliques only have the same name."""
     other = Ref("v1", "Pod", "b", "llm-0-a-x")
-    assert line(pod(PodChange.READY), pod(PodChange.READY, other)) == ["pod llm-0-a-x ready"] * 2
+    assert line(pod(PodChangeKind.READY), pod(PodChangeKind.READY, other)) == ["pod llm-0-a-x ready"] * 2
 
 
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (pod(PodChange.FAILED), "pod llm-0-a-x fails"),
-        (pod(PodChange.CRASHED), "pod llm-0-a-x crashes"),
-        (pod(PodChange.GONE, why="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
-        (pod(PodChange.EVICTED, why="node n is lost"), "deletes pod llm-0-a-x: node n is lost"),
+        (pod(PodChangeKind.FAILED), "pod llm-0-a-x fails"),
+        (pod(PodChangeKind.CRASHED), "pod llm-0-a-x crashes"),
+        (pod(PodChangeKind.GONE, why="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
+        (pod(PodChangeKind.EVICTED, why="node n is lost"), "deletes pod llm-0-a-x: node n is lost"),
         (
             BreachWaitHistoryEntry(CLIQUE.at_replica(1), BECAUSE),
             "replica 1 of PodClique llm-0-a is breached and waits: b",
@@ -112,7 +112,7 @@ def test_sm070_every_happening_has_words(found: EntryContent, text: str) -> None
 
 
 def test_sm070_pods_of_two_removed_nodes_are_not_equal() -> None:
-    gone = (pod(PodChange.GONE, why=f"node {name} is gone") for name in "ab")
+    gone = (pod(PodChangeKind.GONE, why=f"node {name} is gone") for name in "ab")
     assert line(*gone) == ["pod llm-0-a-x gone: node a is gone", "pod llm-0-a-x gone: node b is gone"]
 
 
@@ -120,7 +120,7 @@ def test_sm070_details_are_shown_on_request() -> None:
     scheduled = Condition("PodCliqueScheduled", ConditionStatus.TRUE, "R", "m", datetime(2026, 1, 1, tzinfo=UTC))
     quiet: list[EntryContent] = [
         WriteHistoryEntry(WriteEffect.STATUS, CLIQUE, because=BECAUSE),
-        pod(PodChange.STARTED),
+        pod(PodChangeKind.STARTED),
         WriteHistoryEntry(WriteEffect.WITHHELD, CLIQUE, because=BECAUSE),
         WriteHistoryEntry(WriteEffect.RELEASED, CLIQUE, because=BECAUSE),
         WriteHistoryEntry(WriteEffect.CREATED, CLIQUE, because=BECAUSE),

@@ -15,7 +15,7 @@ from grove_shell.simulator.actors.workload_groups_as_gangs import GroupTrees
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 from grove_shell.simulator.recording.simulation_history import (
-    PodChange,
+    PodChangeKind,
     PodHistoryEntry,
     SimulationActor,
     SimulationHistory,
@@ -145,7 +145,7 @@ class GangPreemption:
             self._awaited[gang] = _AwaitedRoom(priority, frozenset(pod.uid for pod in victims))
         for pod in sorted(victims, key=lambda one: one.ref.sort_key):
             owner = cliques[pod.owner_uid].ref.name if pod.owner_uid in cliques else ""
-            entry = PodHistoryEntry(PodChange.PREEMPTED, pod.ref, owner, pod.node, f"for gang {gang[1]}")
+            entry = PodHistoryEntry(PodChangeKind.PREEMPTED, pod.ref, owner, pod.node, f"for gang {gang[1]}")
             self._history.record(SimulationActor.SCHEDULER, entry)
             self._cluster.put_pod(replace(pod, preempted=True))
             self._cluster.delete_object(pod.ref)

@@ -11,7 +11,7 @@ from grove_shell.simulator.cluster.object_change_detector import ObjectChange
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live_pod
 from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode
 from grove_shell.simulator.recording.simulation_history import (
-    PodChange,
+    PodChangeKind,
     PodHistoryEntry,
     SimulationActor,
     SimulationHistory,
@@ -123,14 +123,14 @@ class SimulatedKubelets:
             return
         del self._in_progress[uid]
         if what == "stop":
-            self._record(PodChange.GONE, pod)
+            self._record(PodChangeKind.GONE, pod)
             self.cluster.end_pod_containers(pod)
         elif what == "start":
             self._waiting[uid] = self._awaited_cliques(pod)
             self._in_progress[uid] = "wait"
             self._try_to_run(uid)
         elif not pod.deleting:
-            self._record(PodChange.READY, pod)
+            self._record(PodChangeKind.READY, pod)
             self.cluster.put_pod(with_ready_containers(replace(pod, scheduled=True, phase=_RUNNING)))
 
     def _try_to_run(self, uid: str) -> None:
@@ -140,14 +140,14 @@ class SimulatedKubelets:
         if all(self._ready_of(pod.namespace, name) >= count for name, count in self._waiting[uid]):
             del self._waiting[uid]
             del self._in_progress[uid]
-            self._record(PodChange.STARTED, pod)
+            self._record(PodChangeKind.STARTED, pod)
             self.cluster.put_pod(replace(pod, phase=_RUNNING, unready=self._starts_at_once(pod)))
 
     def _recover(self, uid: str) -> None:
         pod = self._now(uid)
         if pod is not None and self._in_progress.get(uid) == "crash" and is_live_pod(pod):
             del self._in_progress[uid]
-            self._record(PodChange.READY, pod)
+            self._record(PodChangeKind.READY, pod)
             self.cluster.put_pod(with_ready_containers(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
@@ -218,5 +218,5 @@ class SimulatedKubelets:
         owner = self.cluster.find_clique(f"{namespace}/{clique}")
         return sum(pod.ready for pod in self.cluster.server.pods.get(owner.uid, ())) if owner is not None else 0
 
-    def _record(self, what: PodChange, pod: Pod) -> None:
+    def _record(self, what: PodChangeKind, pod: Pod) -> None:
         self.history.record(SimulationActor.KUBELET, PodHistoryEntry(what, pod.ref, self._clique_of(pod)[0], pod.node))

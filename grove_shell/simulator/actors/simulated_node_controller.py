@@ -12,7 +12,7 @@ from grove_shell.simulator.cluster.simulated_nodes import SimulatedNode, nodes_o
 from grove_shell.simulator.recording.simulation_history import (
     NoteHistoryEntry,
     NoteKind,
-    PodChange,
+    PodChangeKind,
     PodHistoryEntry,
     ScenarioEventWithoutEffect,
     SimulationActor,
@@ -133,25 +133,25 @@ class SimulatedNodeController:
         for pod in self._pods_on(node.name):
             if pod.ready:
                 self.cluster.put_pod(replace(pod, ready=False, trouble="NodeLost"))
-                self._record_pod(PodChange.UNREADY, pod, f"node {node.name} is lost")
+                self._record_pod(PodChangeKind.UNREADY, pod, f"node {node.name} is lost")
 
     def _evict(self, node: SimulatedNode) -> None:
         for pod in self._pods_on(node.name):
             if is_live_pod(pod):
                 why = f"node {node.name} has been lost for {GRACE // SECOND + 300} s"
-                self._record_pod(PodChange.EVICTED, pod, why)
+                self._record_pod(PodChangeKind.EVICTED, pod, why)
                 self.cluster.delete_object(pod.ref)
 
     def _delete_pods(self, name: str) -> None:
         for pod in self._pods_on(name) if name not in self.nodes else ():
-            self._record_pod(PodChange.GONE, pod, f"node {name} is gone")
+            self._record_pod(PodChangeKind.GONE, pod, f"node {name} is gone")
             self.cluster.delete_object(pod.ref)
             self.cluster.end_pod_containers(pod)
 
     def _pods_on(self, name: str) -> list[Pod]:
         return sorted((pod for pod in self.cluster.all_pods() if pod.node == name), key=lambda pod: pod.name)
 
-    def _record_pod(self, what: PodChange, pod: Pod, why: str) -> None:
+    def _record_pod(self, what: PodChangeKind, pod: Pod, why: str) -> None:
         clique = self.cluster.server.name_of_uid(pod.owner_uid)
         self.history.record(SimulationActor.NODES, PodHistoryEntry(what, pod.ref, clique, why=why))
 

@@ -35,7 +35,7 @@ from grove_shell.simulator.cluster.simulated_nodes import (
     requests_for_gpus,
 )
 from grove_shell.simulator.recording.simulation_history import (
-    PodChange,
+    PodChangeKind,
     PodHistoryEntry,
     SimulationActor,
     SimulationHistory,
@@ -276,7 +276,9 @@ class SimulatedScheduler:
         self._reported.pop((pod.namespace, pod.gang), None)
         self.cluster.put_pod(replace(pod, node=node.name, scheduled=True, trouble=""))
         clique = cliques[pod.owner_uid].ref.name
-        self.history.record(SimulationActor.SCHEDULER, PodHistoryEntry(PodChange.PLACED, pod.ref, clique, node.name))
+        self.history.record(
+            SimulationActor.SCHEDULER, PodHistoryEntry(PodChangeKind.PLACED, pod.ref, clique, node.name)
+        )
 
     def _mark_unschedulable(self, pod: Pod) -> None:
         if pod.trouble != UNSCHEDULABLE:

@@ -25,7 +25,7 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is
 from grove_shell.simulator.recording.simulation_history import (
     NoteHistoryEntry,
     NoteKind,
-    PodChange,
+    PodChangeKind,
     PodHistoryEntry,
     RefusedApplyHistoryEntry,
     ScenarioEventWithoutEffect,
@@ -163,13 +163,13 @@ class SimulatedUserActions:
     def fail_pod(self, arguments: PodByCliqueAndIndex) -> None:
         """Let a pod fail."""
         pod = self._placed_pod(arguments)
-        self.history.record(SimulationActor.KUBELET, PodHistoryEntry(PodChange.FAILED, pod.ref, arguments.clique))
+        self.history.record(SimulationActor.KUBELET, PodHistoryEntry(PodChangeKind.FAILED, pod.ref, arguments.clique))
         self.kubelet.fail_pod(pod)
 
     def crash_pod(self, arguments: CrashPodScenarioEvent) -> None:
         """Let a pod crash and recover."""
         pod = self._placed_pod(arguments)
-        crash = PodHistoryEntry(PodChange.CRASHED, pod.ref, arguments.clique, pod.node)
+        crash = PodHistoryEntry(PodChangeKind.CRASHED, pod.ref, arguments.clique, pod.node)
         self.history.record(SimulationActor.KUBELET, crash)
         self.kubelet.crash_pod(pod, arguments.recovers)
 

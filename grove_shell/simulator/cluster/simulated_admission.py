@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from grove_core.admit import admit, manifest_with_defaults_of
 from grove_core.admit_cluster_topology import admit_topology
-from grove_core.admit_podclique import admit_podclique, admit_podgang, podcliqueset_name_in_labels
+from grove_core.admit_podclique import admit_podclique, amend_podgang_at_admission, podcliqueset_name_in_labels
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.topology.admit import KnownTopologiesForAdmission
 from grove_core.areas.workload.admission.manifest_defaults import podcliqueset_with_defaults
@@ -79,7 +79,7 @@ class SimulatedAdmissionDecisions:
     )
     defaults: Callable[[Json], dict[str, Any]] = podcliqueset_with_defaults
     of_clique: Callable[[Json, CliqueAdmissionView], Decision[AmendmentVerdict]] = admit_podclique
-    of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = admit_podgang
+    of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = amend_podgang_at_admission
 
 
 def simulated_admission_for_rules(rules: RuleSet) -> SimulatedAdmissionDecisions:

@@ -26,7 +26,7 @@ class SimulationActor(Enum):
 
 
 @unique
-class PodChange(Enum):
+class PodChangeKind(Enum):
     """What happened to a pod; as in the other enumerations, the value is the field ``what`` of the JSON document."""
 
     PLACED = "places"
@@ -49,7 +49,7 @@ class PodHistoryEntry:
         why: what happened to the node, for a change by the node controller; the gang for which it is preempted.
     """
 
-    what: PodChange
+    what: PodChangeKind
     subject: Ref
     clique: str
     node: str = ""
@@ -154,7 +154,7 @@ EntryContent: TypeAlias = (
     | UnplacedGangHistoryEntry
     | NoteHistoryEntry
 )
-EntryKind: TypeAlias = PodChange | WriteEffect | NoteKind | type[EntryContent]
+EntryKind: TypeAlias = PodChangeKind | WriteEffect | NoteKind | type[EntryContent]
 
 
 class ScenarioEventWithoutEffect(Exception):

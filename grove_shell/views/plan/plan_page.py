@@ -130,7 +130,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
     )
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add_line((place, "bold"), counts)
-    add_set_warnings(page, forecast, story, full=full)
+    add_set_notices(page, forecast, story, full=full)
     for urgency in EntryUrgency:
         alike = story.entries_of_urgency(urgency)
         if urgency is EntryUrgency.GATED:
@@ -157,7 +157,7 @@ def _root(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, 
         page.add_line(INDENT, ("more rounds would follow: their number is limited", "dim"))
 
 
-def add_set_warnings(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, *, full: bool) -> None:
+def add_set_notices(page: StyledTextPage, forecast: Forecast, story: ForecastExplanation, *, full: bool) -> None:
     """Add what stands before the entries of a set: what is not predicted, findings about its parts, and its edit.
 
     Args:

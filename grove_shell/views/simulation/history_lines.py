@@ -18,7 +18,7 @@ from grove_shell.simulator.recording.simulation_history import (
     EntryKind,
     NoteHistoryEntry,
     NoteKind,
-    PodChange,
+    PodChangeKind,
     PodHistoryEntry,
     RefusedApplyHistoryEntry,
     SimulationActor,
@@ -30,7 +30,7 @@ from grove_shell.simulator.recording.simulation_history import (
 from grove_shell.views.formatting import count_with_noun, join_names_with_commas
 
 _NAMES: Final = 6
-_ONLY_VERBOSE: Final = frozenset({PodChange.STARTED, WriteEffect.STATUS, WriteEffect.RELEASED})
+_ONLY_VERBOSE: Final = frozenset({PodChangeKind.STARTED, WriteEffect.STATUS, WriteEffect.RELEASED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _shared_by_line(content: EntryContent, *, verbose: bool) -> tuple[object, ..
     """Return what entries of one time, actor and kind have in common where they share a line."""
     match content:
         case PodHistoryEntry():
-            alone = content.what in {PodChange.FAILED, PodChange.CRASHED}
+            alone = content.what in {PodChangeKind.FAILED, PodChangeKind.CRASHED}
             return (content.subject,) if alone else (content.subject.namespace, content.clique, content.why)
         case WriteHistoryEntry():
             return _shared_by_writes(content, verbose=verbose)
@@ -152,20 +152,20 @@ def _text_of(contents: Sequence[EntryContent], *, verbose: bool) -> str:
 def _pods_text(first: PodHistoryEntry, entries: Sequence[PodHistoryEntry]) -> str:
     pods, why = _pods([entry.subject for entry in entries], first.clique), f": {first.why}" if first.why else ""
     match first.what:
-        case PodChange.PLACED:
+        case PodChangeKind.PLACED:
             nodes = sorted({entry.node for entry in entries})
             return f"{pods} placed on {nodes[0] if len(nodes) == 1 else count_with_noun(len(nodes), 'node')}"
-        case PodChange.EVICTED | PodChange.PREEMPTED:
+        case PodChangeKind.EVICTED | PodChangeKind.PREEMPTED:
             return f"{first.what.value} {pods}{why}"
-        case PodChange.STARTED:
+        case PodChangeKind.STARTED:
             return f"{pods} started{why}"
-        case PodChange.READY:
+        case PodChangeKind.READY:
             return f"{pods} ready{why}"
-        case PodChange.UNREADY:
+        case PodChangeKind.UNREADY:
             return f"{pods} not ready{why}"
-        case PodChange.FAILED | PodChange.CRASHED:
+        case PodChangeKind.FAILED | PodChangeKind.CRASHED:
             return f"{pods} {first.what.value}{why}"
-        case PodChange.GONE:
+        case PodChangeKind.GONE:
             return f"{pods} gone{why}"
         case _:
             assert_never(first.what)

@@ -15,7 +15,7 @@ from grove_shell.simulator.recording.simulation_history import (
     EntryKind,
     NoteHistoryEntry,
     NoteKind,
-    PodChange,
+    PodChangeKind,
     PodHistoryEntry,
     WriteEffect,
     WriteHistoryEntry,
@@ -39,7 +39,7 @@ _SHOWN: Final[Mapping[EntryKind, str]] = {
     WriteEffect.APPLIED: _UPDATE,
     NoteKind.SCALED: "#1a7f64",
 }
-_CRASHES: Final[frozenset[EntryKind]] = frozenset({PodChange.CRASHED, PodChange.FAILED})
+_CRASHES: Final[frozenset[EntryKind]] = frozenset({PodChangeKind.CRASHED, PodChangeKind.FAILED})
 _MOST_SHOWN: Final = 12
 _LONGEST: Final = 46
 _MOST_TICKS: Final = 11

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
-from grove_core.areas.gang_termination.design.verdicts import TerminationJudgement
+from grove_core.areas.gang_termination.design.verdicts import SetTerminationJudgement
 from grove_core.areas.gang_termination.design.wants import gang_termination_by_design
 from grove_core.kernel.structs import replace
 from grove_core.resources.podclique import PodClique
@@ -24,7 +24,7 @@ def was_available_only_in_memory() -> RuleSet:
     remembered: dict[str, bool] = {}
     last: list[tuple[object, ...]] = [()]
 
-    def judge(snapshot: Snapshot) -> TerminationJudgement:
+    def judge(snapshot: Snapshot) -> SetTerminationJudgement:
         if not snapshot.attempts and last[0]:  # no responses to the last writes: the process was restarted
             remembered.clear()
         judgement = judge_gang_termination_by_design(
@@ -45,7 +45,7 @@ def forgetful(clique: PodClique, remembered: Mapping[str, bool]) -> PodClique:
 def transition_time_rewritten() -> RuleSet:
     """LastTransitionTime is set to now in every round."""
 
-    def judge(snapshot: Snapshot) -> TerminationJudgement:
+    def judge(snapshot: Snapshot) -> SetTerminationJudgement:
         bare = with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, conditions=())))
         return judge_gang_termination_by_design(
             with_groups(bare, lambda group: replace(group, status=replace(group.status, conditions=())))
@@ -57,7 +57,7 @@ def transition_time_rewritten() -> RuleSet:
 def unknown_counts_as_breach() -> RuleSet:
     """An update does not suspend the judgement."""
 
-    def judge(snapshot: Snapshot) -> TerminationJudgement:
+    def judge(snapshot: Snapshot) -> SetTerminationJudgement:
         return judge_gang_termination_by_design(
             with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, updating=False)))
         )
@@ -68,7 +68,7 @@ def unknown_counts_as_breach() -> RuleSet:
 def delay_ignored() -> RuleSet:
     """A breach is acted on at once."""
 
-    def judge(snapshot: Snapshot) -> TerminationJudgement:
+    def judge(snapshot: Snapshot) -> SetTerminationJudgement:
         root = snapshot.root
         template = root.spec.template.model_copy(update={"termination_delay": timedelta(microseconds=1)})
         hasty = replace(root, spec=root.spec.model_copy(update={"template": template}))
@@ -80,7 +80,7 @@ def delay_ignored() -> RuleSet:
 def group_breach_not_passed_on() -> RuleSet:
     """A breached group does not count as a breached constituent of its replica of the set."""
 
-    def judge(snapshot: Snapshot) -> TerminationJudgement:
+    def judge(snapshot: Snapshot) -> SetTerminationJudgement:
         judgement = judge_gang_termination_by_design(snapshot)
         alone = judge_gang_termination_by_design(replace(snapshot, groups=()))
         return judgement._replace(replicas=alone.replicas)

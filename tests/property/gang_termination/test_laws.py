@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.design.clique_judgement import BREACH_TABLE, judge_clique_breach
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
-from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, TerminationJudgement
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, SetTerminationJudgement
 from grove_core.areas.gang_termination.design.wanted_statuses import status_counts_of_set, wanted_conditions_of_clique
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.kernel import reasons
@@ -163,7 +163,7 @@ class TestGT016:
 
 
 def all_conditions(
-    snapshot: Snapshot, judgement: TerminationJudgement
+    snapshot: Snapshot, judgement: SetTerminationJudgement
 ) -> list[tuple[CliqueJudgement, tuple[Condition, ...]]]:
     placements = status_counts_of_set(snapshot, judgement).placements
     return [

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.design.judge import judge_gang_termination_by_design
-from grove_core.areas.gang_termination.design.verdicts import TerminationJudgement
+from grove_core.areas.gang_termination.design.verdicts import SetTerminationJudgement
 from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
@@ -23,7 +23,7 @@ from tests.property.strategies.worlds import is_termination
 CLUSTERS = st.one_of(storms(), busy_clusters())
 
 
-def breached(judgement: TerminationJudgement) -> dict[int, set[Ref]]:
+def breached(judgement: SetTerminationJudgement) -> dict[int, set[Ref]]:
     """Return the breached constituents by replica of the set."""
     return {replica.number: {breach.ref for breach in replica.breaches} for replica in judgement.replicas}
 

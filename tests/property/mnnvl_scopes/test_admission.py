@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from grove_core.admit import admit, index_names_used_by_sets
-from grove_core.admit_podclique import admit_podgang, podcliqueset_name_in_labels
+from grove_core.admit_podclique import amend_podgang_at_admission, podcliqueset_name_in_labels
 from grove_core.areas.mnnvl_scopes.admit import domain_sharing_groups_of
 from grove_core.kernel.admission import AdmitWithChanges, Deny, FieldRemark
 from grove_core.resources.api_names import MNNVL_ADOPTED
@@ -209,7 +209,7 @@ def test_ms080_an_opt_out_causes_no_warning() -> None:
 @pytest.mark.req("MS-044")
 def test_ms044_a_new_podgang_is_annotated_in_this_mode_only() -> None:
     raw = {"apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang", "metadata": {"name": "g", "namespace": "ml"}}
-    amended, left = (admit_podgang(raw, one).verdict for one in (SCOPED, DEFAULT_CONFIGURATION))
+    amended, left = (amend_podgang_at_admission(raw, one).verdict for one in (SCOPED, DEFAULT_CONFIGURATION))
     assert isinstance(amended, AdmitWithChanges)
     assert isinstance(left, AdmitWithChanges)
     assert MNNVL_ADOPTED in str(amended.patch)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.admit_podclique import admit_podclique, admit_podgang
+from grove_core.admit_podclique import admit_podclique, amend_podgang_at_admission
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.admission import AdmitWithChanges, AmendmentVerdict, Deny
@@ -189,7 +189,7 @@ def test_ms001_in_other_modes_nothing_is_changed(configuration: Configuration) -
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     decision = admit_podclique(raw, around_nothing)
     assert (decision.verdict, decision.because[0].rule.code) == (AdmitWithChanges(), "ScopesOff")
-    assert admit_podgang({"metadata": {"name": "llm-0"}}, configuration).verdict == AdmitWithChanges()
+    assert amend_podgang_at_admission({"metadata": {"name": "llm-0"}}, configuration).verdict == AdmitWithChanges()
 
 
 def test_ms038_a_clique_waits_for_an_unknown_set() -> None:

@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.design.scaling_group_judgement import jud
 from grove_core.areas.gang_termination.design.verdicts import (
     CliqueJudgement,
     GroupJudgement,
-    TerminationJudgement,
+    SetTerminationJudgement,
     build,
 )
 from grove_core.areas.gang_termination.rules import TerminationReason
@@ -108,7 +108,7 @@ def _no_clock(root: PodCliqueSet) -> TerminationReason:
     return TerminationReason.TERMINATION_DISABLED if root.shape.delay is None else TerminationReason.NOTHING_BREACHED
 
 
-def judge_gang_termination_by_design(snapshot: Snapshot) -> TerminationJudgement:
+def judge_gang_termination_by_design(snapshot: Snapshot) -> SetTerminationJudgement:
     """Return the judgement of a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
     judgement = judge_breached_cliques_by_design(snapshot)
     lacking = {judged.clique.uid: judged for judged in judgement.cliques}
@@ -120,7 +120,7 @@ def judge_gang_termination_by_design(snapshot: Snapshot) -> TerminationJudgement
     return judgement._replace(cliques=cliques)
 
 
-def judge_breached_cliques_by_design(snapshot: Snapshot) -> TerminationJudgement:
+def judge_breached_cliques_by_design(snapshot: Snapshot) -> SetTerminationJudgement:
     """Return the same judgement with only those cliques that have too few ready pods.
 
     No termination depends on the other cliques; they matter for statuses and findings.
@@ -152,7 +152,7 @@ def judge_breached_cliques_by_design(snapshot: Snapshot) -> TerminationJudgement
     indices.update([judged.group.replica_index for judged in groups])
     replicas = root.spec.replicas
     wanted = [index for index in sorted(indices) if 0 <= index < replicas]
-    return TerminationJudgement(
+    return SetTerminationJudgement(
         cliques=tuple(lacking.values()),
         leaving=tuple(leaving),
         groups=groups,

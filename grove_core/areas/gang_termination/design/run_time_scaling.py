@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, TerminationJudgement
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, SetTerminationJudgement
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.run_time_scaling import (
     RunTimeScaledClique,
@@ -20,7 +20,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 
 
 def below_minimum_findings(
-    root: PodCliqueSet, judgement: TerminationJudgement, fates: SetReplicaFates
+    root: PodCliqueSet, judgement: SetTerminationJudgement, fates: SetReplicaFates
 ) -> Iterable[Finding]:
     """Return a finding on each PodClique that is below its minimum on purpose, or that a termination scales back."""
     ended = replicas_to_be_terminated(root.ref, fates)
@@ -35,7 +35,7 @@ def below_minimum_findings(
     return run_time_scaled_clique_findings(root, scaled, TerminationReason.SCALED_BACK)
 
 
-def _delay_after_loss(root: PodCliqueSet, judgement: TerminationJudgement, one: CliqueJudgement) -> timedelta | None:
+def _delay_after_loss(root: PodCliqueSet, judgement: SetTerminationJudgement, one: CliqueJudgement) -> timedelta | None:
     """Return the delay after which a loss of pods terminates the replica of a PodClique; None where it does not."""
     if not one.was_available or judgement.guard is not None:
         return None

@@ -87,7 +87,7 @@ class GroupJudgement(NamedTuple):
         return self.group.replicas - len(self.breached) - self.deleted_replicas
 
 
-class TerminationJudgement(NamedTuple):
+class SetTerminationJudgement(NamedTuple):
     """The judgement of one set; it has verdicts only, reasons are derived from them when they are needed.
 
     Attributes:

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_breach_reasons
-from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, GroupJudgement, TerminationJudgement
+from grove_core.areas.gang_termination.design.verdicts import CliqueJudgement, GroupJudgement, SetTerminationJudgement
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.status_counts import (
     PodCounts,
@@ -78,7 +78,7 @@ class SetStatusCounts(Struct, frozen=True):
     availability: SetAvailability
 
 
-def status_counts_of_set(snapshot: Snapshot, judgement: TerminationJudgement) -> SetStatusCounts:
+def status_counts_of_set(snapshot: Snapshot, judgement: SetTerminationJudgement) -> SetStatusCounts:
     """Return the counts of a judged set. Linear."""
     counts, placements = dict[Ref, PodCounts](), dict[Ref, Decision[ConditionStatus]]()
     members: defaultdict[str, list[PodClique]] = defaultdict(list)
@@ -119,7 +119,7 @@ def _missing_constituents_of_replica(root: PodCliqueSet, index: int, there: Abst
 
 def _availability_of_set(
     root: PodCliqueSet,
-    judgement: TerminationJudgement,
+    judgement: SetTerminationJudgement,
     usable: Mapping[str, ScheduledAndAvailableReplicas],
     missing: Mapping[int, Sequence[str]],
 ) -> SetAvailability:
@@ -152,7 +152,7 @@ def wanted_conditions_of_clique(
 
 
 def statuses_to_write(
-    snapshot: Snapshot, judgement: TerminationJudgement, tally: SetStatusCounts
+    snapshot: Snapshot, judgement: SetTerminationJudgement, tally: SetStatusCounts
 ) -> Iterator[StatusToWrite]:
     """Yield every wanted status that differs from the stored one."""
     for judged in judgement.cliques:

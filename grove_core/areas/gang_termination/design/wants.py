@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.design.scaling_group_judgement import (
     scaling_group_replica_fate_reasons,
     whole_group_fate_reasons,
 )
-from grove_core.areas.gang_termination.design.verdicts import TerminationJudgement
+from grove_core.areas.gang_termination.design.verdicts import SetTerminationJudgement
 from grove_core.areas.gang_termination.design.wanted_statuses import (
     SetStatusCounts,
     status_counts_of_set,
@@ -38,7 +38,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def gang_termination_findings(
-    snapshot: Snapshot, judgement: TerminationJudgement, tally: SetStatusCounts
+    snapshot: Snapshot, judgement: SetTerminationJudgement, tally: SetStatusCounts
 ) -> Iterator[Finding]:
     """Yield the findings on a set.
 
@@ -78,7 +78,7 @@ def gang_termination_findings(
         yield finding._replace(health=SubjectHealth.LACKING) if missing else finding
 
 
-def replica_fates_by_design(judgement: TerminationJudgement) -> SetReplicaFates:
+def replica_fates_by_design(judgement: SetTerminationJudgement) -> SetReplicaFates:
     """Return the fates in a judgement; a group without breached cliques has none."""
     groups = tuple(
         GroupReplicaFates(one.group, one.breached_cliques, one.acting, one.fates)
@@ -89,7 +89,7 @@ def replica_fates_by_design(judgement: TerminationJudgement) -> SetReplicaFates:
 
 
 def gang_termination_by_design(
-    snapshot: Snapshot, judge: Callable[[Snapshot], TerminationJudgement] = judge_gang_termination_by_design
+    snapshot: Snapshot, judge: Callable[[Snapshot], SetTerminationJudgement] = judge_gang_termination_by_design
 ) -> TerminationResult:
     """Return the result of gang termination for a set."""
     unknown = reasons_for_uncollected_kinds(snapshot, TerminationReason.NOT_COLLECTED)
