@@ -92,14 +92,14 @@ def constituents_behind_fate(fate: GroupFate, breaches: Sequence[MinAvailableBre
 
 
 def breach_delay_reasons(
-    breaches: Sequence[MinAvailableBreach], rules: tuple[Rule, Rule], now: datetime
+    breaches: Sequence[MinAvailableBreach], now: datetime, *, ended: Rule, running: Rule
 ) -> tuple[Reason, ...]:
     """Return a reason for each delay that has ended; where none has, for each that runs.
 
     Args:
-        rules: the rules for a delay that has ended, and for one that runs.
+        ended, running: the rules for a delay that has ended, and for one that runs.
     """
-    why = rules[0] if isinstance(replica_fate_of_breaches(breaches, now), Terminate) else rules[1]
+    why = ended if isinstance(replica_fate_of_breaches(breaches, now), Terminate) else running
     return tuple(breach_delay_reason(why, breach) for breach in due_breaches_or_all(breaches, now))
 
 

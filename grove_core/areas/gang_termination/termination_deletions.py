@@ -22,6 +22,18 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 _NAMED: Final = 8  # the most breached cliques of a scaling group that a deletion names as its cause
 
 
+class RulesByLevel(NamedTuple):
+    """The rules of a reason, by what a replica is part of.
+
+    Attributes:
+        of_set: for a replica of the set.
+        of_group: for a replica of a scaling group.
+    """
+
+    of_set: Rule
+    of_group: Rule
+
+
 class ReplicaTermination(Struct, frozen=True):
     """The termination of one replica, of the set or of a scaling group, and its cause.
 
@@ -53,23 +65,23 @@ class TerminationsOfSet(NamedTuple):
 
 
 def gang_terminations_among_fates(
-    fates: SetReplicaFates, root: PodCliqueSet, cliques: Mapping[Ref, PodClique], rules: tuple[Rule, Rule]
+    fates: SetReplicaFates, root: PodCliqueSet, cliques: Mapping[Ref, PodClique], rules: RulesByLevel
 ) -> TerminationsOfSet:
     """Return the terminations among the fates of a set.
 
     Args:
         cliques: all that may be a cause.
-        rules: the rules of the reason about the delay of a replica of the set, and of one of a scaling group.
+        rules: of the reason about the delay.
     """
     groups = {one.group.ref: one for one in fates.groups}
     return TerminationsOfSet(
         FrozenDict(
-            (one.number, replica_termination(rules[0], one.breaches, root, cliques, groups))
+            (one.number, replica_termination(rules.of_set, one.breaches, root, cliques, groups))
             for one in fates.replicas
             if isinstance(one.fate, Terminate)
         ),
         FrozenDict(
-            ((one.group.uid, index), replica_termination(rules[1], one.acting[index], one.group, cliques, {}))
+            ((one.group.uid, index), replica_termination(rules.of_group, one.acting[index], one.group, cliques, {}))
             for one in fates.groups
             for index, fate in one.fates.items()
             if isinstance(fate, Terminate)
@@ -111,26 +123,25 @@ def terminated_clique_deletions(
     root: Ref,
     cliques: Iterable[PodClique],
     found: TerminationsOfSet,
-    rules: tuple[Rule, Rule],
+    rules: RulesByLevel,
 ) -> Iterator[ObjectToDelete]:
     """Yield the wanted deletion of every clique of a terminated replica. Linear.
 
     Args:
         cliques: those that are not being deleted yet.
-        rules: the rules of the reason that a clique is deleted with a replica of the set, and with one of its group.
+        rules: of the reason that a clique is deleted with its replica.
     """
-    of_set, of_group = rules
     for clique in cliques if any(found) else ():
         index, own_index = clique.replica_index, clique.group_replica_index
         terminations: list[tuple[ReplicaTermination, Ref, Reason]] = []
         if index in found.of_set:
             end = found.of_set[index]
-            why = of_set.because(clique.ref, replica=index, cause=end.cause.short)
+            why = rules.of_set.because(clique.ref, replica=index, cause=end.cause.short)
             terminations.append((end, root.at_replica(index), why))
         if (clique.owner_uid, own_index) in found.of_groups:
             end = found.of_groups[clique.owner_uid, own_index]
             group, _ = clique.enclosing_replicas(root)
-            why = of_group.because(
+            why = rules.of_group.because(
                 clique.ref, replica=own_index, group=group.without_replica.short, cause=end.cause.short
             )
             terminations.append((end, group, why))

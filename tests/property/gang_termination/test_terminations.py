@@ -10,6 +10,7 @@ from grove_core.areas.gang_termination.design.judge import judge_gang_terminatio
 from grove_core.areas.gang_termination.design.scaling_group_judgement import scaling_group_termination_delay
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.termination_deletions import (
+    RulesByLevel,
     TerminationsOfSet,
     replica_termination,
     terminated_clique_deletions,
@@ -311,7 +312,7 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     cause = MinAvailableBreach(first.ref, NOW, timedelta(hours=1))
     end = replica_termination(TerminationReason.DELAY_EXPIRED, [cause], seen.root, {first.ref: first}, {})
     assert (end.rests_on, end.last) == (((first.ref, first.guard),), frozenset({first.uid}))
-    words = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
+    words = RulesByLevel(TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
     found = list(
         terminated_clique_deletions(
             seen.root.ref, seen.cliques, TerminationsOfSet(FrozenDict({0: end}), FrozenDict()), words

@@ -97,8 +97,8 @@ def replica_fate_reasons(
         case Keep():
             return ((guard or _no_clock(root)).because(subject), *also)
         case Terminate() | Wait():
-            rules = TerminationReason.DELAY_EXPIRED, TerminationReason.DELAY_RUNNING
-            return (*breach_delay_reasons(judged.breaches, rules, now), *also)
+            expired, running = TerminationReason.DELAY_EXPIRED, TerminationReason.DELAY_RUNNING
+            return (*breach_delay_reasons(judged.breaches, now, ended=expired, running=running), *also)
         case _:
             assert_never(judged.fate)
 

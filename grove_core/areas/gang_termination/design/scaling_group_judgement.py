@@ -185,8 +185,9 @@ def scaling_group_replica_fate_reasons(judged: GroupJudgement, index: int, now: 
         case Wait() | Terminate():
             return breach_delay_reasons(
                 judged.acting[index],
-                (TerminationReason.GROUP_DELAY_EXPIRED, TerminationReason.GROUP_DELAY_RUNNING),
                 now,
+                ended=TerminationReason.GROUP_DELAY_EXPIRED,
+                running=TerminationReason.GROUP_DELAY_RUNNING,
             )
         case _:
             assert_never(fate)

@@ -19,6 +19,7 @@ from grove_core.areas.gang_termination.design.wanted_statuses import (
 )
 from grove_core.areas.gang_termination.rules import TerminationReason
 from grove_core.areas.gang_termination.termination_deletions import (
+    RulesByLevel,
     gang_terminations_among_fates,
     terminated_clique_deletions,
 )
@@ -99,9 +100,9 @@ def gang_termination_by_design(
     counts, fates = status_counts_of_set(snapshot, judgement), replica_fates_by_design(judgement)
     cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
     ends = gang_terminations_among_fates(
-        fates, root, cliques, (TerminationReason.DELAY_EXPIRED, TerminationReason.GROUP_DELAY_EXPIRED)
+        fates, root, cliques, RulesByLevel(TerminationReason.DELAY_EXPIRED, TerminationReason.GROUP_DELAY_EXPIRED)
     )
-    reasons = (TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
+    reasons = RulesByLevel(TerminationReason.GANG_TERMINATED, TerminationReason.GROUP_REPLICA_TERMINATED)
     return TerminationResult(
         statuses=DesiredChanges(tuple(statuses_to_write(snapshot, judgement, counts))),
         deletions=tuple(terminated_clique_deletions(root.ref, cliques.values(), ends, reasons)),

@@ -134,7 +134,10 @@ def _because_of_part(found: GoOperatorGroupJudgement, index: int, fate: GroupFat
             return (GoOperatorReason.DELEGATED_TO_SET.because(ref, **counts),)
         case Wait() | Terminate():
             return breach_delay_reasons(
-                found.acting[index], (GoOperatorReason.GROUP_DELAY_EXPIRED, GoOperatorReason.GROUP_DELAY_RUNNING), now
+                found.acting[index],
+                now,
+                ended=GoOperatorReason.GROUP_DELAY_EXPIRED,
+                running=GoOperatorReason.GROUP_DELAY_RUNNING,
             )
         case _:
             assert_never(fate)
@@ -146,7 +149,10 @@ def _because_of_replica(snapshot: Snapshot, replica: GoOperatorReplicaJudgement)
     match replica.fate:
         case Terminate() | Wait():
             return breach_delay_reasons(
-                replica.breaches, (GoOperatorReason.DELAY_EXPIRED, GoOperatorReason.DELAY_RUNNING), snapshot.now
+                replica.breaches,
+                snapshot.now,
+                ended=GoOperatorReason.DELAY_EXPIRED,
+                running=GoOperatorReason.DELAY_RUNNING,
             )
         case Keep() if snapshot.root.deleting:
             return (GoOperatorReason.SET_BEING_DELETED.because(subject),)

@@ -16,6 +16,7 @@ from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.areas.gang_termination.field.run_time_scaling import scaled_clique_findings_by_go_operator
 from grove_core.areas.gang_termination.field.wanted_statuses import statuses_to_write
 from grove_core.areas.gang_termination.termination_deletions import (
+    RulesByLevel,
     gang_terminations_among_fates,
     terminated_clique_deletions,
 )
@@ -40,11 +41,11 @@ def gang_termination_by_go_operator(snapshot: Snapshot, generation: GoOperatorRu
     fates = replica_fates_by_go_operator(judgement)
     cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
     ends = gang_terminations_among_fates(
-        fates, root, cliques, (GoOperatorReason.DELAY_EXPIRED, GoOperatorReason.GROUP_DELAY_EXPIRED)
+        fates, root, cliques, RulesByLevel(GoOperatorReason.DELAY_EXPIRED, GoOperatorReason.GROUP_DELAY_EXPIRED)
     )
     causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in ends.of_set.items()}
     existing = (clique for clique in snapshot.cliques if not clique.deleting)
-    reasons = (GoOperatorReason.GANG_TERMINATED, GoOperatorReason.GROUP_REPLICA_TERMINATED)
+    reasons = RulesByLevel(GoOperatorReason.GANG_TERMINATED, GoOperatorReason.GROUP_REPLICA_TERMINATED)
     lingering = {replica.number for replica in judgement.replicas if replica.lingers}
     return TerminationResult(
         statuses=DesiredChanges(tuple(statuses_to_write(snapshot, judgement, generation, causes))),
