@@ -16,9 +16,9 @@ from grove_core.version import VERSION
 if TYPE_CHECKING:
     from grove_core.plan.plan import Plan
     from grove_core.reconcile import reconcile
-    from grove_core.rule_sets.named import rule_set, rule_set_names
     from grove_core.rule_sets.rule_set import RuleSet
-    from grove_core.rule_sets.sparing import SparedReplica, rule_set_that_spares
+    from grove_core.rule_sets.rule_set_by_name import rule_set, rule_set_names
+    from grove_core.rule_sets.sparing_rule_sets import SparedReplica, rule_set_that_spares
     from grove_core.snapshot.snapshot import Snapshot
 
 __all__ = (
@@ -53,13 +53,13 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
 
             return reconcile
         case "rule_set" | "rule_set_names":
-            from grove_core.rule_sets import named  # noqa: PLC0415 - see above
+            from grove_core.rule_sets import rule_set_by_name  # noqa: PLC0415 - see above
 
-            return getattr(named, name)
+            return getattr(rule_set_by_name, name)
         case "SparedReplica" | "rule_set_that_spares":
-            from grove_core.rule_sets import sparing  # noqa: PLC0415 - see above
+            from grove_core.rule_sets import sparing_rule_sets  # noqa: PLC0415 - see above
 
-            return getattr(sparing, name)
+            return getattr(sparing_rule_sets, name)
         case "RuleSet":
             from grove_core.rule_sets.rule_set import RuleSet  # noqa: PLC0415 - see above
 

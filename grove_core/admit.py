@@ -62,7 +62,7 @@ def admit(
         configuration: of the operator; some warnings depend on it.
         classes: names of the DeviceClasses; None where they are not known.
         around: topologies, for the set's topology constraints (TP-060).
-        rules: the operator that admits; others by name with :func:`grove_core.rule_sets.named.rule_set`.
+        rules: the operator that admits; others by name with :func:`grove_core.rule_sets.rule_set_by_name.rule_set`.
         written: the manifest as the user wrote it, where ``new`` is what an edit makes of it.
     """
     subject, raw = ref_in_manifest(new, GROVE, SET_KIND), manifest_with_defaults_of(new, rules)

@@ -29,7 +29,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
     Args:
         snapshot: of the PodCliqueSet; see :meth:`grove_core.snapshot.cluster.Cluster.snapshot_of`.
-        rules: the operator that acts; others by name with :func:`grove_core.rule_sets.named.rule_set`.
+        rules: the operator that acts; others by name with :func:`grove_core.rule_sets.rule_set_by_name.rule_set`.
 
     Raises:
         TypeError: ``rules`` is no rule set, or ``snapshot`` no snapshot.

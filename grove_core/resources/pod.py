@@ -59,8 +59,10 @@ class Pod:
         set_name: of the set, from its label; empty where absent.
         trouble: why a pod is not ready (``CrashLoopBackOff``, ``Unschedulable``); empty where no reason is given.
         deleting: whether a deletion was accepted.
-        scheduled, gated, ready: GT-002.
-        crashed, unready: of a pod that is not ready: GF-012.
+        scheduled, gated, ready: whether it is bound to a node, has a scheduling gate, and is ready by its condition
+            (GT-002).
+        crashed: whether a container of a pod that is not ready ended with an error (GF-012).
+        unready: whether its main container runs, and is not ready (GF-012).
         gpus: that it holds while it runs.
         created: ``creationTimestamp`` as written; empty where absent.
         crashed_earlier: of a ready pod: whether the earlier run of a container ended with an error (WF-011).

@@ -32,7 +32,7 @@ class CliqueStatus(Struct, frozen=True, kw_only=True):
 
     Attributes:
         recorded: whether any operator has written a status yet (GT-015, GT-016).
-        updating: GT-018.
+        updating: whether an update of it runs (GT-018).
         old_spelling: whether the update is stored under its older name, which GF-080 ignores.
         update_hash: template hash that the update aims at; empty without progress.
         progress: of the last update, as stored; empty where there was none.
@@ -84,7 +84,7 @@ class PodClique(Resource, frozen=True, kw_only=True):
     Attributes:
         replica_index: of the set's replica; in a snapshot that of its scaling group where it has one.
         group_replica_index: of the scaling group's replica; -1 for a standalone clique.
-        min_available: GT-025.
+        min_available: how many ready pods it needs; where absent, all of them (GT-025).
         template_hash: from its label; empty where absent.
         base_gang: the PodGang that has to be placed before its pods are; empty where there is none.
         starts_after: full names of the cliques whose pods have to be ready before its pods start.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
-from grove_core.rule_sets.sparing import terminates_as_go_operator
+from grove_core.rule_sets.sparing_rule_sets import terminates_as_go_operator
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.snapshot_argument import require_snapshot
 from grove_core.testing.argument_checks import (

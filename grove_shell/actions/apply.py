@@ -19,8 +19,8 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.plan.plan_staleness import changes_since_reviewed_plan
 from grove_core.resources.json_field_reader import short_json
-from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set, rule_sets
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import LiveClusterOptions

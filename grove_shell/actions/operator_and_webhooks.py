@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grove_core.kernel.errors import ObjectProblem
 from grove_core.preflight import preflight_objections
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.actions.configuration_files import (
     FIELD,
     Reader,

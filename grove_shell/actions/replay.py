@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.actions.compare import rule_set_comparison_as_json
 from grove_shell.actions.html_files import save_report
 from grove_shell.actions.rule_set_choice import rule_set_by_name

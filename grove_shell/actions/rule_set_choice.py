@@ -10,8 +10,8 @@ from grove_core.kernel.structs import replace
 from grove_core.operator_recognition import RecognisedOperator, recognise_operator
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_from_json
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.cluster import IndexedCluster
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_shell.actions.configuration_files import FIELD

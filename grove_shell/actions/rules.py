@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_shell.actions.installed_rule_sets import (
     RuleSetEntryPoint,
     known_rule_set_name,

@@ -26,7 +26,7 @@ from grove_core.kernel.reasons import FORMER_CODES, Rule
 from grove_core.plan import rules as planning
 from grove_core.rule_sets import rules as sparing
 from grove_core.rule_sets.go_operator import FIELD
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 
 RETIRED_FILE: Final = "retired.md"
 HEADING: Final = re.compile(r"^#.*$", re.MULTILINE)

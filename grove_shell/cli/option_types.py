@@ -101,7 +101,7 @@ class RuleSetOption(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click calls it by position
         """Return the names that begin with the text."""
-        from grove_core.rule_sets.named import rule_sets
+        from grove_core.rule_sets.rule_set_by_name import rule_sets
         from grove_shell.actions.installed_rule_sets import rule_set_entry_points
 
         installed = (one.name for one in rule_set_entry_points())

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from itertools import product
 from typing import Final, TypeVar, cast
 
-from grove_core.areas.domain_cliques.registration_protocols import (
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
     RegistrationProtocol,
     registration_protocol_by_name,
     registration_protocol_problems,

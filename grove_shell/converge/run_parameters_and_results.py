@@ -8,7 +8,7 @@ from math import ceil, inf, isinf
 from statistics import median
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.registration_protocols import (
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
     NODES_PER_RACK,
     DaemonRegistrationSettings,
     RegistrationProtocol,

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from statistics import median
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, ConvergenceRunParameters
 
 TOO_SLOW_S: Final = 300.0

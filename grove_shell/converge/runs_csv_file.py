@@ -12,7 +12,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol, registration_protocol_by_name
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
+    RegistrationProtocol,
+    registration_protocol_by_name,
+)
 from grove_shell.converge.run_parameters_and_results import (
     ConvergenceRun,
     ConvergenceRunOutcome,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Generic, TypeVar
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import daemon_pod_from_json

@@ -11,8 +11,8 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonRegistry,

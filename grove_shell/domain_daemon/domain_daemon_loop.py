@@ -11,19 +11,19 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar, assert_never
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     ObservedDaemonRegistry,
     RegistrationState,
 )
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.registration_state_updates import (
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
 )
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     REQUEST_TYPES,
     DaemonAction,
     DaemonRegistry,

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from grove_core.areas.domain_cliques.daemon_input import FabricDaemonState
-from grove_core.areas.domain_cliques.verdicts import PeerMap
+from grove_core.areas.domain_cliques.daemon.daemon_input import FabricDaemonState
+from grove_core.areas.domain_cliques.daemon.verdicts import PeerMap
 from grove_core.kernel.structs import replace
 
 READY: Final = "ready"

@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from grove_core.kernel.time_formats import format_time, parse_duration, parse_time
-from grove_core.rule_sets.named import rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_shell.actions.decision_time import Now, NowWord
 from grove_shell.actions.installed_rule_sets import known_rule_set_name
 from grove_shell.actions.rule_set_choice import AUTO, GivenRules

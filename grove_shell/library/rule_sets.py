@@ -1,6 +1,6 @@
 """The names of rule sets that ``rules=`` takes (LB-013)."""
 
-from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_core.rule_sets.rule_set_names import full_rule_set_name
 from grove_shell.actions.installed_rule_sets import rule_set_entry_points
 

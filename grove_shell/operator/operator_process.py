@@ -13,8 +13,8 @@ from uuid import uuid4
 from grove_core.kernel.structs import replace
 from grove_core.preflight import preflight_notices
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis, WorkloadApiLevel
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.version import IMAGE, VERSION
 from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import ReconcileRoundListener, plan_for_root

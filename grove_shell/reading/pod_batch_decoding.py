@@ -77,6 +77,8 @@ def decode_pod_batch(
     """Return the pods of a text; None where it has anything else.
 
     Args:
+        file, document, first: as of :class:`ConsecutivePods`.
+        text: of the pods, as JSON objects.
         between: what stands between two pods.
         prefix: what each of them begins with.
     """

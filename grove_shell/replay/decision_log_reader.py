@@ -15,7 +15,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
 from grove_shell.reading.json_stream_reader import HALF_PAIR_ESCAPE

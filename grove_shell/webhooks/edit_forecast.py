@@ -13,8 +13,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.reading.cluster_reading import load_input_files
 from grove_shell.reading.input_completeness import CollectedObjects, LoadedInput
 from grove_shell.reading.manifest_admission import set_with_manifest_applied

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.operator.prediction_check import DeletionPredictionChecker
 from grove_shell.replay.decision_log_reader import recorded_decisions

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.converge.__main__ import store_of
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
 from grove_shell.converge.cluster.cluster_run_engine import convergence_engine_from_kubeconfig
 from grove_shell.converge.run_parameters_and_results import ConvergenceRunOutcome, ConvergenceRunParameters
 from grove_shell.manifests.crd_definitions import compute_domain_crd_manifests

@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.topology.admit import NOTHING_KNOWN
 from grove_core.kernel.admission import Deny
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.cli.main import run_command_line
 from grove_shell.simulator.cluster.simulated_admission import simulated_admission_for_rules
 

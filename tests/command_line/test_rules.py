@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from grove_core.kernel.reasons import FORMER_CODES
-from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_shell.catalogue.specification_rules import (
     RetiredRule,
     reason_codes_by_rule_number,

@@ -9,8 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.domain_daemon.daemon_log import DaemonDecisionLog
 from grove_shell.domain_daemon.daemon_process import DomainDaemonProcess

@@ -6,9 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.verdicts import REQUEST_TYPES, DaemonAction
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonInput
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.verdicts import REQUEST_TYPES, DaemonAction
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.api_names import DOMAIN
 from grove_shell.actions.manifests import installation_objects

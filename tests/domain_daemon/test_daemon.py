@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonInput, RegistrationState
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ReadObjectRequest,
     RequestFailed,
     RequestResultKind,

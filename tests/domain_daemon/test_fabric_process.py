@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from grove_core.areas.domain_cliques.verdicts import PeerMap
+from grove_core.areas.domain_cliques.daemon.verdicts import PeerMap
 from grove_shell.domain_daemon.fabric_process import FabricChildProcess, hosts_file_command
 from tests.domain_daemon.single_domain import until
 

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from aiohttp import web
 
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ListPodsRequest,
     PodsListed,
     ReadObjectRequest,

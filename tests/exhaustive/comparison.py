@@ -7,8 +7,8 @@ from functools import partial
 from types import ModuleType
 from typing import Final, NamedTuple
 
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from tests.exhaustive import design_scopes, design_specification, field_decision, field_scopes
 from tests.exhaustive.decisions import Decision
 from tests.exhaustive.observed import decision_of, fates_of

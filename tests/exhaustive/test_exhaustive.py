@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from tests.exhaustive import design_scopes, field_scopes
 from tests.exhaustive.comparison import (
     RULES_OF,

@@ -14,21 +14,21 @@ import msgspec
 import pytest
 import yaml
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
     ObservedDaemonRegistry,
     RegistrationState,
 )
-from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import (
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
     DaemonRegistrationSettings,
     registration_protocol_by_name,
 )
-from grove_core.areas.domain_cliques.registration_state_updates import registry_version_number
-from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import registry_version_number
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry, PeerMap
+from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.kernel.reasons import Reason

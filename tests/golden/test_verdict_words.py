@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.domain_cliques.domain_snapshot import DaemonEntryVerdict
+from grove_core.areas.domain_cliques.verdicts import DaemonEntryVerdict
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.mnnvl.design.verdicts import ReplicaComputeDomainState
 from grove_core.areas.mnnvl.field.verdicts import NeededDomainState, UnneededDomainState

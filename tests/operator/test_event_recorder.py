@@ -16,7 +16,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAIN_KIND, SET_FINALIZER
 from grove_core.resources.configuration import Configuration, MnnvlConfiguration
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_core.testing import RandomCluster, storms
 from grove_shell.apply.planned_round import PlannedReconcileRound

@@ -11,8 +11,8 @@ import yaml
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, StepStage
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.apply.planned_round import PlannedReconcileRound
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.operator.json_log import OperatorJsonLog, WithheldTopologyWrites

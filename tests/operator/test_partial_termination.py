@@ -10,7 +10,7 @@ import pytest
 
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, Step
 from grove_core.plan.plan import Plan
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.operator import reconcile_loop

@@ -11,7 +11,7 @@ import pytest
 
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Create, Delete, Step
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.apply.planned_round import plan_for_root
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.test_step_recheck import Cluster

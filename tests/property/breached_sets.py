@@ -9,7 +9,7 @@ from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.structs import replace
 from grove_core.plan.step_batches import execute_steps_sequentially
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw

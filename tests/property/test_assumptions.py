@@ -22,7 +22,7 @@ from grove_core.kernel.questions import TERMINATION
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Step, StepStage, gangs_terminated_by
 from grove_core.plan.forecast import Forecast
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster
 from tests.property.few_examples import RARELY

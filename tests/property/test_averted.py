@@ -25,7 +25,7 @@ from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.styled_text_page import StyledTextPage
 from grove_shell.views.plan.plan_entry_lines import add_replica_outcome_lines

@@ -10,7 +10,7 @@ from grove_core.kernel.steps import Attempt, AttemptOutcome
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.breached_sets import broken_set
 

@@ -11,7 +11,7 @@ from grove_core.operator_recognition import RecognisedGoOperator, recognise_oper
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.testing import cluster_of
 from grove_core.testing.cluster_builder import START

@@ -39,7 +39,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.rule_sets.named import rule_set, rule_sets
+from grove_core.rule_sets.rule_set_by_name import rule_set, rule_sets
 from grove_core.snapshot.cluster_index import index_cluster
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster, cluster_of, clusters

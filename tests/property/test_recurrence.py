@@ -26,7 +26,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import Cycle, Forecast, round_fingerprint, shortest_repeating_period
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing.cluster_builder import START
 from grove_shell.reading.cluster_reading import load_input_files

@@ -23,8 +23,8 @@ from grove_core.plan.update_forecast import (
     cliques_with_changed_pods,
 )
 from grove_core.resources.edited_manifest_fields import manifest_changes
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from grove_shell.simulator.cluster.object_change_detector import ObjectChange

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.simulator.recording.simulation_history import WriteEffect
 from grove_shell.simulator.scenario.scenario import ScenarioKubeletSpec
 from grove_shell.simulator.simulation import Simulation

@@ -10,7 +10,7 @@ import yaml
 
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.cli.main import run_command_line as grove
 from grove_shell.reading.newest_time import newest_timestamp_in_object
 from grove_shell.simulator.recording.simulation_history import WriteEffect

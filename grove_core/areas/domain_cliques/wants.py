@@ -4,13 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
-from grove_core.areas.domain_cliques.domain_snapshot import (
-    ComputeDomainSnapshot,
-    DaemonEntryVerdict,
-    JudgedDaemonEntry,
-    judge_daemon_entries,
-)
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
+from grove_core.areas.domain_cliques.judge import judge_daemon_entries
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
+from grove_core.areas.domain_cliques.verdicts import DaemonEntryVerdict, JudgedDaemonEntry
 from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import Json, frozen
 from grove_core.kernel.questions import DOMAIN_STATUS

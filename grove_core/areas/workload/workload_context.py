@@ -28,7 +28,7 @@ class WorkloadContext:
         revision: the present template of the set.
         cliques, groups, gangs: by name; objects that are being deleted are left out.
         ready: uid of a clique -> the number of its ready pods that are not being deleted.
-        parents: the start-up order of the set.
+        startup_order: of the set.
         foreign_gangs: names of PodGangs that pods or PodCliques name and that no known release would name so.
     """
 
@@ -40,7 +40,7 @@ class WorkloadContext:
         self.groups = {group.ref.name: group for group in snapshot.groups if not group.deleting}
         self.gangs = {gang.ref.name: gang for gang in snapshot.gangs if not gang.deleting}
         self.ready = {clique.uid: ready_pod_count(self.pods_of_clique(clique)) for clique in self.cliques.values()}
-        self.parents = StartupOrder(snapshot.root)
+        self.startup_order = StartupOrder(snapshot.root)
         self.foreign_gangs = foreign_gang_names_in(snapshot)
 
     @cached_property

@@ -16,7 +16,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import ClassVar, Final
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity
 from grove_core.kernel.structs import replace
 from grove_shell.client.api_discovery import connection_error_advice
 from grove_shell.client.api_response import CONFLICT

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection as Pipe
 from typing import Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, FabricDaemonState, daemon_entry_of_node
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity, FabricDaemonState, daemon_entry_of_node
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     DaemonAction,
     DaemonRegistry,

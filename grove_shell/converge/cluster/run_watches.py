@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, daemon_entries_of_nvlink_clique
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity, daemon_entries_of_nvlink_clique
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry
 from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
-from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE

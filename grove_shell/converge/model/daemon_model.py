@@ -9,7 +9,7 @@ four facts of the daemon, so it is cached with the state of the clique.
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
@@ -17,8 +17,8 @@ from grove_core.areas.domain_cliques.daemon_input import (
     RegistrationState,
     daemon_entry_of_node,
 )
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     DaemonAction,
     IdleAction,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import nvlink_clique_daemons_of
-from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
+from grove_core.areas.domain_cliques.daemon.daemon_input import nvlink_clique_daemons_of
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomain, ComputeDomainClique, DaemonEntry
 from grove_core.resources.daemon_entry_lists import daemon_entries_path

@@ -7,9 +7,9 @@ from enum import Enum, unique
 from functools import partial
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.verdicts import RequestResultKind
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.verdicts import RequestResultKind
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN_KIND, NVIDIA
 from grove_shell.converge.model.server_costs import ModelServerCosts

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
 from grove_core.kernel.errors import ObjectProblem
 from grove_shell.settings.shared_settings import API_VERSION, StrictSettingsModel, parse_settings_strictly
 

@@ -4,7 +4,7 @@ import random
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from grove_core.areas.domain_cliques.verdicts import RequestResultKind
+from grove_core.areas.domain_cliques.daemon.verdicts import RequestResultKind
 from grove_core.resources.compute_domain import NOT_READY, READY
 from grove_shell.converge.model.daemon_model import DomainDaemonModel
 from grove_shell.converge.model.model_object_store import CommittedObjectChange, ModelNvlinkCliqueState

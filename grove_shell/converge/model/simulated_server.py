@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from grove_core.areas.domain_cliques.verdicts import RequestResultKind
+from grove_core.areas.domain_cliques.daemon.verdicts import RequestResultKind
 from grove_shell.converge.model.model_object_store import CommittedObjectChange, ModelObjectStore, ModelServerWatches
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,

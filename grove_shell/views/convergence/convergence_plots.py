@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from grove_core.areas.domain_cliques.registration_protocols import NODES_PER_RACK, RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.registration_protocols import NODES_PER_RACK, RegistrationProtocol
 from grove_shell.converge.model.server_costs import expected_watch_bytes
 from grove_shell.converge.run_parameters_and_results import (
     ConvergenceRun,

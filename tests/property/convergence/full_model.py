@@ -7,21 +7,20 @@ implemented twice, in two ways.
 from datetime import timedelta
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
     ObservedDaemonRegistry,
     RegistrationState,
 )
-from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_state_updates import (
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
     registry_version_number,
 )
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     DaemonRegistry,
     IdleAction,
@@ -38,6 +37,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     TooManyRequests,
     WaitAction,
 )
+from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.structs import replace

@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
 from grove_shell.converge.model.convergence_model_run import ConvergenceModelFactory, ConvergenceModelRun
 from grove_shell.converge.model.server_costs import ModelServerCosts, default_model_server_costs
 from grove_shell.converge.run_parameters_and_results import ConvergenceRun, ConvergenceRunParameters

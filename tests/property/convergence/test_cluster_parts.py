@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from benchmarks.converge.calibrate import text_of
 from benchmarks.converge.fitting import Sample, Samples, fitted
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     PeerMap,
     PostRequest,
     RequestFailed,

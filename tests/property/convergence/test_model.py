@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_core.areas.domain_cliques.verdicts import RequestResultKind
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.verdicts import RequestResultKind
 from grove_core.kernel.structs import replace
 from grove_shell.converge.model.convergence_model_run import ConvergenceModelRun
 from grove_shell.converge.model.daemon_model import DomainDaemonModel

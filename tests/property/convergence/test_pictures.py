@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
 from grove_core.kernel.structs import replace
 from grove_shell.converge.model.convergence_model_run import run_convergence_model
 from grove_shell.converge.model.server_costs import default_model_server_costs

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_entry_requests import daemon_entry_write_request
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput, ObservedDaemonRegistry, RegistrationState
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_core.areas.domain_cliques.verdicts import ApplyRequest
+from grove_core.areas.domain_cliques.daemon.daemon_entry_requests import daemon_entry_write_request
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonInput, ObservedDaemonRegistry, RegistrationState
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.verdicts import ApplyRequest
 from grove_core.kernel.frozen import thaw_json
 from grove_core.resources.compute_domain import NOT_READY, DaemonEntry
 from grove_shell.converge.model.daemon_model import datetime_from_microseconds

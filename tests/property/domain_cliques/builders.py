@@ -3,15 +3,15 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     ObservedDaemonRegistry,
     RegistrationState,
 )
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import registry_version_number
 from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.registration_state_updates import registry_version_number
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.structs import replace

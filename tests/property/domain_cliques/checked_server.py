@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, DaemonRequest
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry, DaemonRequest
 from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
 from grove_core.resources.compute_domain import (
     DaemonPod,

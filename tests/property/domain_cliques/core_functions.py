@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState
-from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_state_updates import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonInput, RegistrationState
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
 )
-from grove_core.areas.domain_cliques.verdicts import DaemonAction
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonAction
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.kernel.decisions import Decision
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import reconcile_compute_domain

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput
-from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonInput
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     DaemonAction,
     DaemonRegistry,
@@ -18,6 +17,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RestartFabricAction,
     StartFabricAction,
 )
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.kernel.frozen import thaw_json
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput, RegistrationState, nvlink_clique_daemons_of
-from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_state_updates import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonInput, RegistrationState, nvlink_clique_daemons_of
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
 )
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonAction,
@@ -28,6 +27,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     StartFabricAction,
     WaitAction,
 )
+from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import frozen, thaw_json
 from grove_core.kernel.steps import Apply as ApplyStep

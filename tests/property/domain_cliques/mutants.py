@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
 from tests.property.domain_cliques import mistakes
 from tests.property.domain_cliques.core_functions import CoreFunctions
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonIdentity, FabricDaemonState, RegistrationState
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.verdicts import DaemonRequest, RequestResult
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity, FabricDaemonState, RegistrationState
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRequest, RequestResult
 from grove_core.kernel.refs import Ref
 from tests.server_side_apply.domain_shapes import domain_shapes
 from tests.server_side_apply.object_server import Address

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.domain_cliques.registration_protocols import RegistrationProtocol
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     RequestFailed,
     RequestResultKind,
     TooManyRequests,

@@ -6,16 +6,16 @@ decision, execution on the server, and result.
 
 from dataclasses import dataclass, field
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     DaemonIdentity,
     DaemonInput,
     FabricDaemonState,
     ObservedDaemonRegistry,
     RegistrationState,
 )
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.registration_state_updates import registry_version_number
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import registry_version_number
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     REQUEST_TYPES,
     ApplyRequest,
     ClearOtherEntryRequest,

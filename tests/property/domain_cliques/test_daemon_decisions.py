@@ -4,22 +4,24 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     DaemonInput,
     FabricDaemonState,
     ObservedDaemonRegistry,
     RegistrationState,
 )
-from grove_core.areas.domain_cliques.daemon_registration import newer_daemon_pod
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings, RegistrationProtocol
-from grove_core.areas.domain_cliques.registration_state_updates import (
+from grove_core.areas.domain_cliques.daemon.daemon_registration import newer_daemon_pod
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
+    DaemonRegistrationSettings,
+    RegistrationProtocol,
+)
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
     registry_version_number,
 )
-from grove_core.areas.domain_cliques.rules import ComputeDomainReason
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     IdleAction,
@@ -37,6 +39,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     TooManyRequests,
     WaitAction,
 )
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA

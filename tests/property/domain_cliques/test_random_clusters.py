@@ -2,7 +2,10 @@
 
 import pytest
 
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings, RegistrationProtocol
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
+    DaemonRegistrationSettings,
+    RegistrationProtocol,
+)
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.invariants import InvariantChecker, violations_at_rest
 from tests.property.domain_cliques.mutants import MUTANTS, Mutant

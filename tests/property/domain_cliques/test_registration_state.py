@@ -2,22 +2,22 @@
 
 from datetime import timedelta
 
-from grove_core.areas.domain_cliques.daemon_entry_requests import next_other_registry_read_time
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_entry_requests import next_other_registry_read_time
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     ObservedDaemonRegistry,
     RegistrationState,
     nvlink_clique_daemons_of,
 )
-from grove_core.areas.domain_cliques.daemon_registration import take_over_daemon_entry as replaced
-from grove_core.areas.domain_cliques.registration_protocols import (
+from grove_core.areas.domain_cliques.daemon.daemon_registration import take_over_daemon_entry as replaced
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
     DaemonRegistrationSettings,
     RegistrationProtocol,
 )
-from grove_core.areas.domain_cliques.registration_state_updates import (
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
 )
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ListPodsRequest,
     PutRequest,

@@ -6,31 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     RegistrationState,
     choose_daemon_index,
     daemon_entries_of_nvlink_clique,
     nvlink_clique_daemons_of,
 )
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import (
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
     DaemonRegistrationSettings,
     RegistrationProtocol,
     registration_protocol_by_name,
     registration_protocol_problems,
 )
-from grove_core.areas.domain_cliques.registration_state_updates import (
+from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     confirmed_daemon_index,
     registration_state_after_result,
 )
-from grove_core.areas.domain_cliques.rules import ComputeDomainReason
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     PeerMap,
     RequestSucceeded,
     StartFabricAction,
     WaitAction,
 )
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.structs import replace

@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.judge import next_daemon_action
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings, RegistrationProtocol
-from grove_core.areas.domain_cliques.rules import ComputeDomainReason
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
+from grove_core.areas.domain_cliques.daemon.registration_protocols import (
+    DaemonRegistrationSettings,
+    RegistrationProtocol,
+)
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ListPodsRequest,
     RemoveEntryRequest,
     StoppedAction,
     WaitAction,
 )
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.structs import replace
 from tests.property.domain_cliques.builders import NOW, clique, context_for, domain, entry, planned, pod, status_in
 

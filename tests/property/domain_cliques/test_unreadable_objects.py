@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry
 from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
-from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, SetStatus

@@ -15,8 +15,8 @@ from grove_core.plan.planner import steps_for_objects_without_root
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import DESIGN, RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.sets import clique_raw, set_raw
 from tests.property.workload.settled_sets import rested

@@ -20,8 +20,8 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.node_loss import NOT_READY, NodeLossSigns, NodeReadiness
 from grove_core.resources.pod import Pod
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.plan.ready_sets import ready_set, with_pods
 from tests.simulation.edit_agreement import RULE_SETS

@@ -12,8 +12,8 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.status_comparison import is_marked_breached, object_after_status_write
 from grove_core.rule_sets.go_operator import NEWEST
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.testing import RandomCluster, clusters, storms
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw

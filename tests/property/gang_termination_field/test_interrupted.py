@@ -35,8 +35,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.rule_sets.go_operator import NEWEST
-from grove_core.rule_sets.named import rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START

@@ -26,8 +26,8 @@ from grove_core.resources.pod import pod_from_json
 from grove_core.resources.podclique import podclique_from_json
 from grove_core.resources.podcliqueset import podcliqueset_from_json
 from grove_core.rule_sets.go_operator import NEWEST
-from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set, rule_sets
 from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of

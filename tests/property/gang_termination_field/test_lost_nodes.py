@@ -22,7 +22,7 @@ from grove_core.resources.node_loss import (
     node_readiness_from_json,
 )
 from grove_core.resources.pod import pod_from_json
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START

@@ -7,7 +7,7 @@ from grove_core.kernel.questions import BREACH, SCALED
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.testing import RandomCluster
 from tests.property.gang_termination_field.worlds import field_storms
 

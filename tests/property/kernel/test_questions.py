@@ -7,7 +7,7 @@ from hypothesis import given
 
 from grove_core.kernel import questions
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.testing import RandomCluster, clusters
 from tests.property.few_examples import RARELY
 

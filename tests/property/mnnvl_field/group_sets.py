@@ -12,7 +12,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlConfiguration
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from tests.property.mnnvl.gpus import GPUS
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw

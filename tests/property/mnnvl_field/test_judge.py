@@ -17,7 +17,7 @@ from grove_core.object_lookup import snapshot_has_object
 from grove_core.reconcile import reconcile
 from grove_core.resources.merge_patch import apply_merge_patch
 from grove_core.resources.podcliqueset import PlannedSetChange
-from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_core.snapshot.expected_replicas import MOST
 from grove_core.snapshot.snapshot import EVERY_KIND
 from tests.property.mnnvl_field.group_sets import (

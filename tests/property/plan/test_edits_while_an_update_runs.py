@@ -10,8 +10,8 @@ from grove_core.in_memory.forecasts import forecast_until_settled
 from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.structs import replace
 from grove_core.plan.update_forecast import NO_PODS, PodsAndGpus, UpdateForecast
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.plan.ready_sets import ready_set, with_image

@@ -16,7 +16,7 @@ from grove_core.plan.update_forecast import DeletedPodFate, UpdateStage
 from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PlannedSetChange
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.cluster_reading import load_input_files
 from tests.property.plan.ready_sets import ready_set, with_image, with_pods

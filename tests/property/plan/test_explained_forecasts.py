@@ -19,8 +19,8 @@ from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.edited_manifest_fields import manifest_changes
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.breached_sets import broken_set

@@ -33,7 +33,7 @@ from grove_core.resources.node_loss import NOT_READY, UNREACHABLE, NodeLossSigns
 from grove_core.resources.pod import Pod, pod_from_json
 from grove_core.resources.pod_demand import read_pod_using_node_capacity
 from grove_core.resources.pod_requests import PodRequests
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.facts_about_pods import (
     lost_nodes_of_pods,

@@ -14,8 +14,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import replace
 from grove_core.plan.termination_hints import TerminationHints
 from grove_core.reconcile import reconcile
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.termination_hint_search.changed_snapshots import with_ready_pods
 from grove_core.termination_hint_search.hints import termination_hints

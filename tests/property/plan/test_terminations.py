@@ -18,7 +18,7 @@ from grove_core.kernel.time_formats import format_time
 from grove_core.plan.forecast import one_round_forecast
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.testing import RandomCluster, cluster_of, storms
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.terminating_sets import ENDING

@@ -23,8 +23,8 @@ from grove_core.plan.forecast import RemovedManifest, SetsOfSameName
 from grove_core.plan.update_forecast import EditForecast, PodsAndGpus, UncollectedObjectCounts
 from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.reading.manifest_admission import set_with_manifest_applied
 from tests.property.plan.ready_sets import ready_set, with_image

@@ -25,7 +25,7 @@ from grove_core.plan.update_forecast import (
 from grove_core.resources.edited_manifest_fields import manifest_changes
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import podcliqueset_from_json
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from tests.property.plan.ready_sets import drawn_update, ready_set, with_image, with_pods
 from tests.property.workload.sets import NOW

@@ -23,7 +23,7 @@ from grove_core.plan.forecast import one_round_forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.plan_laws import broken_laws_in_plan
 from grove_core.rule_sets.rules import SparingReason
-from grove_core.rule_sets.sparing import Spares
+from grove_core.rule_sets.sparing_rule_sets import Spares
 from grove_core.testing import RandomCluster, cluster_of, storms
 from grove_core.testing.cluster_builder import START
 from tests.property.few_examples import RARELY

@@ -16,7 +16,7 @@ from grove_core.resources.configuration import (
     ServedApis,
     WorkloadApiLevel,
 )
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from tests.property.scheduling.grouped_sets import KUBERNETES, PODGANG, grouped, groups_in, llama, rested_in_groups
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, clique_raw, set_raw

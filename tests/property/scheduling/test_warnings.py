@@ -7,7 +7,7 @@ import pytest
 from grove_core.admit import admit
 from grove_core.kernel.structs import replace
 from grove_core.resources.configuration import Configuration
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from tests.property.scheduling.grouped_sets import KUBERNETES, LEVELS, PLACED, PODGANG
 from tests.property.workload.sets import Json, clique_raw, set_raw
 

@@ -21,8 +21,8 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.status_comparison import breach_condition_of, object_after_status_write
 from grove_core.rule_sets.go_operator import NEWEST
-from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.rule_sets.rule_set_by_name import rule_set, rule_sets
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.unwritten_breach_changes import with_unwritten_breach_changes
 from grove_core.testing import RandomCluster, clusters, storms

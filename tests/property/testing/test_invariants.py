@@ -22,7 +22,7 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.go_operator import NEWEST
-from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.rule_set_by_name import rule_sets
 from grove_core.testing import (
     FIELD_INVARIANTS,
     INVARIANTS,

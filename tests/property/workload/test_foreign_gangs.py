@@ -11,7 +11,7 @@ from grove_core.kernel.steps import Create, Delete
 from grove_core.kernel.structs import replace
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import POD_GANG
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_core.snapshot.snapshot import Snapshot, foreign_gang_names_in
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 

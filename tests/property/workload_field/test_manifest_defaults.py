@@ -11,7 +11,7 @@ from grove_core.admit import admit
 from grove_core.areas.workload.field.manifest_defaults import manifest_with_go_operator_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.resources.quantities import canonical_quantity
-from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set_by_name import rule_set
 from grove_shell.cli.main import run_command_line
 from grove_shell.manifests.schema_validation import verdict_with_schema_objections
 

@@ -20,7 +20,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def judge_workload(snapshot: Snapshot, inputs: WorkloadInputs) -> WorkloadJudgement:
-    """Judge a set. Linear in what it consists of (WL-024)."""
+    """Return the gates of a set's pods, and its parts with its update; linear in what it consists of (WL-024)."""
     gates = judge_scheduling_gates(snapshot, inputs.gang_backends)
     if snapshot.root.deleting or not snapshot.root.uid or not knows_replicas(snapshot) or is_set_too_large(snapshot):
         return WorkloadJudgement(gates)

@@ -34,7 +34,7 @@ class CliquePods:
     """
 
     def __init__(self, context: WorkloadContext, expected: ExpectedClique, *, is_closed: bool) -> None:
-        """Index one clique; ``is_closed`` says that no pod of it is created in this round."""
+        """Look up the PodClique and its pods; ``is_closed`` says that no pod is created in this round."""
         self.expected = expected
         self.clique: PodClique | None = context.existing_clique(expected)
         self.pods: Sequence[Pod] = context.pods_of_clique(self.clique) if self.clique is not None else ()

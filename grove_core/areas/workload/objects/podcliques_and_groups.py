@@ -119,7 +119,7 @@ def podclique_manifest_for(
         "replicas": spec.replicas,
         "minAvailable": template.min_available,
     }
-    parents = context.parents.parents_of_clique(part)
+    parents = context.startup_order.parents_of_clique(part)
     if parents:
         body["startsAfter"] = [name for name, _ in parents]
     if spec.auto_scaling_config is not None:

@@ -108,7 +108,7 @@ def pod_manifest_for(context: WorkloadContext, clique: PodClique, part: Expected
         annotations=clique.annotations,
     )
     spec = _spec_of(root, clique, part, pod)
-    parents = context.parents.parents_of_clique(part)
+    parents = context.startup_order.parents_of_clique(part)
     if parents:
         image = context.snapshot.configuration.init_image
         spec = _with_init_container(spec, parents, service_account_token_name(root.ref.name), image)

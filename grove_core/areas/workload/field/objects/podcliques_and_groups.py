@@ -135,7 +135,7 @@ def _spec(
         "podSpec": _pod_spec(context.root, owner, used, release),
         "minAvailable": used.template.min_available,
     }
-    parents = context.parents.parents_of_clique(used)
+    parents = context.startup_order.parents_of_clique(used)
     if parents:
         body["startsAfter"] = tuple(name for name, _ in parents)
     if template.auto_scaling_config is not None:

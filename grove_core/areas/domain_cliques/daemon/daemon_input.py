@@ -6,9 +6,9 @@ Entries are identified by node, never by their place in a list (DC-010).
 from collections.abc import Iterable
 from datetime import datetime
 
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonAction, DaemonRegistry, PeerMap
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
-from grove_core.areas.domain_cliques.verdicts import DaemonAction, DaemonRegistry, PeerMap
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref

@@ -6,9 +6,8 @@ is written back, and then unchanged (DC-030).
 
 from datetime import datetime
 
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput, NvlinkCliqueDaemons
-from grove_core.areas.domain_cliques.rules import ComputeDomainReason
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonInput, NvlinkCliqueDaemons
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonAction,
@@ -18,6 +17,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     ReadObjectRequest,
     RemoveEntryRequest,
 )
+from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA

@@ -1,13 +1,13 @@
 """How a daemon gets an entry with an index that no other daemon has; until then it is not settled (D42)."""
 
-from grove_core.areas.domain_cliques.daemon_entry_requests import (
+from grove_core.areas.domain_cliques.daemon.daemon_entry_requests import (
     daemon_entry_removal_request,
     daemon_entry_write_request,
     next_other_registry_read_time,
 )
-from grove_core.areas.domain_cliques.daemon_input import DaemonInput, NvlinkCliqueDaemons, choose_daemon_index
+from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonInput, NvlinkCliqueDaemons, choose_daemon_index
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonAction, ListPodsRequest, StopFabricAction, WaitAction
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
-from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPodsRequest, StopFabricAction, WaitAction
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.time_formats import format_time

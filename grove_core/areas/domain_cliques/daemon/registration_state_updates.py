@@ -7,14 +7,14 @@ around 1.
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_input import (
+from grove_core.areas.domain_cliques.daemon.daemon_input import (
     DaemonIdentity,
     ObservedDaemonRegistry,
     RegistrationState,
     nvlink_clique_daemons_of,
 )
-from grove_core.areas.domain_cliques.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.verdicts import (
+from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
+from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonRegistry,
