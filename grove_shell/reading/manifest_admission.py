@@ -62,7 +62,8 @@ class ManifestAdmissionOptions(NamedTuple):
 
 def manifest_with_namespace(item: InputItem, namespace: str | None) -> InputItem:
     """Return a manifest with the namespace of ``-n`` if it has none, as with ``kubectl apply -n`` (IN-039)."""
-    if item.value.get("kind") not in _PLACED or metadata_in(item.value).uid:
+    kind = item.value.get("kind")
+    if not isinstance(kind, str) or kind not in _PLACED or metadata_in(item.value).uid:
         return item
     return item._replace(value=with_default_namespace(item.value, namespace or ""))
 

@@ -144,7 +144,7 @@ class WatchApp(App[int]):
         rows = self._plan.rows if self._plan is not None else ()
         return tuple(row for row in rows if row.state.needs_attention) if self._needs_attention_only else rows
 
-    def on_object_list_selected(self, message: ExpandableObjectRows.Selected) -> None:
+    def on_expandable_object_rows_selected(self, message: ExpandableObjectRows.Selected) -> None:
         """Show the reasons of the selected row, and the keys in place of what was not found."""
         self._keys.update(self._known_keys)
         if not self._shows_notes:

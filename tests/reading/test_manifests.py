@@ -286,3 +286,12 @@ class TestSharedClaims:
         assert found.faults == ()
         other = {**template, "metadata": {"name": "cache", "namespace": "a-third"}}
         assert loaded(tmp_path / "d.json", [other, sharing("cache", **more)]).faults
+
+
+@pytest.mark.req("IN-032")
+@pytest.mark.parametrize("kind", [[], {}, 7, None])
+def test_a_kind_that_is_no_text_is_a_problem(kind: object, tmp_path: Path) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}}))
+    (fault,) = load_input_files([str(path)], io.BytesIO(), namespace="ml", raising=False).faults
+    assert (fault.path, fault.expected) == ("kind", "a string")

@@ -149,9 +149,9 @@ SENTENCES: Final[Mapping[str, str]] = MappingProxyType(
             "MUST NOT contain another deletion of that termination."
         ),
         "PL-029": (
-            "If a termination was not attempted because the uncached read before it failed, a plan MUST withhold "
-            "every termination and state this reason. It reports no termination, creates nothing again of what "
-            "is past its delay (WL-076), and decides everything else as if no delay had ended."
+            "If the uncached read before a termination failed, so that it was not attempted, a plan MUST withhold "
+            "every termination for this reason. It reports no termination, recreates nothing of a replica whose "
+            "delay has ended (WL-076), and otherwise decides as if no delay had ended."
         ),
         "GF-002": (
             "Of a stored set without a delay, or with a delay of zero, the operator MUST NOT terminate anything. "
