@@ -1,4 +1,4 @@
-"""The exceptions that tell of an input and of the core itself: malformed objects, and a broken invariant.
+"""The exceptions for an input and for the core itself: malformed objects, and a broken invariant.
 
 A wrong argument raises TypeError or ValueError instead. A value in a saved plan raises MalformedPlanValue, which
 `document_reading` turns into MalformedObject. `grove_core.testing` raises InvariantViolated.

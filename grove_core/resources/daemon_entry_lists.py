@@ -1,13 +1,24 @@
-"""The lists of daemon entries in ComputeDomains and ComputeDomainCliques, as they are stored.
+"""The objects in which daemons register, and their lists of entries as they are stored.
 
 Where a whole object is written back, fields and entries of other writers stay unchanged (DC-030).
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, list_at, object_under_key
 from grove_core.kernel.structs import Struct
 from grove_core.resources.compute_domain import DAEMON_NODE_NAME, NODE_NAME, ComputeDomain, ComputeDomainClique
+
+_MAX_VERSION_DIGITS: Final = 20
+DaemonRegistry: TypeAlias = ComputeDomain | ComputeDomainClique
+"""The object in which daemons register: the whole domain, or one clique of it."""
+
+
+def registry_version_number(registry: DaemonRegistry) -> int:
+    """Return the resourceVersion as a number, larger for newer states; 0 if it is no number (DC-072)."""
+    text = registry.resource_version
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_VERSION_DIGITS else 0
 
 
 class DaemonEntriesPath(Struct, frozen=True):
@@ -50,22 +61,18 @@ def daemon_entries_path(*, sharded: bool) -> DaemonEntriesPath:
     return IN_CLIQUE if sharded else IN_DOMAIN
 
 
-def path_in_registry(registry: ComputeDomain | ComputeDomainClique) -> DaemonEntriesPath:
+def path_in_registry(registry: DaemonRegistry) -> DaemonEntriesPath:
     """Return where this object has its entries."""
     return daemon_entries_path(sharded=isinstance(registry, ComputeDomainClique))
 
 
-def daemon_entries_of_other_nodes(
-    registry: ComputeDomain | ComputeDomainClique, nodes: Iterable[str]
-) -> tuple[Json, ...]:
+def daemon_entries_of_other_nodes(registry: DaemonRegistry, nodes: Iterable[str]) -> tuple[Json, ...]:
     """Return the stored entries of all other nodes, unchanged."""
     path, removed = path_in_registry(registry), frozenset(nodes)
     return tuple(item for item in path.entries_in(registry.stored) if path.node_of_entry(item) not in removed)
 
 
-def object_with_daemon_entry(
-    registry: ComputeDomain | ComputeDomainClique, node: str, own: FrozenMap | None
-) -> FrozenMap:
+def object_with_daemon_entry(registry: DaemonRegistry, node: str, own: FrozenMap | None) -> FrozenMap:
     """Return the whole object with this entry for a node, which keeps its unknown fields; None removes the entry."""
     path = path_in_registry(registry)
     entries = path.entries_in(registry.stored)

@@ -15,7 +15,6 @@ from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity
 from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
-    DaemonRegistry,
     DaemonRequest,
     LabelPodRequest,
     ListPodsRequest,
@@ -35,6 +34,7 @@ from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
 from grove_core.resources.compute_domain import compute_domain_from_json, daemon_pod_from_json, domain_clique_from_json
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from grove_shell.client.api_kinds import ApiKind
 from grove_shell.client.api_response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, ApiResponse
 from grove_shell.client.api_session import APPLY, JSON, MERGE, ApiSession, NoServerResponse

@@ -26,7 +26,6 @@ from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
 from grove_core.areas.domain_cliques.daemon.verdicts import (
     REQUEST_TYPES,
     DaemonAction,
-    DaemonRegistry,
     DaemonRequest,
     IdleAction,
     PushPeersAction,
@@ -41,6 +40,7 @@ from grove_core.areas.domain_cliques.daemon.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.compute_domain import DaemonPod
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from grove_shell.domain_daemon.daemon_requests import DaemonRequestSender
 from grove_shell.domain_daemon.fabric_process import FabricProcess
 

@@ -26,8 +26,7 @@ from grove_core.areas.domain_cliques.daemon.registration_protocols import (
     DaemonRegistrationSettings,
     registration_protocol_by_name,
 )
-from grove_core.areas.domain_cliques.daemon.registration_state_updates import registry_version_number
-from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry, PeerMap
+from grove_core.areas.domain_cliques.daemon.verdicts import PeerMap
 from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw_json
@@ -44,6 +43,7 @@ from grove_core.resources.compute_domain import (
     daemon_pod_from_json,
     domain_clique_from_json,
 )
+from grove_core.resources.daemon_entry_lists import DaemonRegistry, registry_version_number
 from grove_core.resources.metadata_readers import ref_in_manifest
 from tests.golden.reason_notation import write_reasons_in_notation
 

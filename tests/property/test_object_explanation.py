@@ -107,8 +107,8 @@ def test_gt024_where_nothing_is_known_the_guard_says_so(generated: RandomCluster
 @pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
 def test_cl009_an_unknown_object_has_no_explanation(kind: str) -> None:
     snapshot = cluster_of(b"").snapshot
-    assert podcliques_of_object(snapshot, kind, "nobody") == ()
-    assert not snapshot_has_object(snapshot, kind, "nobody")
+    assert podcliques_of_object(snapshot, kind, "missing") == ()
+    assert not snapshot_has_object(snapshot, kind, "missing")
 
 
 @given(clusters())

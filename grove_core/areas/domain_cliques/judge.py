@@ -3,13 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from grove_core.areas.domain_cliques.daemon.registration_state_updates import registry_version_number
-from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry
 from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.areas.domain_cliques.verdicts import DaemonEntryVerdict, JudgedDaemonEntry
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.compute_domain import DaemonEntry, DaemonPod
+from grove_core.resources.daemon_entry_lists import DaemonRegistry, registry_version_number
 
 
 def judge_daemon_entries(snapshot: ComputeDomainSnapshot) -> tuple[JudgedDaemonEntry, ...]:

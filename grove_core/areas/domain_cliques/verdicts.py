@@ -2,10 +2,10 @@
 
 from enum import Enum, unique
 
-from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.structs import Struct
 from grove_core.resources.compute_domain import DaemonEntry
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 
 
 @unique

@@ -14,7 +14,6 @@ from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity, 
 from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     DaemonAction,
-    DaemonRegistry,
     DaemonRequest,
     PeerMap,
     PodsListed,
@@ -29,6 +28,7 @@ from grove_core.areas.domain_cliques.daemon.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.structs import replace
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from grove_shell.client.api_session import ApiSession
 from grove_shell.client.connection_settings import read_connection_settings
 from grove_shell.client.rate_limiter import RateLimiter

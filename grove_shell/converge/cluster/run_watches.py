@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon.daemon_input import DaemonIdentity, daemon_entries_of_nvlink_clique
-from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry
 from grove_core.areas.domain_cliques.domain_snapshot import ComputeDomainSnapshot
 from grove_core.kernel.frozen import mapping_or_empty
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE
 from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique, DaemonPod
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from grove_shell.client.proxy_response_check import parse_watch_event
 from grove_shell.converge.run_parameters_and_results import ConvergenceRunParameters
 from grove_shell.domain_controller.domain_cache import ComputeDomainCache

@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon.daemon_input import nvlink_clique_daemons_of
-from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry, PeerMap
+from grove_core.areas.domain_cliques.daemon.verdicts import PeerMap
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomain, ComputeDomainClique, DaemonEntry
-from grove_core.resources.daemon_entry_lists import daemon_entries_path
+from grove_core.resources.daemon_entry_lists import DaemonRegistry, daemon_entries_path
 from grove_shell.converge.model.model_run_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,

@@ -18,11 +18,9 @@ from grove_core.areas.domain_cliques.daemon.judge import next_daemon_action
 from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
-    registry_version_number,
 )
 from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
-    DaemonRegistry,
     IdleAction,
     PeerMap,
     PostRequest,
@@ -50,6 +48,7 @@ from grove_core.resources.compute_domain import (
     compute_domain_from_json,
     domain_clique_from_json,
 )
+from grove_core.resources.daemon_entry_lists import DaemonRegistry, registry_version_number
 from grove_shell.converge.model.convergence_model_run import ConvergenceModelFactory
 from grove_shell.converge.model.daemon_model import START_OF_TIME, DomainDaemonModel, datetime_from_microseconds
 from grove_shell.converge.model.model_object_store import ModelNvlinkCliqueState, ModelObjectStore

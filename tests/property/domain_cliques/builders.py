@@ -10,7 +10,6 @@ from grove_core.areas.domain_cliques.daemon.daemon_input import (
     RegistrationState,
 )
 from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.daemon.registration_state_updates import registry_version_number
 from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.steps import SetStatus
@@ -25,6 +24,7 @@ from grove_core.resources.compute_domain import (
     daemon_pod_from_json,
     domain_clique_from_json,
 )
+from grove_core.resources.daemon_entry_lists import registry_version_number
 
 Json = dict[str, Any]
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

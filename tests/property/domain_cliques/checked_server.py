@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from grove_core.areas.domain_cliques.daemon.registration_protocols import RegistrationProtocol
-from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry, DaemonRequest
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRequest
 from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
 from grove_core.resources.compute_domain import (
     DaemonPod,
@@ -15,6 +15,7 @@ from grove_core.resources.compute_domain import (
     daemon_pod_from_json,
     domain_clique_from_json,
 )
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.processes import (
     DOMAIN_NAME,

@@ -9,7 +9,6 @@ from grove_core.areas.domain_cliques.daemon.registration_protocols import Regist
 from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     DaemonAction,
-    DaemonRegistry,
     PostRequest,
     PushPeersAction,
     PutRequest,
@@ -22,6 +21,7 @@ from grove_core.kernel.frozen import thaw_json
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import DOMAIN_CLIQUE_KIND, DOMAIN_KIND
 from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomain, DaemonPod
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from tests.property.domain_cliques.processes import Commit, DaemonProcess
 from tests.property.domain_cliques.small_cluster import SmallCluster
 from tests.server_side_apply.object_server import Address

@@ -13,7 +13,6 @@ from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonAction,
-    DaemonRegistry,
     DaemonRequest,
     IdleAction,
     LabelPodRequest,
@@ -35,6 +34,7 @@ from grove_core.kernel.structs import replace
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import reconcile_compute_domain
 from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 
 Json = dict[str, Any]
 

@@ -14,13 +14,11 @@ from grove_core.areas.domain_cliques.daemon.daemon_input import (
     RegistrationState,
 )
 from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.daemon.registration_state_updates import registry_version_number
 from grove_core.areas.domain_cliques.daemon.verdicts import (
     REQUEST_TYPES,
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonAction,
-    DaemonRegistry,
     DaemonRequest,
     IdleAction,
     LabelPodRequest,
@@ -46,6 +44,7 @@ from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.structs import replace
 from grove_core.kernel.time_formats import format_time
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE_KIND
+from grove_core.resources.daemon_entry_lists import DaemonRegistry, registry_version_number
 from tests.property.domain_cliques.checked_server import CheckedServer
 from tests.property.domain_cliques.controller import Controller
 from tests.property.domain_cliques.processes import (

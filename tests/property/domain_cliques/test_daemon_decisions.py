@@ -19,7 +19,6 @@ from grove_core.areas.domain_cliques.daemon.registration_protocols import (
 from grove_core.areas.domain_cliques.daemon.registration_state_updates import (
     registration_state_after_event,
     registration_state_after_result,
-    registry_version_number,
 )
 from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
@@ -44,6 +43,7 @@ from grove_core.kernel.frozen import FrozenMap, thaw_json
 from grove_core.kernel.structs import replace
 from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import DaemonPod, compute_domain_from_json
+from grove_core.resources.daemon_entry_lists import registry_version_number
 from tests.property.domain_cliques.builders import (
     IDENTITY,
     NOW,

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.daemon.verdicts import DaemonRegistry
 from grove_core.areas.domain_cliques.domain_snapshot import compute_domain_snapshot_of
 from grove_core.kernel.frozen import thaw_json
 from grove_core.kernel.refs import Ref
@@ -21,6 +20,7 @@ from grove_core.resources.compute_domain import (
     daemon_pod_from_json,
     domain_clique_from_json,
 )
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from tests.property.domain_cliques.builders import NOW, UID, Json, clique, domain, entry, pod
 
 NODES = ("n1", "n2", "n3", "n4")

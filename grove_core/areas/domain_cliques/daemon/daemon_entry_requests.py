@@ -11,7 +11,6 @@ from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
     DaemonAction,
-    DaemonRegistry,
     PostRequest,
     PutRequest,
     ReadObjectRequest,
@@ -23,6 +22,7 @@ from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import ComputeDomainClique, DaemonEntry
 from grove_core.resources.daemon_entry_lists import (
+    DaemonRegistry,
     daemon_entries_path,
     object_with_daemon_entry,
     path_in_registry,

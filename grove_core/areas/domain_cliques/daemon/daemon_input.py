@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from grove_core.areas.domain_cliques.daemon.registration_protocols import DaemonRegistrationSettings
-from grove_core.areas.domain_cliques.daemon.verdicts import DaemonAction, DaemonRegistry, PeerMap
+from grove_core.areas.domain_cliques.daemon.verdicts import DaemonAction, PeerMap
 from grove_core.areas.domain_cliques.rules import ComputeDomainReason
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Fact
@@ -15,6 +15,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
 from grove_core.resources.api_names import CORE, DOMAIN_CLIQUE_KIND, DOMAIN_KIND, NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique, DaemonEntry, DaemonPod
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from grove_core.resources.naming_rules import compute_domain_clique_name
 
 

@@ -17,7 +17,6 @@ from grove_core.areas.domain_cliques.daemon.registration_protocols import Daemon
 from grove_core.areas.domain_cliques.daemon.verdicts import (
     ApplyRequest,
     ClearOtherEntryRequest,
-    DaemonRegistry,
     DaemonRequest,
     LabelPodRequest,
     ListPodsRequest,
@@ -34,17 +33,11 @@ from grove_core.areas.domain_cliques.daemon.verdicts import (
 )
 from grove_core.kernel.structs import replace
 from grove_core.resources.compute_domain import ComputeDomain, DaemonEntry
+from grove_core.resources.daemon_entry_lists import DaemonRegistry, registry_version_number
 from grove_core.resources.object_metadata import metadata_in
 
 _DEFAULT_RETRY_AFTER: Final = timedelta(seconds=1)
 _MAX_DOUBLINGS: Final = 32
-_MAX_VERSION_DIGITS: Final = 20
-
-
-def registry_version_number(registry: DaemonRegistry) -> int:
-    """Return the resourceVersion as a number, larger for newer states; 0 if it is no number (DC-072)."""
-    text = registry.resource_version
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_VERSION_DIGITS else 0
 
 
 def registration_state_after_event(

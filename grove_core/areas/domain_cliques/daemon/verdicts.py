@@ -11,11 +11,9 @@ from typing import ClassVar, Final, Literal, TypeAlias
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.structs import Struct
-from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique, DaemonPod
+from grove_core.resources.compute_domain import DaemonPod
+from grove_core.resources.daemon_entry_lists import DaemonRegistry
 from grove_core.resources.naming_rules import daemon_hostname
-
-DaemonRegistry: TypeAlias = ComputeDomain | ComputeDomainClique
-"""The object in which daemons register: the whole domain, or one clique of it."""
 
 
 class PeerMap(Struct, frozen=True):
