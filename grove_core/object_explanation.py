@@ -290,7 +290,7 @@ class ObjectExplanation(Struct, frozen=True, dict=True):
         yield self.snapshot.root.ref
         for clique in self.cliques:
             yield from self._chain(clique)
-            if clique.owner_kind == GROUP_KIND:
+            if clique.is_in_scaling_group:
                 yield Ref(GROVE, GROUP_KIND, clique.ref.namespace, clique.owner_name)
 
     def _is_replica_of_self(self, subject: Ref) -> bool:

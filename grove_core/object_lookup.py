@@ -69,7 +69,7 @@ def podcliques_of_object(snapshot: Snapshot, kind: str, name: str) -> tuple[PodC
 
 def _composites_above(clique: PodClique) -> tuple[str, ...]:
     """The CompositePodGroups that a PodClique in groups is below: that of its gang, and that of its group replica."""
-    is_member = clique.owner_kind == GROUP_KIND
+    is_member = clique.is_in_scaling_group
     replica = GroupReplicaKey(clique.owner_name, clique.group_replica_index) if is_member else None
     return composite_pod_group_names(clique.gang, replica, is_scaled=bool(clique.base_gang))
 

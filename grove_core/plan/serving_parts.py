@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.pod import ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -41,11 +40,11 @@ def serving_parts(snapshot: Snapshot) -> tuple[ServingPart, ...]:
             clique.replicas,
         )
         for clique in snapshot.cliques
-        if clique.owner_kind != GROUP_KIND and not clique.deleting
+        if not clique.is_in_scaling_group and not clique.deleting
     )
     members: dict[str, list[PodClique]] = {}
     for clique in snapshot.cliques:
-        if clique.owner_kind == GROUP_KIND and not clique.deleting:
+        if clique.is_in_scaling_group and not clique.deleting:
             members.setdefault(clique.owner_uid, []).append(clique)
     groups = (
         ServingPart(

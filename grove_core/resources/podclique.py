@@ -83,7 +83,7 @@ class PodClique(Resource, frozen=True, kw_only=True):
 
     Attributes:
         replica_index: of the set's replica; in a snapshot that of its scaling group where it has one.
-        group_replica_index: of the scaling group's replica; -1 for a standalone clique.
+        group_replica_index: of the scaling group's replica; -1 outside of one (:attr:`is_in_scaling_group`).
         min_available: how many ready pods it needs; where absent, all of them (GT-025).
         template_hash: from its label; empty where absent.
         base_gang: the PodGang that has to be placed before its pods are; empty where there is none.
@@ -110,6 +110,11 @@ class PodClique(Resource, frozen=True, kw_only=True):
     status: CliqueStatus
 
     @property
+    def is_in_scaling_group(self) -> bool:
+        """Whether it belongs to a replica of a scaling group; if not, it is standalone."""
+        return self.owner_kind == GROUP_KIND
+
+    @property
     def needed_ready_pods(self) -> int:
         """The number of ready pods that make it available: at most ``minAvailable`` and ``replicas`` (WL-215)."""
         return min(self.min_available, self.replicas)
@@ -117,13 +122,13 @@ class PodClique(Resource, frozen=True, kw_only=True):
     @property
     def template_name(self) -> str:
         """The name of its clique in the template of the set."""
-        index = self.group_replica_index if self.owner_kind == GROUP_KIND else self.replica_index
+        index = self.group_replica_index if self.is_in_scaling_group else self.replica_index
         return self.ref.name.removeprefix(f"{self.owner_name}-{index}-")
 
     def enclosing_replicas(self, root: Ref) -> tuple[Ref, ...]:
         """Return the replicas that it is part of, the nearest first: of its scaling group, then of its root."""
         of_set = root.at_replica(self.replica_index)
-        if self.owner_kind != GROUP_KIND:
+        if not self.is_in_scaling_group:
             return (of_set,)
         return (Ref(GROVE, GROUP_KIND, self.ref.namespace, self.owner_name, self.group_replica_index), of_set)
 

@@ -160,7 +160,7 @@ def _set_state(snapshot: Snapshot, rules: RuleSet) -> SetState:
 
 def _clique_state(snapshot: Snapshot, clique: PodClique) -> CliqueState:
     found = snapshot.pods_of.get(clique.uid, ())
-    is_member = clique.group_replica_index >= 0
+    is_member = clique.is_in_scaling_group
     return CliqueState(
         name=clique.ref.name,
         replica=clique.replica_index,

@@ -18,7 +18,6 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, is_gang_termination_deletion
 from grove_core.kernel.structs import replace
 from grove_core.object_explanation import ObjectExplanation
-from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.podclique import PodClique
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -48,7 +47,7 @@ def podcliques_deleted_between(before: PredictedRound, now: PredictedRound) -> I
     there = {one.uid for one in (*seen.cliques, *seen.groups) if not one.deleting}
     groups_gone = {group.ref.name for group in then.groups if group.uid not in there}
     for clique in then.cliques:
-        goes_with_group = clique.owner_kind == GROUP_KIND and clique.owner_name in groups_gone
+        goes_with_group = clique.is_in_scaling_group and clique.owner_name in groups_gone
         if not clique.deleting and clique.uid not in there and not goes_with_group:
             yield clique
 
@@ -86,7 +85,7 @@ def snapshots_seen_by_other_operator(
     there = _with_cliques_of_then(then, now, lambda one: one.ref == clique.ref)
     yield there
     yield replace(there, root=then.root)  # before the set was edited
-    if clique.group_replica_index >= 0:  # PodCliques of one replica of a group are deleted together
+    if clique.is_in_scaling_group:  # PodCliques of one replica of a group are deleted together
         replica = _replica_of(clique)
         for earlier in (then, *lately):
             whole = _with_cliques_of_then(earlier, now, lambda one: _replica_of(one) == replica)

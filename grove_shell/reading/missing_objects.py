@@ -42,7 +42,7 @@ def missing_referenced_kinds(
         ("PodClique", owner.ref.namespace) for owner in owners_of_cliques if owner.ref.namespace not in with_cliques
     }
     for clique in cliques:
-        if clique.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
+        if clique.is_in_scaling_group and clique.ref.namespace not in with_groups:
             gaps.add((GROUP_KIND, clique.ref.namespace))
     with_gangs = {gang.ref.namespace for gang in gangs}
     gaps |= {("PodGang", pod.namespace) for pod in pods if pod.has_grove_gate and pod.namespace not in with_gangs}

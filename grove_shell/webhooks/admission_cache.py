@@ -9,7 +9,7 @@ from grove_core.admit_podclique import podcliqueset_name_in_labels
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.topology.admit import NOTHING_KNOWN, KnownTopologiesForAdmission
 from grove_core.kernel.errors import MalformedObject, ObjectProblem
-from grove_core.resources.api_names import CLAIM_KIND, CLIQUE_KIND, DOMAIN_KIND, GROUP_KIND, GROVE, SET_KIND
+from grove_core.resources.api_names import CLAIM_KIND, CLIQUE_KIND, DOMAIN_KIND, GROVE, SET_KIND
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_from_json
 from grove_core.resources.configuration import (
     DEFAULT_CONFIGURATION,
@@ -220,6 +220,6 @@ def _bound_pods_in(raw: Raw) -> tuple[RootKey, int]:
         MalformedObject: also for a bound PodClique of a scaling group, which is not cached here, without a label.
     """
     clique = podclique_from_json(raw)
-    if clique.owner_kind == GROUP_KIND and bound_pod_count_of_clique(clique) and not set_name_of_clique(clique):
+    if clique.is_in_scaling_group and bound_pod_count_of_clique(clique) and not set_name_of_clique(clique):
         raise MalformedObject((_UNNAMED,))
     return next(iter(bound_pod_counts_by_set([clique]).items()), _NO_PODS)

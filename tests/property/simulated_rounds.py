@@ -229,7 +229,7 @@ class Simulation:
         self.quiet_rounds()
         for clique in self.fresh().cliques:
             group_updates = any(group.status.updating for group in self.fresh().groups)
-            excused = clique.status.updating or (clique.group_replica_index >= 0 and group_updates)
+            excused = clique.status.updating or (clique.is_in_scaling_group and group_updates)
             lost = clique.uid in self.was_available and self.ready(clique) < clique.min_available
             if lost and not excused:
                 raise Violated(f"{clique.ref.name} lost its pods and was never terminated")

@@ -30,7 +30,7 @@ from tests.property.workload.sets import applied, clique_raw, set_raw
 
 def with_gang(snapshot: Snapshot) -> Snapshot:
     """The same with a gang of all standalone cliques of replica 0."""
-    groups = tuple(PodGroup(clique.ref.name, 1, ()) for clique in snapshot.cliques if clique.group_replica_index < 0)
+    groups = tuple(PodGroup(clique.ref.name, 1, ()) for clique in snapshot.cliques if not clique.is_in_scaling_group)
     gang = PodGang(
         ref=Ref("scheduler.grove.io/v1alpha1", "PodGang", "ml", "llm-0"),
         uid="uid-of-the-gang",

@@ -8,7 +8,6 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.questions import SCALED
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.naming_rules import member_clique_name, standalone_clique_name
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -71,7 +70,7 @@ def clique_template_replicas(root: PodCliqueSet, clique: PodClique) -> int | Non
     for template in root.spec.template.cliques:
         expected = (
             member_clique_name(clique.owner_name, clique.group_replica_index, template.name)
-            if clique.owner_kind == GROUP_KIND
+            if clique.is_in_scaling_group
             else standalone_clique_name(root.ref.name, clique.replica_index, template.name)
         )
         if name == expected:

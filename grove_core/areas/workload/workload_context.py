@@ -74,7 +74,7 @@ class WorkloadContext:
     def existing_clique(self, expected: ExpectedClique) -> PodClique | None:
         """Return the existing clique; None where there is none, or where it has an owner of another kind (WL-022)."""
         clique = self.cliques.get(expected.name)
-        is_same = clique is not None and (clique.group_replica_index >= 0) is (expected.group is not None)
+        is_same = clique is not None and clique.is_in_scaling_group is (expected.group is not None)
         return clique if is_same else None
 
     def hash_of_new_pods(self, clique: PodClique, expected: ExpectedClique) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from grove_core.kernel.conditions import ConditionStatus
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import AttemptOutcome, Delete
-from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.podclique import PodClique
 from grove_core.testing.invariants.invariant import History, Round, Violation
 from grove_core.testing.invariants.reference_verdicts import TerminatingBreach, missing_kinds
@@ -46,7 +45,7 @@ def _is_wanted(found: Round, clique: PodClique) -> bool:
     root = found.snapshot.root
     if root.deleting or clique.replica_index >= root.spec.replicas:
         return False
-    if clique.owner_kind != GROUP_KIND:
+    if not clique.is_in_scaling_group:
         alone = root.spec.standalone_cliques
         return any(clique.ref.name == f"{root.ref.name}-{clique.replica_index}-{one.name}" for one in alone)
     owners = (group for group in found.snapshot.groups if group.uid == clique.owner_uid and not group.deleting)

@@ -168,7 +168,7 @@ def termination_delay_of(snapshot: Snapshot, part: PodClique | ScalingGroup) -> 
     template = snapshot.root.spec.template
     name = part.ref.name if isinstance(part, ScalingGroup) else part.owner_name
     for config in template.pod_clique_scaling_groups if template.termination_delay else ():
-        is_group = isinstance(part, ScalingGroup) or part.group_replica_index >= 0
+        is_group = isinstance(part, ScalingGroup) or part.is_in_scaling_group
         if is_group and name == f"{snapshot.root.ref.name}-{part.replica_index}-{config.name}":
             return config.termination_delay or template.termination_delay
     return template.termination_delay or None
@@ -190,7 +190,7 @@ def _judge_replica(snapshot: Snapshot, replica: int, verdicts: RequiredVerdicts)
     causes = [
         _cause(snapshot, one, [one], verdicts)
         for one in snapshot.cliques
-        if one.group_replica_index < 0 and one.ref.name in alone and verdicts.is_breached(one.ref)
+        if not one.is_in_scaling_group and one.ref.name in alone and verdicts.is_breached(one.ref)
     ]
     for group in snapshot.groups:
         if group.ref.name in named and verdicts.is_breached(group.ref):

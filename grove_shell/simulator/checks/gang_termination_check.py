@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.kernel.conditions import ConditionStatus, condition_of
 from grove_core.kernel.steps import Attempt, AttemptOutcome, Delete, SetStatus
-from grove_core.resources.api_names import GROUP_KIND, MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -177,6 +177,6 @@ def termination_delay_of_cause(root: PodCliqueSet, cause: PodClique | ScalingGro
 
 def _group_of_clique(root: PodCliqueSet, clique: PodClique) -> str:
     """Return the name in the template of the scaling group of a PodClique; empty for a standalone one."""
-    if clique.owner_kind != GROUP_KIND:
+    if not clique.is_in_scaling_group:
         return ""
     return clique.owner_name.removeprefix(f"{root.ref.name}-{clique.replica_index}-")

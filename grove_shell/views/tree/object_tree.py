@@ -16,7 +16,6 @@ from grove_core.kernel.steps import Delete
 from grove_core.kernel.structs import replace
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.serving_parts import serving_parts
-from grove_core.resources.api_names import GROUP_KIND
 from grove_core.resources.pod import Pod, active_pods, ready_pod_count
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -89,7 +88,7 @@ class _TreeBuilder:
         ref = self._root.at_replica(index)
         members, standalone = defaultdict[str, list[PodClique]](list), []
         for clique in cliques:
-            if clique.owner_kind == GROUP_KIND:
+            if clique.is_in_scaling_group:
                 members[clique.owner_name].append(clique)
             else:
                 standalone.append(clique)

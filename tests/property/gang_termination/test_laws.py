@@ -361,7 +361,7 @@ def test_gt002_cliques_are_judged_alike_however_they_are_looked_at(generated: Ra
 @given(clusters())
 def test_gt026_a_member_without_a_replica_index_has_that_of_its_group(generated: RandomCluster) -> None:
     silent = tuple(
-        replace(clique, replica_index=-1) if clique.group_replica_index >= 0 else clique for clique in generated.cliques
+        replace(clique, replica_index=-1) if clique.is_in_scaling_group else clique for clique in generated.cliques
     )
     assert replace(generated, cliques=silent).snapshot == generated.snapshot
 

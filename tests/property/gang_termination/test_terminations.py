@@ -76,7 +76,7 @@ class TestGT033:
             if clique.replica_index in ended and not clique.deleting:
                 assert clique.ref.name in gone
             elif clique.ref.name in gone:
-                assert clique.group_replica_index >= 0
+                assert clique.is_in_scaling_group
 
     @given(clusters())
     def test_gt032_only_what_was_breached_for_its_delay(self, generated: RandomCluster) -> None:

@@ -55,7 +55,7 @@ class TestGT038:
         0,
     )
     def test_without_one_of_them_the_others_are_as_they_were(self, generated: RandomCluster, which: int) -> None:
-        alone = [clique for clique in generated.cliques if clique.group_replica_index < 0]
+        alone = [clique for clique in generated.cliques if not clique.is_in_scaling_group]
         parts = [*alone, *generated.groups]
         if not parts:
             return

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.structs import replace
-from grove_core.resources.api_names import GROUP_KIND, TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -40,7 +40,7 @@ def fielded(generated: RandomCluster, tape: ByteChoices) -> RandomCluster:
 
 def _clique(clique: PodClique, root: str, groups: dict[str, str], tape: ByteChoices) -> PodClique:
     labels = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": root}
-    if clique.owner_kind == GROUP_KIND:
+    if clique.is_in_scaling_group:
         labels["app.kubernetes.io/component"] = "pcsg-podclique"
         labels["grove.io/podcliquescalinggroup"] = groups[clique.owner_uid]
     conditions = clique.status.conditions

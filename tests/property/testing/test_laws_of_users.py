@@ -61,7 +61,7 @@ def confuses_the_indices(snapshot: Snapshot) -> list[str]:
 
 def terminates_the_group_of_the_next_replica(snapshot: Snapshot) -> list[str]:
     breached = breached_cliques(snapshot)
-    parts = [one for one in snapshot.cliques if one.group_replica_index >= 0]
+    parts = [one for one in snapshot.cliques if one.is_in_scaling_group]
     ends = {(one.replica_index + 1, one.owner_name.rpartition("-")[2]) for one in parts if one.ref.name in breached}
     return [one.ref.name for one in parts if (one.replica_index, one.owner_name.rpartition("-")[2]) in ends]
 

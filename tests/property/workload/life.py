@@ -174,9 +174,7 @@ class Life:
         cliques = [item for item in self.world.items.values() if isinstance(item, PodClique) and not item.deleting]
         found: Counter[tuple[str, int]] = Counter()
         for clique in cliques:
-            if clique.group_replica_index >= 0 and serving.get(clique.uid, 0) >= min(
-                clique.min_available, clique.replicas
-            ):
+            if clique.is_in_scaling_group and serving.get(clique.uid, 0) >= min(clique.min_available, clique.replicas):
                 found[clique.owner_uid, clique.group_replica_index] += 1
         return {
             item.ref.name: sum(count == len(item.clique_names) for (uid, _), count in found.items() if uid == item.uid)

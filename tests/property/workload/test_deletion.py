@@ -167,7 +167,7 @@ def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
     seen = life.look()
     assert seen is not None
     root = replace(seen.root, deleting=True)
-    stray = next(clique for clique in seen.cliques if clique.group_replica_index >= 0)
+    stray = next(clique for clique in seen.cliques if clique.is_in_scaling_group)
     left = index_cluster(sets=(root,), cliques=(stray,)).snapshot_of(root, seen.now)
     assert (left.cliques, left.orphans) == ((), (stray,))
     plan = reconcile(replace(left, complete=seen.complete))

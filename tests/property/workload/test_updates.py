@@ -530,7 +530,7 @@ def test_wl212_the_next_replica_waits_while_a_group_of_this_one_is_missing() -> 
     while not life.root.status.updating:
         life.round()
     seen = seen_in(life)
-    members = [clique for clique in seen.cliques if clique.group_replica_index >= 0 and clique.replica_index == 0]
+    members = [clique for clique in seen.cliques if clique.is_in_scaling_group and clique.replica_index == 0]
     without = replace(
         seen,
         groups=tuple(group for group in seen.groups if group.ref.name != "llm-0-pool"),

@@ -31,7 +31,7 @@ NOW = "2026-11-20T09:00:00Z"
 SEEN = healthy()
 (ROUTER,) = (clique for clique in SEEN.cliques if clique.ref.name == "llm-0-router")
 MEMBERS = sorted(
-    (clique for clique in SEEN.cliques if clique.group_replica_index >= 0), key=lambda one: one.group_replica_index
+    (clique for clique in SEEN.cliques if clique.is_in_scaling_group), key=lambda one: one.group_replica_index
 )
 (POOL,) = SEEN.groups
 

@@ -44,7 +44,7 @@ def test_wf053_autoscalers_and_claims_are_created() -> None:
 
 def test_wf031_two_pods_of_one_index_stop_creation() -> None:
     seen = healthy()
-    (router,) = (clique for clique in seen.cliques if clique.group_replica_index < 0)
+    (router,) = (clique for clique in seen.cliques if not clique.is_in_scaling_group)
     pods = tuple(replace(pod, index=0) for pod in seen.pods_of[router.uid][:2])
     plan = reconcile(replace(seen, pods_of=FrozenDict({**seen.pods_of, router.uid: pods})), NEWEST)
     assert not [step for step in plan.steps if isinstance(step.action, Create)]

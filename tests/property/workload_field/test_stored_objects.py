@@ -200,7 +200,7 @@ def with_priority(snapshot: Snapshot, priority: str) -> Snapshot:
 
 def test_wf116_an_edit_of_the_priority_class_begins_an_update() -> None:
     for snapshot in snapshots_in("s2-healthy.yaml"):
-        standalone = {clique.ref.name for clique in snapshot.cliques if clique.group_replica_index < 0}
+        standalone = {clique.ref.name for clique in snapshot.cliques if not clique.is_in_scaling_group}
         plan = reconcile(with_priority(snapshot, "high"), NEWEST)
         applied = {
             step.target.name: thaw_json(step.action.fields)

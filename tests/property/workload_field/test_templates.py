@@ -21,7 +21,7 @@ def by_go(seen: Snapshot) -> Snapshot:
     """The set with hashes as the Go operator writes them."""
     cliques = []
     for clique in seen.cliques:
-        text = FOREIGN["router" if clique.group_replica_index < 0 else "worker"]
+        text = FOREIGN["router" if not clique.is_in_scaling_group else "worker"]
         labels = FrozenMap({**clique.labels, TEMPLATE_HASH: text})
         cliques.append(replace(clique, template_hash=text, labels=labels))
     status = replace(seen.root.status, current_hash=GENERATION)
@@ -78,7 +78,7 @@ def test_wf002_members_of_a_running_update_say_nothing() -> None:
     updated = {clique.ref.name: clique for clique in by_go(healthy(new)).cliques}
     status = replace(seen.root.status, updating=True, progress=FrozenMap({"updateStartedAt": "2026-11-20T08:59:00Z"}))
     cliques = tuple(
-        clique if clique.group_replica_index >= 0 else replace(clique, pod_spec=updated[clique.ref.name].pod_spec)
+        clique if clique.is_in_scaling_group else replace(clique, pod_spec=updated[clique.ref.name].pod_spec)
         for clique in seen.cliques
     )
     running = replace(seen, cliques=cliques, root=replace(seen.root, status=status))

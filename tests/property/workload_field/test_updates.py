@@ -192,7 +192,7 @@ def test_wf023_members_beyond_the_replicas_of_a_group_are_no_part_of_its_update(
     log = Log()
     after = played(scaled, watch=log)
     assert log.cliques == ["llm-0-pool-1-worker"], "replica 0 was deleted before"
-    assert [clique.ref.name for clique in after.cliques if clique.group_replica_index >= 0] == ["llm-0-pool-0-worker"]
+    assert [clique.ref.name for clique in after.cliques if clique.is_in_scaling_group] == ["llm-0-pool-0-worker"]
 
 
 def test_wf007_on_delete_writes_all_templates_and_deletes_no_pod() -> None:

@@ -52,7 +52,7 @@ def judge_set_replicas(
     breached_groups = [judged for judged in groups if judged.breach is ConditionStatus.TRUE]
     if not breached_cliques and not breached_groups:
         return tuple([build(ReplicaJudgement, (index, _KEEP, ())) for index in indices])
-    alone = {judged.clique.ref.name: judged for judged in breached_cliques if judged.clique.group_replica_index < 0}
+    alone = {judged.clique.ref.name: judged for judged in breached_cliques if not judged.clique.is_in_scaling_group}
     grouped = {judged.group.ref.name: judged for judged in breached_groups}
     return tuple([_judge_replica(root, index, alone, grouped, now, guard) for index in indices])
 

@@ -27,7 +27,7 @@ from grove_core.areas.gang_termination.verdicts import (
     SetReplicaFates,
     Terminate,
 )
-from grove_core.resources.api_names import COMPONENT, GROUP_KIND, MANAGED_BY, OPERATOR
+from grove_core.resources.api_names import COMPONENT, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import GROUP, SET
 from grove_core.resources.naming_rules import standalone_clique_name
 from grove_core.resources.podclique import PodClique
@@ -58,7 +58,7 @@ def judge_gang_termination_by_go_operator(
     )
     members: defaultdict[str, list[GoOperatorCliqueJudgement]] = defaultdict(list)
     for seen in cliques:
-        if seen.clique.owner_kind == GROUP_KIND and _is_labelled(seen.clique, root.ref.name):
+        if seen.clique.is_in_scaling_group and _is_labelled(seen.clique, root.ref.name):
             members[seen.clique.owner_uid].append(seen)
     failed = failed_terminations_in(snapshot)
     groups = tuple(
@@ -86,7 +86,7 @@ def _replicas(
     delay: timedelta,
     begun: AbstractSet[int],
 ) -> tuple[GoOperatorReplicaJudgement, ...]:
-    alone = {seen.clique.ref.name: seen for seen in cliques if seen.clique.owner_kind != GROUP_KIND}
+    alone = {seen.clique.ref.name: seen for seen in cliques if not seen.clique.is_in_scaling_group}
     grouped: defaultdict[int, list[GoOperatorGroupJudgement]] = defaultdict(list)
     for found in groups:
         grouped[found.group.replica_index].append(found)

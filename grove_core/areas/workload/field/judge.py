@@ -160,6 +160,6 @@ class _Updates:
         """Uid of a scaling group -> its cliques, those being deleted included."""
         found: dict[str, list[PodClique]] = {}
         for clique in self._context.snapshot.cliques:
-            if clique.group_replica_index >= 0:
+            if clique.is_in_scaling_group:
                 found.setdefault(clique.owner_uid, []).append(clique)
         return found

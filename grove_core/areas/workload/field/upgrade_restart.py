@@ -67,7 +67,7 @@ def pods_restarted_by_upgrade(snapshot: Snapshot, before: str, after: str) -> Up
     found = [(clique, pod) for clique, pod in snapshot.pods() if not pod.deleting]
     running = [pod for _, pod in found if pod.scheduled and pod.phase not in FINISHED_PHASES]
     takes = DeletionImpact(len(found), sum(pod.ready for _, pod in found), sum(pod.gpus for pod in running))
-    at_once = sum(clique.group_replica_index < 0 and bool(state_of_unready_pod(pod)) for clique, pod in found)
+    at_once = sum(not clique.is_in_scaling_group and bool(state_of_unready_pod(pod)) for clique, pod in found)
     return UpgradeRestart(on_delete, takes, at_once, root.spec.replicas, groups)
 
 
