@@ -84,10 +84,10 @@ def test_pl032_what_was_terminated_before_starts_anew(trigger: str, second: str,
     waits = Finding(root.at_replica(0), TERMINATION, WAITS, ())
     rounds = [
         (at + timedelta(hours=hour), steps)
-        for hour, steps in enumerate(((), (deletion_of("a"),), (deletion_of(second),)))
+        for hour, steps in enumerate(((), (deletion_of("a"),), (), (deletion_of(second),)))
     ]
-    first, later, last = termination_assumptions_by_round((waits,), rounds)
-    assert (first, list(later.values())) == ({}, [TerminationAssumption.NOT_RECOVERED])
+    first, later, between, last = termination_assumptions_by_round((waits,), rounds)
+    assert (first, list(later.values()), between) == ({}, [TerminationAssumption.NOT_RECOVERED], {})
     assert list(last.values()) == [wanted]
 
 

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.forecast_terminations import averted_termination_findings
+from grove_core.areas.gang_termination.forecast_terminations import (
+    averted_termination_findings,
+    findings_after_predicted_steps,
+)
 from grove_core.areas.gang_termination.termination_deletions import termination_deletions_by_replica
 from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.document.document_reading import plan_document_from_json
@@ -170,3 +173,31 @@ def test_pl025_what_ends_keeps_its_reasons() -> None:
         ("llm-0-pool-1-c", BREACH),
     ]
     assert averted_termination_findings(first, after) == ()
+
+
+def test_pl025_the_breaches_behind_every_averted_termination_are_reported() -> None:
+    (why, *_) = reconcile(broken_set([], [])).findings[0].because
+    root = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
+    cliques = [replace(root, kind="PodClique", name=f"llm-{replica}-a") for replica in (0, 1)]
+
+    def found(verdict: str, breach: str) -> tuple[Finding, ...]:
+        ends = (
+            Finding(root.at_replica(replica), TERMINATION, verdict, (why,), causes=(clique,))
+            for replica, clique in enumerate(cliques)
+        )
+        return (*ends, *(Finding(clique, BREACH, breach, (why,)) for clique in cliques))
+
+    reported = averted_termination_findings(found(WAITS, "True"), found("Keep", "Unknown"))
+    assert [(one.subject, one.verdict) for one in reported] == [
+        (root.at_replica(0), "Keep"),
+        (root.at_replica(1), "Keep"),
+        (cliques[0], "Unknown"),
+        (cliques[1], "Unknown"),
+    ]
+
+
+def test_gf133_steps_that_are_not_predicted_avert_nothing() -> None:
+    forecast = forecast_for(broken_set(["0-a"], ["0-a"]))
+    assert findings_after_predicted_steps(forecast.findings, forecast.averted) == forecast.averted != ()
+    unpredicted = forecast.findings[0]._replace(question=PREDICTION)
+    assert findings_after_predicted_steps((*forecast.findings, unpredicted), forecast.averted) == ()

@@ -373,3 +373,13 @@ def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:
     empty = replace(seen, cliques=(replace(clique, replicas=0, min_available=0),), pods_of=FrozenDict())
     (judged,) = judge_gang_termination_by_design(empty).cliques
     assert judged.breach is ConditionStatus.FALSE
+
+
+@pytest.mark.parametrize("name", ["design", "field"])
+@given(st.one_of(busy_clusters(), storms(), clusters()))
+def test_a_finding_on_a_clique_has_the_replicas_that_the_clique_is_part_of(name: str, generated: RandomCluster) -> None:
+    snapshot = generated.snapshot
+    present = {clique.ref: clique for clique in snapshot.cliques if not clique.deleting}
+    for found in reconcile(snapshot, rule_set(name)).findings:
+        if found.subject in present:
+            assert found.within == present[found.subject].enclosing_replicas(snapshot.root.ref), found.question

@@ -1,13 +1,18 @@
 """Urgent statuses are written first, because what they record may be over in the next round (PL-013, OP-024)."""
 
+from datetime import timedelta
+
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.status_counts import status_if_changed
+from grove_core.kernel.conditions import Condition, ConditionStatus
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.structs import replace
 from grove_core.plan.statuses_after_failed_deletions import status_step_without_termination
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.status_comparison import is_marked_breached, object_after_status_write
@@ -29,6 +34,24 @@ def test_pl013_the_first_availability_is_urgent_without_a_breach() -> None:
     assert isinstance(status.action, SetStatus)
     assert status.action.fields["wasAvailable"] is True
     assert status.action.is_urgent
+
+
+@pytest.mark.req("GT-067")
+def test_pl013_an_unwritten_change_of_a_breach_is_written_and_urgent() -> None:
+    """The stored breach began before a recovery that was not written; the one that counts began after it."""
+    start = at_rest(applied(set_raw(clique_raw("a", 1))))
+    (clique,) = start.cliques
+    stored, counted = (
+        Condition(MIN_AVAILABLE_BREACHED, ConditionStatus.TRUE, "Lacking", "", start.now + timedelta(minutes=minutes))
+        for minutes in (0, 5)
+    )
+    status = replace(clique.status, conditions=(counted,), stored_conditions=(stored,))
+    (write,) = status_if_changed(replace(clique, status=status), {}, (counted,), ())
+    assert write.is_urgent
+    assert list(write.fields) == ["conditions"]
+    assert not list(
+        status_if_changed(replace(clique, status=replace(status, stored_conditions=())), {}, (counted,), ())
+    )
 
 
 @pytest.mark.req("OP-024")

@@ -286,6 +286,9 @@ class TestAdvice:
         found = go_operator_manifest_warnings(root.ref, root.spec, default)
         assert [caution.path for caution in found] == ["spec.template.terminationDelay"] * warned
         assert all(caution.reason.rule.requirement == "GF-120" for caution in found)
+        assert [caution.got for caution in found] == [f'"{delay}"'] * warned
+        running = reconcile(applied(raw), rule_set(name)).findings
+        assert [one.verdict for one in running if one.question == RISK] == ["Warn"] * warned
 
     @pytest.mark.parametrize(
         ("schedulers", "constraint", "warned"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_core.areas.gang_termination.field.rules import GoOperatorReason
 from grove_core.in_memory.forecasts import forecasts_of_snapshots
 from grove_core.in_memory.in_memory_cluster import InMemoryCluster
 from grove_core.kernel.questions import LOST_NODE
@@ -28,6 +29,8 @@ from grove_core.testing import RandomCluster
 from grove_core.testing.cluster_builder import START
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_clusters, field_storm
+from tests.property.workload.life import Life
+from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 SINCE = START - timedelta(seconds=20)
@@ -190,3 +193,20 @@ def test_gf017_a_node_that_is_ready_has_lost_no_pod() -> None:
     snapshot = with_lost_pods(generated, [tolerating(300)])
     assert FIELD.lost_nodes is not None
     assert FIELD.lost_nodes(snapshot, {"n1": NodeReadiness("")}) == ((), ())
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [(3, [{"left": 2, "needed": 3}]), (4, [])])
+def test_gf017_a_breach_needs_fewer_pods_than_the_minimum(replicas: int, expected: list[Json]) -> None:
+    """The first pod is on a lost node and being deleted, so it is not evicted and still counts as scheduled."""
+    life = Life(set_raw(clique_raw("a", replicas, minAvailable=3)))
+    life.settle()
+    signs = signs_of({"tolerations": [tolerating(300)]}, pod([])["status"])
+    pods = next(iter(life.world.pods.values()))
+    for one in (replace(pods[0], deleting=True), pods[-1]):
+        life.world.put_pod(replace(one, ready=False, node_signs=signs))
+    seen = life.look()
+    assert seen is not None
+    assert FIELD.lost_nodes is not None
+    (found,) = FIELD.lost_nodes(seen, {}).findings
+    rule = GoOperatorReason.BREACHED_WITHOUT_LOST_PODS
+    assert [dict(why.facts) for why in found.because if why.rule is rule] == expected

@@ -20,7 +20,7 @@ from grove_core.testing import RandomCluster
 from tests.property.gang_termination_field.oracle import BREACHED, check_clique, judge_group_as_released
 from tests.property.gang_termination_field.oracle import Verdict as Reported
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
-from tests.property.gang_termination_field.worlds import field_clusters
+from tests.property.gang_termination_field.worlds import field_clusters, field_storm
 
 LONG_AGO = st.integers(1, 10**8).map(lambda seconds: timedelta(seconds=seconds))
 BY_GENERATION = pytest.mark.parametrize("generation", list(GoOperatorRuleGeneration), ids=lambda one: one.name)
@@ -120,6 +120,15 @@ def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
     }
     event(f"reports of {min(len(reported), 3)}")
     assert reported == ended(looks=True) ^ ended(looks=False)
+
+
+def test_gf121_an_update_that_has_lasted_as_long_as_the_delay_is_not_warned_of_yet() -> None:
+    generated = field_storm(bytes(range(64)), b"")
+    delay = generated.root.spec.template.termination_delay
+    assert delay is not None
+    for more, warned in ((timedelta(), False), (timedelta(seconds=1), True)):
+        found = reasons_in(since(generated, delay + more, None), GoOperatorRuleGeneration.F3, RISK)
+        assert any(why.rule.requirement == "GF-121" for _, why in found) is warned
 
 
 @BY_GENERATION
