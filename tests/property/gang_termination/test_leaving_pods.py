@@ -53,6 +53,15 @@ def findings(seen: Snapshot, rules: RuleSet) -> Iterator[Finding]:
     return leaving_pods_findings(reconcile(seen, rules).findings, after.findings, leaving, seen)
 
 
+def test_gt113_a_finding_has_the_replicas_that_its_clique_is_part_of() -> None:
+    seen = draining(2, rule_set("design"))
+    of_set, cliques = seen.root.ref.at_replica(0), {clique.ref: clique for clique in seen.cliques}
+    found = {one.subject.name: one.within for one in findings(seen, rule_set("design")) if one.subject in cliques}
+    group = next(clique for clique in seen.cliques if clique.is_in_scaling_group)
+    assert found == {"llm-0-a": (of_set,), group.ref.name: group.enclosing_replicas(seen.root.ref)}
+    assert len(found[group.ref.name]) == 2
+
+
 def _facts(found: Finding) -> dict[str, Fact]:
     return dict(found.because[0].facts)
 

@@ -195,6 +195,20 @@ def test_gf017_a_node_that_is_ready_has_lost_no_pod() -> None:
     assert FIELD.lost_nodes(snapshot, {"n1": NodeReadiness("")}) == ((), ())
 
 
+def test_gf017_a_pod_of_a_node_that_is_ready_hides_no_lost_pod() -> None:
+    life = Life(set_raw(clique_raw("a", 2)))
+    life.settle()
+    signs = signs_of({"tolerations": [tolerating(300)]}, pod([])["status"])
+    pods = next(iter(life.world.pods.values()))
+    for node, one in zip(("n1", "n2"), tuple(pods), strict=True):
+        life.world.put_pod(replace(one, ready=False, node=node, node_signs=signs))
+    seen = life.look()
+    assert seen is not None
+    assert FIELD.lost_nodes is not None
+    evicted = FIELD.lost_nodes(seen, {"n1": NodeReadiness("")}).evictions
+    assert [one.node for _, one in evicted] == ["n2"]
+
+
 @pytest.mark.parametrize(("replicas", "expected"), [(3, [{"left": 2, "needed": 3}]), (4, [])])
 def test_gf017_a_breach_needs_fewer_pods_than_the_minimum(replicas: int, expected: list[Json]) -> None:
     """The first pod is on a lost node and being deleted, so it is not evicted and still counts as scheduled."""
